@@ -1,0 +1,56 @@
+// What a bench is: a question, a run in smoke or real size, and a report that says what it found and proves that the
+// work was done. Figures are ratios to a calibration of the same run wherever there is one.
+
+import type { Stack } from '../test/stack.ts';
+
+/** Smoke runs in every test run, so that a bench cannot rot; its figures mean nothing. */
+export type Mode = 'smoke' | 'real';
+
+export interface Report {
+  tables: Table[];
+  /** Says that the work was done: differs where a result differs, not where a time does. */
+  resultHash: string;
+}
+
+export interface Table {
+  title: string;
+  columns: string[];
+  rows: string[][];
+}
+
+export interface Bench {
+  name: string;
+  /** What it wants to know, in a sentence. */
+  question: string;
+  /** Throws where a result is wrong. */
+  run(mode: Mode, session: Session): Promise<Report>;
+}
+
+/** What benches of the whole service share: smoke runs use one stack, real ones a fresh one each. */
+export interface Session {
+  stack(): Promise<Stack>;
+  /** A number no earlier load of this session used, for event ids that are new to the stack. */
+  nextLoad(): number;
+}
+
+/** Throws with what was expected where `holds` is false: a bench that did not do its work reports nothing. */
+export function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`the bench's result is wrong: ${what}`);
+}
+
+/** The table with its columns lined up; the first is text, the others numbers. */
+export function printTable({ title, columns, rows }: Table): string {
+  const widths = columns.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+      })
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
+}

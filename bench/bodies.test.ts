@@ -1,0 +1,73 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { scanJsonBody } from '../ingest/scan-body.ts';
+import { maxBodyBytes } from '../platform/limits.ts';
+import { freshen, makeBodies, sizes } from './bodies.ts';
+import { comparePairs, median } from './pairs.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const options = { batch: 50, count: 20, seed: 1, nowMs };
+
+function idsOf(bytes: Buffer): string[] {
+  const { events }: { events: { eventId: string }[] } = JSON.parse(bytes.toString());
+  return events.map(({ eventId }) => eventId);
+}
+
+describe.each(sizes)('bodies of size %s', (size) => {
+  const bodies = makeBodies({ ...options, size });
+
+  it('are the same for the same seed', () => {
+    const again = makeBodies({ ...options, size });
+    expect(again.every(({ bytes }, index) => bodies[index]?.bytes.equals(bytes))).toBe(true);
+  });
+
+  it('are valid, fresh ones too, and never have an id twice', () => {
+    const ids = new Set<string>();
+    for (let sequence = 0; sequence < 5; sequence++) {
+      for (const body of bodies) {
+        freshen(body, sequence * 1_000_003);
+        const read = scanJsonBody(body.bytes, { receiveTimeMs: nowMs, maxBodyBytes });
+        expect(read).toMatchObject({ kind: 'valid', events: options.batch });
+        for (const id of idsOf(body.bytes)) ids.add(id);
+      }
+    }
+    expect(ids.size).toBe(5 * options.batch * options.count);
+  });
+
+  it('are as large as they are said to be and hardly easier to compress than real ones', () => {
+    const all = Buffer.concat(bodies.map(({ bytes }) => bytes));
+    const expected = { small: 245, medium: 605, large: 2_900 }[size];
+    const bytesPerEvent = all.length / (options.batch * options.count);
+    expect(Math.abs(bytesPerEvent / expected - 1)).toBeLessThan(0.08);
+    const [first] = bodies;
+    if (first === undefined) throw new Error('no bodies');
+    expect(first.bytes.length / gzipSync(first.bytes).length).toBeLessThan(7);
+  });
+});
+
+describe('pairs', () => {
+  it('take turns, and count neither warm-ups nor preparation', async () => {
+    const calls: string[] = [];
+    const contender = (name: string) => ({
+      run: () => calls.push(name) * 0,
+      prepare: async () => void calls.push(`prepare ${name}`),
+    });
+    const pairing = await comparePairs(contender('a'), contender('b'), { pairs: 2, warmUps: 1 });
+    expect(calls).toEqual(Array(3).fill(['prepare a', 'a', 'prepare b', 'b']).flat());
+    expect(pairing).toMatchObject({ subjectResult: 0, calibrationResult: 0 });
+  });
+
+  it('refuse a contender whose result changes', async () => {
+    let runs = 0;
+    const fickle = { run: () => runs++ };
+    const steady = { run: () => 1 };
+    const compared = comparePairs(fickle, steady, { pairs: 2, warmUps: 0 });
+    await expect(compared).rejects.toThrow("a contender's results differ from run to run: 0, 1");
+  });
+
+  it('are told as medians', () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([4, 1, 2, 3])).toBe(2.5);
+    expect(() => median([])).toThrow('the median of nothing');
+  });
+});

@@ -1,0 +1,32 @@
+// The entry of the benches' own child processes: load generator, sink and engine must not share a process, and with it
+// an event loop, with anything they are measured with. argv[2] says what to be.
+
+import { serveEngine } from './engine-child.ts';
+import { type LoadOptions, runLoad } from './load.ts';
+import { startSink } from './sink.ts';
+
+export type ChildTask =
+  | { role: 'load'; options: LoadOptions }
+  | { role: 'sink'; answer: string }
+  | { role: 'engine'; path: string; database: string };
+
+const task: ChildTask = JSON.parse(process.argv[2] ?? '');
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+// The parent holds the other end: when it is gone, there is nobody to report to.
+process.stdin.once('end', () => process.exit(0));
+
+switch (task.role) {
+  case 'load':
+    process.stdin.resume();
+    print(JSON.stringify(await runLoad(task.options)));
+    break;
+  case 'sink':
+    process.stdin.resume();
+    print(String(await startSink(task.answer)));
+    break;
+  case 'engine':
+    await serveEngine(task.path, task.database);
+    break;
+  default:
+    task satisfies never;
+}

@@ -1,0 +1,235 @@
+// From HTTP to rows that can be queried: the whole service as a user runs it, with the load generator on the same
+// cores. First as many events a second as it takes, counted when they can be queried; then, at half of that, how long
+// an event takes until it can be.
+
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { Part, Stack } from '../test/stack.ts';
+import { type Bench, check, type Session, type Table } from './bench.ts';
+import { makeBodies } from './bodies.ts';
+import type { LoadOptions } from './load.ts';
+import { median } from './pairs.ts';
+import { runLoadProcess } from './processes.ts';
+import { countDistinctEvents, countRows, visibleAfterMs, watchRows } from './stored-rows.ts';
+import { cpuOfParts, parts, sumOf, watchMemory } from './usage.ts';
+
+interface Parameters {
+  batch: number;
+  connections: number;
+  warmUps: number;
+  runs: number;
+  fullLoadMs: number;
+  halfLoadMs: number;
+}
+
+const smoke: Parameters = {
+  ...{ batch: 10, connections: 2, warmUps: 0, runs: 1, fullLoadMs: 500, halfLoadMs: 500 },
+};
+const real: Parameters = {
+  ...{ batch: 100, connections: 16, warmUps: 1, runs: 5, fullLoadMs: 10_000, halfLoadMs: 30_000 },
+};
+
+const seed = 5;
+const bodiesPerConnection = 16;
+// Each count costs the engine about two milliseconds: often enough to see, seldom enough not to be the load.
+const fullLoadPollMs = 100;
+const halfLoadPollMs = 50;
+const drainTimeoutMs = 120_000;
+
+export const endToEndBench: Bench = {
+  name: 'end-to-end',
+  question: 'How many events a second become queryable, and how soon, all on one machine?',
+  async run(mode, session) {
+    const parameters = mode === 'smoke' ? smoke : real;
+    const stack = await session.stack();
+    const rowsBefore = await countRows(stack);
+    const memory = watchMemory(stack);
+    const full: FullLoad[] = [];
+    for (let run = 0; run < parameters.warmUps + parameters.runs; run++) {
+      const measured = await runFullLoad(stack, session, parameters);
+      if (run >= parameters.warmUps) full.push(measured);
+    }
+    const eventsPerSecond = median(full.map((run) => run.eventsPerSecond));
+    const half = await runHalfLoad(stack, session, parameters, eventsPerSecond / 2);
+    memory.stop();
+    const rows = await checkRows(stack, rowsBefore);
+    const tables = [
+      throughputTable(full, parameters.batch),
+      lagTable(half),
+      usageTable(full, memory.peak()),
+    ];
+    // Times decide how many events there are; that each was stored once is the result.
+    return { tables, resultHash: createHash('sha256').update(rows).digest('hex') };
+  },
+};
+
+interface FullLoad {
+  eventsPerSecond: number;
+  /** JSON.parse of the same bodies on one thread, right before. */
+  parsedPerSecond: number;
+  /** From the last answer until every event was seen. */
+  drainMs: number;
+  requestP99Ms: number;
+  /** CPU microseconds an event. */
+  cpuUs: Record<Part, number>;
+  loadCpuUs: number;
+}
+
+async function runFullLoad(
+  stack: Stack,
+  session: Session,
+  parameters: Parameters,
+): Promise<FullLoad> {
+  const parsedPerSecond = parseSpeed(parameters.batch);
+  const rowsBefore = await countRows(stack);
+  const watch = watchRows(stack, fullLoadPollMs);
+  const cpuBefore = cpuOfParts(stack);
+  const load = await runLoadProcess(
+    loadOptions(stack, session, parameters, parameters.fullLoadMs, 0),
+  );
+  const allSeenMs = await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
+  await watch.stop();
+  const cpu = cpuOfParts(stack);
+  const firstDueMs = load.trace[0]?.[0] ?? allSeenMs;
+  const lastAnsweredMs = load.trace.at(-1)?.[1] ?? allSeenMs;
+  const perEvent = (cpuMs: number): number => (1_000 * cpuMs) / load.acknowledgedEvents;
+  return {
+    eventsPerSecond: (1_000 * load.acknowledgedEvents) / (allSeenMs - firstDueMs),
+    parsedPerSecond,
+    drainMs: allSeenMs - lastAnsweredMs,
+    requestP99Ms: load.p99Ms,
+    cpuUs: {
+      service: perEvent(cpu.service - cpuBefore.service),
+      broker: perEvent(cpu.broker - cpuBefore.broker),
+      engine: perEvent(cpu.engine - cpuBefore.engine),
+    },
+    loadCpuUs: perEvent(load.cpuMs),
+  };
+}
+
+interface HalfLoad {
+  eventsPerSecond: number;
+  /** Milliseconds from when its request was due until an event could be queried. */
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  requestP99Ms: number;
+}
+
+async function runHalfLoad(
+  stack: Stack,
+  session: Session,
+  parameters: Parameters,
+  eventsPerSecond: number,
+): Promise<HalfLoad> {
+  const rowsBefore = await countRows(stack);
+  const watch = watchRows(stack, halfLoadPollMs);
+  const requestsPerSecond = eventsPerSecond / parameters.batch;
+  const load = await runLoadProcess(
+    loadOptions(stack, session, parameters, parameters.halfLoadMs, requestsPerSecond),
+  );
+  await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
+  await watch.stop();
+  const latencies = visibleAfterMs(load.trace, rowsBefore, watch);
+  const at = (share: number): number => latencies[Math.floor(share * (latencies.length - 1))] ?? 0;
+  return {
+    eventsPerSecond: (1_000 * load.acknowledgedEvents) / load.countedMs,
+    ...{ p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) },
+    requestP99Ms: load.p99Ms,
+  };
+}
+
+function loadOptions(
+  stack: Stack,
+  session: Session,
+  { batch, connections }: Parameters,
+  durationMs: number,
+  requestsPerSecond: number,
+): LoadOptions {
+  return {
+    ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed },
+    ...{ nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
+    ...{ firstSequence: session.nextLoad() * 2 ** 22, warmUpMs: 0, durationMs, traced: true },
+  };
+}
+
+/** Events a second through JSON.parse on one thread, by CPU time. */
+function parseSpeed(batch: number): number {
+  const count = Math.ceil(2_000 / batch);
+  const bodies = makeBodies({ size: 'medium', batch, count, seed, nowMs: Date.now() });
+  const before = process.cpuUsage();
+  let events = 0;
+  for (let round = 0; round < 10; round++) {
+    for (const { bytes } of bodies) events += JSON.parse(bytes.toString()).events.length;
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (1_000_000 * events) / (user + system);
+}
+
+/** Every acknowledged event is there and none is there twice: the counts before agree with the answers. */
+async function checkRows(stack: Stack, rowsBefore: number): Promise<string> {
+  const rows = await countRows(stack);
+  const distinct = await countDistinctEvents(stack);
+  check(rows > rowsBefore, 'events were stored');
+  check(rows === distinct, `${rows} rows are of ${distinct} events`);
+  return `${rows - distinct} rows too many`;
+}
+
+function throughputTable(full: readonly FullLoad[], batch: number): Table {
+  const rows = full.map((run, index) => [
+    String(index + 1),
+    ...[run.eventsPerSecond, run.parsedPerSecond].map((value) =>
+      Math.round(value).toLocaleString('en-US'),
+    ),
+    (run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
+    ...[run.drainMs, run.requestP99Ms].map((value) => value.toFixed(0)),
+  ]);
+  const medianOf = (pick: (run: FullLoad) => number): number => median(full.map(pick));
+  rows.push([
+    'median',
+    Math.round(medianOf((run) => run.eventsPerSecond)).toLocaleString('en-US'),
+    Math.round(medianOf((run) => run.parsedPerSecond)).toLocaleString('en-US'),
+    medianOf((run) => run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
+    medianOf((run) => run.drainMs).toFixed(0),
+    medianOf((run) => run.requestP99Ms).toFixed(0),
+  ]);
+  return {
+    title: `Full load, batches of ${batch}: events queryable a second, from the first request to the last row`,
+    columns: ['run', 'events/s', 'JSON.parse ev/s', 'ratio', 'drain ms', 'request p99 ms'],
+    rows,
+  };
+}
+
+function lagTable(half: HalfLoad): Table {
+  const rows = [
+    [
+      Math.round(half.eventsPerSecond).toLocaleString('en-US'),
+      ...[half.p50Ms, half.p99Ms, half.maxMs, half.requestP99Ms].map((value) => value.toFixed(0)),
+    ],
+  ];
+  return {
+    title: 'Half load: milliseconds from a request being due to its events being queryable',
+    columns: ['events/s', 'p50', 'p99', 'max', 'request p99'],
+    rows,
+  };
+}
+
+function usageTable(full: readonly FullLoad[], peak: Record<Part, number>): Table {
+  const cpu = (part: Part): number => median(full.map((run) => run.cpuUs[part]));
+  const load = median(full.map((run) => run.loadCpuUs));
+  const mebibytes = (bytes: number): string => (bytes / 1_048_576).toFixed(0);
+  const total = parts.reduce((sum, part) => sum + cpu(part), load);
+  const cores = availableParallelism();
+  const possible = Math.round((1_000_000 * cores) / total).toLocaleString('en-US');
+  return {
+    title:
+      'CPU at full load (medians) and memory at the moment of the highest sum; ' +
+      `with nothing else on ${cores} cores this CPU is ${possible} events/s`,
+    columns: ['process', 'us/event', 'MiB'],
+    rows: [
+      ...parts.map((part) => [part, cpu(part).toFixed(2), mebibytes(peak[part])]),
+      ['load generator', load.toFixed(2), ''],
+      ['together', total.toFixed(2), mebibytes(sumOf(peak))],
+    ],
+  };
+}

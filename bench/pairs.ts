@@ -1,0 +1,97 @@
+// Compares two ways of doing the same work: runs take turns (A B A B …), each pair gives a ratio, and the median of all
+// pairs is the answer. A neighbour's load then hits both sides. CPU time of whole processes, so that collecting
+// garbage on other threads counts.
+
+export interface Contender {
+  /** Does the work once; returns a number that must be the same each time. */
+  run(): number | Promise<number>;
+  /** Called before each run, not timed. */
+  prepare?(): Promise<void>;
+}
+
+export interface PairOptions {
+  /** Pairs that count; at least 5 where figures are to mean something. */
+  pairs: number;
+  /** Pairs before them that do not. */
+  warmUps: number;
+  /** CPU milliseconds used so far by other processes that do a part of the work. */
+  othersCpuMs?: () => number;
+}
+
+export interface Pairing {
+  /** Median CPU milliseconds of one run. */
+  subjectCpuMs: number;
+  calibrationCpuMs: number;
+  /** Median wall milliseconds of one run of the subject. */
+  subjectWallMs: number;
+  calibrationWallMs: number;
+  /** Calibration's time over the subject's, by CPU: above 1 the subject is the faster one. Median and range. */
+  ratio: Spread;
+  /** What every run of each returned. */
+  subjectResult: number;
+  calibrationResult: number;
+}
+
+export interface Spread {
+  median: number;
+  min: number;
+  max: number;
+}
+
+/** Runs both in turns. Throws where a contender's result is not the same each time. */
+export async function comparePairs(
+  subject: Contender,
+  calibration: Contender,
+  { pairs, warmUps, othersCpuMs = () => 0 }: PairOptions,
+): Promise<Pairing> {
+  const measured: { subject: Timed; calibration: Timed }[] = [];
+  for (let pair = 0; pair < warmUps + pairs; pair++) {
+    const ofSubject = await time(subject, othersCpuMs);
+    const ofCalibration = await time(calibration, othersCpuMs);
+    if (pair >= warmUps) measured.push({ subject: ofSubject, calibration: ofCalibration });
+  }
+  const ratios = measured.map((pair) => pair.calibration.cpuMs / pair.subject.cpuMs);
+  return {
+    subjectCpuMs: median(measured.map((pair) => pair.subject.cpuMs)),
+    calibrationCpuMs: median(measured.map((pair) => pair.calibration.cpuMs)),
+    subjectWallMs: median(measured.map((pair) => pair.subject.wallMs)),
+    calibrationWallMs: median(measured.map((pair) => pair.calibration.wallMs)),
+    ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+    subjectResult: sameResult(measured.map((pair) => pair.subject.result)),
+    calibrationResult: sameResult(measured.map((pair) => pair.calibration.result)),
+  };
+}
+
+/** The middle value; between two, their mean. Throws a RangeError where there are none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1];
+  const lower = sorted[(sorted.length - 1) >> 1];
+  if (upper === undefined || lower === undefined) throw new RangeError('the median of nothing');
+  return (lower + upper) / 2;
+}
+
+interface Timed {
+  cpuMs: number;
+  wallMs: number;
+  result: number;
+}
+
+async function time(contender: Contender, othersCpuMs: () => number): Promise<Timed> {
+  await contender.prepare?.();
+  const othersBeforeMs = othersCpuMs();
+  const startMs = performance.now();
+  const before = process.cpuUsage();
+  const result = await contender.run();
+  const { user, system } = process.cpuUsage(before);
+  const cpuMs = (user + system) / 1_000 + othersCpuMs() - othersBeforeMs;
+  return { cpuMs, wallMs: performance.now() - startMs, result };
+}
+
+function sameResult(results: readonly number[]): number {
+  const [first, ...others] = results;
+  if (first === undefined || others.some((result) => result !== first)) {
+    throw new Error(`a contender's results differ from run to run: ${results.join(', ')}`);
+  }
+  return first;
+}

@@ -1,0 +1,97 @@
+// The processes of a bench: starts the load generator, the sink and an engine, each as a process of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { ChildTask } from './child.ts';
+import type { LoadOptions, LoadResult } from './load.ts';
+
+export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
+  const child = startChild({ role: 'load', options });
+  try {
+    return JSON.parse(await child.nextLine());
+  } finally {
+    await child.stop();
+  }
+}
+
+export interface Sink {
+  baseUrl: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** It gives every request the same answer. */
+export async function startSinkProcess(answer: string): Promise<Sink> {
+  const child = startChild({ role: 'sink', answer });
+  const baseUrl = `http://127.0.0.1:${await child.nextLine()}`;
+  return { baseUrl, pid: child.pid, stop: () => child.stop() };
+}
+
+export interface OwnEngine {
+  /** Of its HTTP interface, with the database. */
+  url: string;
+  pid: number;
+  /** Runs a statement of one line straight in the engine. */
+  command(sql: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startEngineProcess(path: string, database: string): Promise<OwnEngine> {
+  const child = startChild({ role: 'engine', path, database });
+  const url = `http://127.0.0.1:${await child.nextLine()}/${database}`;
+  return {
+    url,
+    pid: child.pid,
+    async command(sql) {
+      child.write(`${sql}\n`);
+      await child.nextLine();
+    },
+    stop: () => child.stop(),
+  };
+}
+
+interface Child {
+  pid: number;
+  write(text: string): void;
+  /** The next line the child prints; rejects when it ends before. */
+  nextLine(): Promise<string>;
+  /** Closes the child's input, at which it ends. */
+  stop(): Promise<void>;
+}
+
+function startChild(task: ChildTask): Child {
+  const child = spawn(process.execPath, [childScript(), JSON.stringify(task)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => resolve());
+  });
+  return {
+    pid: child.pid ?? 0,
+    write: (text) => void child.stdin.write(text),
+    async nextLine() {
+      const { value, done } = await lines.next();
+      if (done !== true) return value;
+      await ended;
+      throw new Error(`the bench's ${task.role} process ended early: ${howItEnded(child)}`);
+    },
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function howItEnded({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode ?? `exit code ${exitCode}`;
+}
+
+// Node cannot run TypeScript by itself: a bench that runs from its source starts the built child.
+function childScript(): string {
+  const beside = join(import.meta.dirname, 'child.js');
+  return existsSync(beside) ? beside : join(import.meta.dirname, '../dist/bench/child.js');
+}

@@ -1,0 +1,62 @@
+// What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
+
+import { readFileSync } from 'node:fs';
+import type { Part, Stack } from '../test/stack.ts';
+
+// USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
+const tickMs = 10;
+
+/** CPU milliseconds the process has used since it began, to 10 ms. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The second field is the command in brackets, which may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+/** Bytes of memory the process holds at this moment. */
+function residentBytesOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+}
+
+export const parts: readonly Part[] = ['service', 'broker', 'engine'];
+
+/** CPU milliseconds of each part so far; subtract two of them. */
+export function cpuOfParts(stack: Stack): Record<Part, number> {
+  const pids = stack.pids();
+  return {
+    service: cpuMsOf(pids.service),
+    broker: cpuMsOf(pids.broker),
+    engine: cpuMsOf(pids.engine),
+  };
+}
+
+export interface MemoryWatch {
+  /** Bytes of each part at the moment at which they held most together. */
+  peak(): Record<Part, number>;
+  stop(): void;
+}
+
+const everyMs = 200;
+
+/** Resident memory; pages that processes share are counted in each. */
+export function watchMemory(stack: Stack): MemoryWatch {
+  let peak: Record<Part, number> = { service: 0, broker: 0, engine: 0 };
+  const sample = (): void => {
+    const pids = stack.pids();
+    const now = {
+      service: residentBytesOf(pids.service),
+      broker: residentBytesOf(pids.broker),
+      engine: residentBytesOf(pids.engine),
+    };
+    if (sumOf(now) > sumOf(peak)) peak = now;
+  };
+  sample();
+  const timer = setInterval(sample, everyMs);
+  return { peak: () => peak, stop: () => clearInterval(timer) };
+}
+
+export function sumOf(values: Record<Part, number>): number {
+  return parts.reduce((sum, part) => sum + values[part], 0);
+}

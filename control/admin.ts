@@ -1,0 +1,146 @@
+// `npm run admin -- <command>`: reads the command line, reaches the instance's broker, whether the instance runs or
+// not, and prints what the command says. The commands are operator.ts's.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Config, readConfig } from '../platform/config.ts';
+import { lockDataDir } from '../platform/data-lock.ts';
+import { eventsDiskBudget, startEmbeddedBroker } from '../platform/embedded-broker.ts';
+import { createLog, type Log } from '../platform/log.ts';
+import { connectBroker } from '../platform/nats.ts';
+import { ensureTopology } from '../platform/topology.ts';
+import {
+  createCustomer,
+  exportRecords,
+  type Operator,
+  restoreRecords,
+  rotateInstanceKeyCommand,
+  rotateSigningKeyCommand,
+  setSuperAdmin,
+} from './operator.ts';
+import { unmerge } from './unmerge.ts';
+
+const usage = `npm run admin -- [--data DIR] <command>
+  create-customer --email E [--name N] [--password P] [--super-admin]
+  grant-super-admin --email E
+  revoke-super-admin --email E
+  rotate-instance-key
+  rotate-signing-key
+  export FILE
+  restore FILE
+  unmerge --project ID DISTINCT_ID
+`;
+
+const flags = {
+  data: { type: 'string' },
+  email: { type: 'string' },
+  name: { type: 'string' },
+  password: { type: 'string' },
+  project: { type: 'string' },
+  'super-admin': { type: 'boolean' },
+} as const;
+
+const brokerGraceMs = 10_000;
+
+type Command = (operator: Operator) => Promise<string>;
+
+try {
+  const { values, positionals } = parseArgs({ options: flags, allowPositionals: true });
+  const command = commandOf(positionals, values);
+  const config = configOf(values.data);
+  const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
+  process.stdout.write(`${await withBroker(config, log, command)}\n`);
+} catch (error) {
+  process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+interface Flags {
+  email?: string;
+  name?: string;
+  password?: string;
+  project?: string;
+  'super-admin'?: boolean;
+}
+
+function commandOf([name, file]: string[], values: Flags): Command {
+  const { email = '', name: displayName, password, project: projectId } = values;
+  switch (name) {
+    case 'create-customer':
+      return (operator) =>
+        createCustomer(operator, {
+          email,
+          superAdmin: values['super-admin'] ?? false,
+          ...(displayName !== undefined && { name: displayName }),
+          ...(password !== undefined && { password }),
+        });
+    case 'grant-super-admin':
+      return (operator) => setSuperAdmin(operator, { email, on: true });
+    case 'revoke-super-admin':
+      return (operator) => setSuperAdmin(operator, { email, on: false });
+    case 'rotate-instance-key':
+      return rotateInstanceKeyCommand;
+    case 'rotate-signing-key':
+      return rotateSigningKeyCommand;
+    case 'export':
+      if (file !== undefined) return (operator) => exportRecords(operator, file);
+      break;
+    case 'restore':
+      if (file !== undefined) return (operator) => restoreRecords(operator, file);
+      break;
+    case 'unmerge':
+      if (file === undefined || projectId === undefined) break;
+      return ({ connection, log }) => unmerge({ connection, log, projectId, distinctId: file });
+  }
+  throw new Error(`no such command\n${usage}`);
+}
+
+function configOf(dataDir: string | undefined): Config {
+  const read = readConfig(process.env, dataDir === undefined ? [] : ['--data', dataDir]);
+  if (read.kind === 'refused') throw new Error(read.problems.join('\n'));
+  return read.config;
+}
+
+/** Uses the broker that runs; where none does, the one of the data directory is started for the command. */
+async function withBroker(config: Config, log: Log, command: Command): Promise<string> {
+  const { dataDir } = config;
+  const { url, stop } = await reachBroker(config, log);
+  try {
+    const connection = await connectBroker(url, log);
+    try {
+      const { shards, eventsMaxBytes = eventsDiskBudget(dataDir) } = config;
+      await ensureTopology(connection, { eventsMaxBytes, shards });
+      return await command({ connection, dataDir, log });
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    await stop();
+  }
+}
+
+async function reachBroker(
+  { dataDir, natsUrl, natsServerBinary: binary }: Config,
+  log: Log,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (natsUrl !== undefined) return { url: natsUrl, stop: async () => {} };
+  const configFile = join(dataDir, 'nats', 'nats.conf');
+  let unlock: () => void;
+  try {
+    unlock = lockDataDir(dataDir);
+  } catch (error) {
+    // An instance runs on the directory, and its broker with it.
+    if (!existsSync(configFile)) throw error;
+    const { port } = JSON.parse(readFileSync(configFile, 'utf8'));
+    return { url: `nats://127.0.0.1:${port}`, stop: async () => {} };
+  }
+  const broker = await startEmbeddedBroker({ dataDir, binary, log });
+  return {
+    url: broker.url,
+    async stop() {
+      await broker.stop(brokerGraceMs);
+      unlock();
+    },
+  };
+}

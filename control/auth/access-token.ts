@@ -1,0 +1,115 @@
+// Access tokens: short-lived JWTs that say which customer calls. What the customer may do is looked up at each call,
+// so a role that was taken away is gone at once, whatever a token says.
+
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../../platform/clock.ts';
+import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
+
+export interface AccessClaims {
+  customerId: string;
+  sessionId: string;
+  issuedAtMs: number;
+  /** Exclusive. */
+  expiresAtMs: number;
+}
+
+export interface AccessTokens {
+  issue(customerId: string, sessionId: string): Promise<string>;
+  /** The claims of a token that was verified before and has not expired: a look-up. */
+  known(token: string): AccessClaims | undefined;
+  /** The claims, or undefined where the token is not one of ours or has expired. */
+  verify(token: string): Promise<AccessClaims | undefined>;
+}
+
+export const accessTokenSeconds = 900;
+const leewaySeconds = 5;
+/** How long after its replacement a signing key may still have live tokens. */
+export const signedTokenLifetimeMs = (accessTokenSeconds + 2 * leewaySeconds) * 1_000;
+
+const type = 'at+jwt';
+const issuer = 'millrace';
+const audience = 'millrace';
+const maxTokenCharacters = 2_048;
+// About 4 MB; the signature of a token that was pushed out is checked again.
+const maxKnown = 10_000;
+
+export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessTokens {
+  // In order of first use; an expired entry is dropped when it is met or pushed out.
+  const verified = new Map<string, AccessClaims>();
+  const known = (token: string): AccessClaims | undefined => {
+    const claims = verified.get(token);
+    if (claims === undefined) return undefined;
+    if (clock.nowMs() < claims.expiresAtMs + leewaySeconds * 1_000) return claims;
+    verified.delete(token);
+    return undefined;
+  };
+  const remember = (token: string, claims: AccessClaims): void => {
+    if (verified.size >= maxKnown) {
+      for (const oldest of verified.keys()) {
+        verified.delete(oldest);
+        break;
+      }
+    }
+    verified.set(token, claims);
+  };
+  return {
+    known,
+    async issue(customerId, sessionId) {
+      const key = await keys.current();
+      const issuedAtMs = clock.nowMs();
+      const issuedAt = Math.floor(issuedAtMs / 1_000);
+      // `iat` is in whole seconds: too coarse to tell a token from before a change of password from one after it.
+      return new SignJWT({ sid: sessionId, iat_ms: issuedAtMs })
+        .setProtectedHeader({ alg: signingAlgorithm, typ: type, kid: key.id })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(customerId)
+        .setJti(crypto.randomUUID())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + accessTokenSeconds)
+        .sign(key.privateKey);
+    },
+    async verify(token) {
+      const claims = known(token) ?? (await verifySignature(token, keys, clock));
+      if (claims !== undefined && !verified.has(token)) remember(token, claims);
+      return claims;
+    },
+  };
+}
+
+async function verifySignature(
+  token: string,
+  keys: SigningKeys,
+  clock: Clock,
+): Promise<AccessClaims | undefined> {
+  if (token.length > maxTokenCharacters) return undefined;
+  const keyId = keyIdOf(token);
+  const key = keyId === undefined ? undefined : await keys.find(keyId);
+  if (key === undefined) return undefined;
+  try {
+    const { payload } = await jwtVerify(token, key.publicKey, {
+      algorithms: [signingAlgorithm],
+      typ: type,
+      issuer,
+      audience,
+      clockTolerance: leewaySeconds,
+      requiredClaims: ['sub', 'sid', 'iat', 'iat_ms', 'exp'],
+      currentDate: new Date(clock.nowMs()),
+    });
+    const { sub, exp, sid, iat_ms: issuedAtMs } = payload;
+    if (sub === undefined || exp === undefined) return undefined;
+    if (typeof sid !== 'string' || typeof issuedAtMs !== 'number') return undefined;
+    return { customerId: sub, sessionId: sid, issuedAtMs, expiresAtMs: exp * 1_000 };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+function keyIdOf(token: string): string | undefined {
+  try {
+    return decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { expect, it } from 'vitest';
+import { createAttempts, defaultAttemptLimits } from './attempts.ts';
+
+let nowMs = 0;
+const clock = { nowMs: () => nowMs };
+
+/** How many calls pass before one is refused. */
+function passing(call: () => void): number {
+  for (let count = 0; count < 1_000; count++) {
+    try {
+      call();
+    } catch (error) {
+      expect(ConnectError.from(error)).toMatchObject({ code: Code.ResourceExhausted });
+      expect(Number(ConnectError.from(error).metadata.get('retry-after'))).toBeGreaterThan(0);
+      return count;
+    }
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+it('limits tries for one e-mail address, whoever tries, and lets them go on later', () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  let address = 0;
+  const trying = () => attempts.signIn(`192.0.2.${++address}`, 'a@example.com');
+  expect(passing(trying)).toBe(20);
+  attempts.signIn('192.0.2.1', 'b@example.com');
+  nowMs += 30_000;
+  expect(passing(trying)).toBe(1);
+});
+
+it('limits tries of one address, of one network for IPv6', () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  let number = 0;
+  expect(passing(() => attempts.signIn('192.0.2.1', `${++number}@example.com`))).toBe(100);
+  attempts.redeem('192.0.2.2');
+  expect(passing(() => attempts.redeem(`2001:db8:1:2::${(++number).toString(16)}`))).toBe(100);
+  attempts.redeem('2001:db8:1:3::1');
+  expect(passing(() => attempts.redeem('2001:db8:1:3:0:0:0:9'))).toBe(99);
+});
+
+it('limits mails to one address', () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  expect(passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(3);
+  nowMs += 20 * 60_000;
+  expect(passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(1);
+});
+
+it('limits invitations by one customer and to one address, over all organizations', () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  let number = 0;
+  expect(passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(20);
+  nowMs += 3_600_000;
+  expect(passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(1);
+  expect(passing(() => attempts.invite('one', `${++number}@example.com`))).toBe(500);
+});
+
+it('limits how often one organization tries a mail server out', () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  expect(passing(() => attempts.sendTest('a'))).toBe(10);
+  attempts.sendTest('b');
+  nowMs += 30_000;
+  expect(passing(() => attempts.sendTest('a'))).toBe(1);
+});
+
+it('can be switched off', () => {
+  const attempts = createAttempts(clock, { ...defaultAttemptLimits, perAddress: 0 });
+  expect(passing(() => attempts.signIn('192.0.2.1', 'a@example.com'))).toBe(
+    Number.POSITIVE_INFINITY,
+  );
+});

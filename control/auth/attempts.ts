@@ -1,0 +1,94 @@
+// How often somebody may try: signing in, signing up and asking for mails, counted for the caller's address and for the
+// e-mail address that is tried; inviting, and trying out a mail server. Counts live in this process's
+// memory, and addresses nowhere else.
+
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import { createTokenBuckets, type TokenBuckets } from '../../platform/token-bucket.ts';
+
+export interface Attempts {
+  /** Each throws resource_exhausted with Retry-After where it is too often. `address` is the caller's, if known. */
+  signIn(address: string | undefined, email: string): void;
+  /** A try that names no e-mail address: a token, a code. */
+  redeem(address: string | undefined): void;
+  sendMail(address: string | undefined, email: string): void;
+  /** An invitation's mail, whichever organization it is to: each counts its own besides. */
+  invite(customerId: string, email: string): void;
+  /** A connection to whatever server an organization has named. */
+  sendTest(organizationId: string): void;
+}
+
+export interface AttemptLimits {
+  /** Tries of one caller's address: this many at once, then one more per second. 0 switches all limits off. */
+  perAddress: number;
+  /** Tries for one e-mail address: this many at once, then one more per half a minute. */
+  perEmail: number;
+  /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
+  mailsPerEmail: number;
+  /** Invitations by one customer: this many at once, then one more per 3 minutes. */
+  invitesPerCustomer: number;
+  /** Invitations to one e-mail address: this many at once, then one more per hour. */
+  invitesPerEmail: number;
+  /** Test mails of one organization: this many at once, then one more per half a minute. */
+  testsPerOrganization: number;
+}
+
+export const defaultAttemptLimits: AttemptLimits = {
+  perAddress: 100,
+  perEmail: 20,
+  mailsPerEmail: 3,
+  invitesPerCustomer: 500,
+  invitesPerEmail: 20,
+  testsPerOrganization: 10,
+};
+
+export function createAttempts(clock: Clock, limits: AttemptLimits): Attempts {
+  const off = limits.perAddress === 0;
+  const buckets = (perSecond: number, burst: number): TokenBuckets =>
+    createTokenBuckets({ perSecond: off ? 0 : perSecond, burst: Math.max(1, burst), clock });
+  const byAddress = buckets(1, limits.perAddress);
+  const byEmail = buckets(1 / 30, limits.perEmail);
+  const mailsByEmail = buckets(1 / 1_200, limits.mailsPerEmail);
+  const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
+  const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
+  const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
+  const takeAddress = (address: string | undefined): void => {
+    if (address !== undefined) take(byAddress, network(address));
+  };
+  return {
+    signIn(address, email) {
+      takeAddress(address);
+      take(byEmail, email);
+    },
+    redeem: takeAddress,
+    sendMail(address, email) {
+      takeAddress(address);
+      take(mailsByEmail, email);
+    },
+    invite(customerId, email) {
+      take(invitesByCustomer, customerId);
+      take(invitesByEmail, email);
+    },
+    sendTest(organizationId) {
+      take(testsByOrganization, organizationId);
+    },
+  };
+}
+
+function take(buckets: TokenBuckets, key: string): void {
+  const waitSeconds = buckets.take(key, 1);
+  if (waitSeconds === 0) return;
+  throw new ConnectError('too many attempts, try again later', Code.ResourceExhausted, {
+    'retry-after': String(waitSeconds),
+  });
+}
+
+/** One household or server has one IPv4 address, but 2^64 IPv6 addresses. */
+function network(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const tailGroups = (tail ?? '').split(':').filter(Boolean);
+  while (tail !== undefined && groups.length + tailGroups.length < 8) groups.push('0');
+  return [...groups, ...tailGroups].slice(0, 4).join(':');
+}

@@ -1,0 +1,59 @@
+// Tokens that prove that mail to an address is read: random, kept hashed, good once and for 15 minutes.
+
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/ids.ts';
+import type { RecordBucket } from '../../platform/kv.ts';
+import { apiErrorCode } from '../../platform/nats.ts';
+
+export interface MagicLinkRecord {
+  schemaVersion: 1;
+  email: string;
+  expireTimeMs: number;
+}
+
+export interface MagicLinks {
+  /** A new token for the address. */
+  issue(email: string): Promise<string>;
+  /** The address that the token was sent to, once; undefined where it is not good, or not any more. */
+  redeem(token: string): Promise<string | undefined>;
+}
+
+export const magicLinkMinutes = 15;
+const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
+const wrongLastSequence = 10_071;
+
+export function createMagicLinks(bucket: RecordBucket<MagicLinkRecord>, clock: Clock): MagicLinks {
+  return {
+    async issue(email) {
+      const token = randomBytes(32).toString('base64url');
+      const expireTimeMs = clock.nowMs() + magicLinkMinutes * 60_000;
+      await bucket.create(sha256(token), { schemaVersion: 1, email, expireTimeMs });
+      return token;
+    },
+    async redeem(token) {
+      if (!tokenPattern.test(token)) return undefined;
+      const key = sha256(token);
+      const found = await bucket.get(key);
+      if (found.kind !== 'found' || clock.nowMs() >= found.record.expireTimeMs) return undefined;
+      try {
+        await bucket.kv.delete(key, { previousSeq: found.revision });
+      } catch (error) {
+        // Somebody else redeems it at this moment.
+        if (apiErrorCode(error) === wrongLastSequence) return undefined;
+        throw error;
+      }
+      return found.record.email;
+    },
+  };
+}
+
+/** Narrows parsed JSON to a record; undefined where it is not one. */
+export function readMagicLink(value: unknown): MagicLinkRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { schemaVersion, email, expireTimeMs } = value as Partial<MagicLinkRecord>;
+  if (schemaVersion !== 1 || typeof email !== 'string' || typeof expireTimeMs !== 'number') {
+    return undefined;
+  }
+  return { schemaVersion, email, expireTimeMs };
+}

@@ -1,0 +1,151 @@
+// OpenID Connect providers: finding out where they are, sending a browser there, and exchanging the code that it comes
+// back with. State and nonce follow from the code challenge, so that nothing has to be kept between start and end:
+// only the browser that holds the verifier can finish what it began.
+
+import { createHash } from 'node:crypto';
+import * as openid from 'openid-client';
+import type { OAuthProviderSettings } from '../../platform/account-settings.ts';
+
+export interface ProviderIdentity {
+  issuer: string;
+  subject: string;
+  email?: string;
+  emailVerified: boolean;
+  displayName?: string;
+}
+
+export interface Exchange {
+  code: string;
+  codeVerifier: string;
+  redirectUri: string;
+  state?: string;
+  iss?: string;
+}
+
+export type ExchangeResult =
+  | { kind: 'identified'; identity: ProviderIdentity }
+  | { kind: 'refused' }
+  | { kind: 'unavailable' };
+
+export interface OAuthProvider {
+  settings: OAuthProviderSettings;
+  /** Undefined where the provider cannot be reached. */
+  start(
+    redirectUri: string,
+    codeChallenge: string,
+  ): Promise<{ url: string; state: string } | undefined>;
+  finish(exchange: Exchange): Promise<ExchangeResult>;
+}
+
+const discoveryLifetimeMs = 3_600_000;
+const timeoutSeconds = 10;
+
+export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvider {
+  let found: { configuration: openid.Configuration; atMs: number } | undefined;
+  // Providers change their keys and, rarely, their addresses.
+  const configuration = async (): Promise<openid.Configuration> => {
+    const nowMs = performance.now();
+    if (found === undefined || nowMs - found.atMs > discoveryLifetimeMs) {
+      found = { configuration: await discover(settings), atMs: nowMs };
+    }
+    return found.configuration;
+  };
+  return {
+    settings,
+    async start(redirectUri, codeChallenge) {
+      try {
+        const state = derived('state', codeChallenge);
+        const url = openid.buildAuthorizationUrl(await configuration(), {
+          redirect_uri: redirectUri,
+          scope: 'openid email profile',
+          code_challenge: codeChallenge,
+          code_challenge_method: 'S256',
+          state,
+          nonce: derived('nonce', codeChallenge),
+        });
+        return { url: url.href, state };
+      } catch (error) {
+        if (isRefusal(error)) throw error;
+        return undefined;
+      }
+    },
+    async finish(exchange) {
+      try {
+        return await redeemCode(await configuration(), exchange);
+      } catch (error) {
+        return { kind: isRefusal(error) ? 'refused' : 'unavailable' };
+      }
+    },
+  };
+}
+
+/** A verifier that the service makes for a client. */
+export function newCodeVerifier(): string {
+  return openid.randomPKCECodeVerifier();
+}
+
+export function challengeOf(codeVerifier: string): string {
+  return createHash('sha256').update(codeVerifier).digest('base64url');
+}
+
+function derived(use: 'state' | 'nonce', codeChallenge: string): string {
+  return createHash('sha256').update(`${use} ${codeChallenge}`).digest('base64url');
+}
+
+async function discover(settings: OAuthProviderSettings): Promise<openid.Configuration> {
+  const issuer = new URL(settings.issuer);
+  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(issuer.hostname);
+  return openid.discovery(issuer, settings.clientId, settings.clientSecret, undefined, {
+    timeout: timeoutSeconds,
+    // Plain HTTP leaves the machine nowhere but here.
+    execute: loopback ? [openid.allowInsecureRequests] : [],
+  });
+}
+
+async function redeemCode(
+  configuration: openid.Configuration,
+  exchange: Exchange,
+): Promise<ExchangeResult> {
+  const challenge = challengeOf(exchange.codeVerifier);
+  const expectedState = derived('state', challenge);
+  const cameBack = new URL(exchange.redirectUri);
+  cameBack.searchParams.set('code', exchange.code);
+  cameBack.searchParams.set('state', exchange.state ?? expectedState);
+  cameBack.searchParams.set('iss', exchange.iss ?? configuration.serverMetadata().issuer);
+  const tokens = await openid.authorizationCodeGrant(configuration, cameBack, {
+    pkceCodeVerifier: exchange.codeVerifier,
+    expectedState,
+    expectedNonce: derived('nonce', challenge),
+    idTokenExpected: true,
+  });
+  const claims = tokens.claims();
+  if (claims === undefined) return { kind: 'refused' };
+  // Many providers tell the address only at their user info endpoint.
+  const told =
+    claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
+      ? {
+          ...claims,
+          ...(await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)),
+        }
+      : claims;
+  return {
+    kind: 'identified',
+    identity: {
+      issuer: claims.iss,
+      subject: claims.sub,
+      emailVerified: told['email_verified'] === true,
+      ...(typeof told['email'] === 'string' && { email: told['email'] }),
+      ...(typeof told['name'] === 'string' && { displayName: told['name'] }),
+    },
+  };
+}
+
+// The provider said no, or what it said does not check out: another try with the same code would end the same way.
+function isRefusal(error: unknown): boolean {
+  if (error instanceof openid.AuthorizationResponseError) return true;
+  if (error instanceof openid.ResponseBodyError) return error.status < 500;
+  if (error instanceof openid.ClientError) {
+    return error.code !== 'OAUTH_TIMEOUT' && error.code !== 'OAUTH_ABORT';
+  }
+  return false;
+}

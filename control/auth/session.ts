@@ -1,0 +1,140 @@
+// A session is a family of refresh tokens of which only the newest is good. Each use takes the next one by
+// compare-and-set; a spent token that comes back later than parallel tabs can explain was copied, and ends the family.
+
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../platform/clock.ts';
+import { sha256 } from '../../platform/ids.ts';
+import type { RecordBucket } from '../../platform/kv.ts';
+
+export interface SessionRecord {
+  schemaVersion: 1;
+  customerId: string;
+  /** SHA-256 of the part that all tokens of the family share: it tells a spent token from a made-up one. */
+  familyHash: string;
+  /** SHA-256 of the newest token's own part. */
+  tokenHash: string;
+  /** Tokens spent within the grace time. */
+  spent: readonly { hash: string; atMs: number }[];
+  createTimeMs: number;
+  expireTimeMs: number;
+}
+
+export interface Sessions {
+  /** A new family and its first token. */
+  start(customerId: string): Promise<{ sessionId: string; refreshToken: string }>;
+  /** Spends a token for the next one; undefined where it is not good. */
+  rotate(refreshToken: string): Promise<RotatedSession | undefined>;
+  /** Ends the token's family; nothing where there is none. */
+  end(refreshToken: string): Promise<void>;
+}
+
+export interface RotatedSession {
+  sessionId: string;
+  customerId: string;
+  refreshToken: string;
+  /** When the family began. */
+  createTimeMs: number;
+}
+
+const slidingLifetimeMs = 90 * 24 * 3_600_000;
+const replayGraceMs = 10_000;
+// Of one family within the grace time; past it the oldest counts as spent longer ago.
+const maxSpentKept = 32;
+const tokenPattern = /^ref_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock): Sessions {
+  return {
+    async start(customerId) {
+      const [sessionId, familySecret, secret] = [newSecret(16), newSecret(16), newSecret(32)];
+      const nowMs = clock.nowMs();
+      const made = await bucket.create(sessionId, {
+        schemaVersion: 1,
+        customerId,
+        familyHash: sha256(familySecret),
+        tokenHash: sha256(secret),
+        spent: [],
+        createTimeMs: nowMs,
+        expireTimeMs: nowMs + slidingLifetimeMs,
+      });
+      if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
+      return { sessionId, refreshToken: `ref_${sessionId}.${familySecret}.${secret}` };
+    },
+    async rotate(refreshToken) {
+      const found = await findFamily(bucket, refreshToken, clock);
+      if (found === undefined) return undefined;
+      const { sessionId, familySecret, secret, record, revision } = found;
+      const nowMs = clock.nowMs();
+      const recent = record.spent.filter(({ atMs }) => nowMs - atMs <= replayGraceMs);
+      const hash = sha256(secret);
+      if (hash !== record.tokenHash) {
+        if (!recent.some((spent) => spent.hash === hash)) await bucket.kv.delete(sessionId);
+        return undefined;
+      }
+      const next = newSecret(32);
+      const written = await bucket.update(
+        sessionId,
+        {
+          ...record,
+          tokenHash: sha256(next),
+          spent: [...recent, { hash, atMs: nowMs }].slice(-maxSpentKept),
+          expireTimeMs: nowMs + slidingLifetimeMs,
+        },
+        revision,
+      );
+      // Another tab was first: this token is spent now, and recently so.
+      if (written.kind === 'conflict') return undefined;
+      const { customerId, createTimeMs } = record;
+      const token = `ref_${sessionId}.${familySecret}.${next}`;
+      return { sessionId, customerId, createTimeMs, refreshToken: token };
+    },
+    async end(refreshToken) {
+      const found = await findFamily(bucket, refreshToken, clock);
+      if (found !== undefined) await bucket.kv.delete(found.sessionId);
+    },
+  };
+}
+
+async function findFamily(
+  bucket: RecordBucket<SessionRecord>,
+  refreshToken: string,
+  clock: Clock,
+): Promise<
+  | {
+      sessionId: string;
+      familySecret: string;
+      secret: string;
+      record: SessionRecord;
+      revision: number;
+    }
+  | undefined
+> {
+  const [, sessionId, familySecret, secret] = tokenPattern.exec(refreshToken) ?? [];
+  if (sessionId === undefined || familySecret === undefined || secret === undefined) {
+    return undefined;
+  }
+  const found = await bucket.get(sessionId);
+  if (found.kind !== 'found') return undefined;
+  const { record, revision } = found;
+  if (record.familyHash !== sha256(familySecret)) return undefined;
+  if (clock.nowMs() >= record.expireTimeMs) return undefined;
+  return { sessionId, familySecret, secret, record, revision };
+}
+
+function newSecret(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+/** Narrows parsed JSON to a record; undefined where it is not one. */
+export function readSession(value: unknown): SessionRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const record = value as Partial<SessionRecord>;
+  const sound =
+    record.schemaVersion === 1 &&
+    typeof record.customerId === 'string' &&
+    typeof record.familyHash === 'string' &&
+    typeof record.tokenHash === 'string' &&
+    typeof record.createTimeMs === 'number' &&
+    typeof record.expireTimeMs === 'number' &&
+    Array.isArray(record.spent);
+  return sound ? (record as SessionRecord) : undefined;
+}

@@ -1,0 +1,43 @@
+// The end of every way to sign in: a session of the customer, and the tokens that each way's answer carries.
+
+import type { Customer } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { type CustomerRecord, customerMessage } from '../customers/customer.ts';
+import { type AccessTokens, accessTokenSeconds } from './access-token.ts';
+import type { Sessions } from './session.ts';
+
+/** The fields that all answers of AuthService with a session share. */
+export interface SignedIn {
+  accessToken: string;
+  refreshToken: string;
+  expiresIn: number;
+  customer: Customer;
+}
+
+export type SignInCustomer = (customer: CustomerRecord) => Promise<SignedIn>;
+
+/** `finishStart` sees to it that the customer has what every customer starts with. */
+export function createSignInCustomer(deps: {
+  sessions: Pick<Sessions, 'start'>;
+  accessTokens: Pick<AccessTokens, 'issue'>;
+  finishStart: (customer: CustomerRecord) => Promise<void>;
+}): SignInCustomer {
+  return async (customer) => {
+    await deps.finishStart(customer);
+    const { sessionId, refreshToken } = await deps.sessions.start(customer.id);
+    return signedIn(deps.accessTokens, customer, sessionId, refreshToken);
+  };
+}
+
+export async function signedIn(
+  accessTokens: Pick<AccessTokens, 'issue'>,
+  customer: CustomerRecord,
+  sessionId: string,
+  refreshToken: string,
+): Promise<SignedIn> {
+  return {
+    accessToken: await accessTokens.issue(customer.id, sessionId),
+    refreshToken,
+    expiresIn: accessTokenSeconds,
+    customer: customerMessage(customer),
+  };
+}

@@ -1,0 +1,62 @@
+// AuthService.SignInWithMagicLink: an address gets a link, the link's token gets a session. Both take the same course
+// for an address without an account, which has one as soon as the token comes back.
+
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { MailSender } from '../../platform/mail/mail.ts';
+import type { Outbox } from '../../platform/mail/outbox.ts';
+import type { SignInWithMagicLinkRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
+import { magicLinkMail } from '../email/compose.ts';
+import { emailField, invalidArgument } from '../fields.ts';
+import type { Attempts } from './attempts.ts';
+import { type MagicLinks, magicLinkMinutes } from './magic-link.ts';
+import type { ProvenAddress } from './proven-address.ts';
+import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+
+export interface MagicLinkDeps {
+  magicLinks: MagicLinks;
+  attempts: Pick<Attempts, 'redeem' | 'sendMail'>;
+  provenAddress: ProvenAddress;
+  signInCustomer: SignInCustomer;
+  outbox: Pick<Outbox, 'add'>;
+  instanceSender: MailSender;
+  /** Where people reach the dashboard, without a slash at the end. */
+  publicUrl: () => string;
+  addressOf: (context: HandlerContext) => string | undefined;
+}
+
+export async function signInWithMagicLink(
+  deps: MagicLinkDeps,
+  request: SignInWithMagicLinkRequest,
+  context: HandlerContext,
+): Promise<SignedIn | Record<string, never>> {
+  const address = deps.addressOf(context);
+  if ((request.email === '') === (request.token === '')) {
+    throw invalidArgument('email', 'is required, or else token: one of the two');
+  }
+  if (request.token !== '') return redeem(deps, request.token, address);
+  const email = emailField('email', request.email);
+  deps.attempts.sendMail(address, email);
+  const token = await deps.magicLinks.issue(email);
+  const link = `${deps.publicUrl()}/sign-in?token=${token}`;
+  const queued = deps.outbox.add({
+    about: 'magic link',
+    sender: deps.instanceSender,
+    origin: 'instance',
+    mail: { to: email, ...magicLinkMail({ link, minutes: magicLinkMinutes }) },
+  });
+  if (!queued) throw new ConnectError('too many mails are waiting', Code.Unavailable);
+  return {};
+}
+
+async function redeem(
+  deps: MagicLinkDeps,
+  token: string,
+  address: string | undefined,
+): Promise<SignedIn> {
+  deps.attempts.redeem(address);
+  const email = await deps.magicLinks.redeem(token);
+  if (email === undefined) {
+    throw new ConnectError('the link is expired or used: ask for another', Code.Unauthenticated);
+  }
+  return deps.signInCustomer(await deps.provenAddress(email));
+}

@@ -1,0 +1,55 @@
+// AuthService.SignUp: a new customer with a password.
+
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { SignUpRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
+import type { Accounts } from '../customers/accounts.ts';
+import {
+  displayNameField,
+  emailField,
+  newPasswordField,
+  optionalDisplayNameField,
+} from '../fields.ts';
+import type { Attempts } from './attempts.ts';
+import type { Passwords } from './passwords.ts';
+import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+
+export interface SignUpDeps {
+  accounts: Pick<Accounts, 'create' | 'findByEmail'>;
+  attempts: Pick<Attempts, 'signIn'>;
+  passwords: Pick<Passwords, 'hash'>;
+  signInCustomer: SignInCustomer;
+  addressOf: (context: HandlerContext) => string | undefined;
+}
+
+export async function signUp(
+  deps: SignUpDeps,
+  request: SignUpRequest,
+  context: HandlerContext,
+): Promise<SignedIn> {
+  const email = emailField('email', request.email);
+  const password = newPasswordField('password', request.password);
+  const displayName = nameFor(request.displayName, email);
+  const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
+  deps.attempts.signIn(deps.addressOf(context), email);
+  if (deps.accounts.findByEmail(email) !== undefined) throw taken();
+  const passwordHash = await deps.passwords.hash(password);
+  const made = await deps.accounts.create({
+    email,
+    emailVerified: false,
+    displayName,
+    passwordHash,
+    ...(organizationName !== '' && { organizationName }),
+  });
+  if (made === 'taken') throw taken();
+  return deps.signInCustomer(made.record);
+}
+
+/** The given name, or the part of the address before the "@". */
+export function nameFor(given: string, email: string): string {
+  const name = optionalDisplayNameField('displayName', given);
+  return name === '' ? displayNameField('email', email.slice(0, email.lastIndexOf('@'))) : name;
+}
+
+function taken(): ConnectError {
+  return new ConnectError('the address has an account: sign in', Code.AlreadyExists);
+}

@@ -1,0 +1,127 @@
+// The keys that access tokens are signed with, in a file of the data directory. A new key takes over for new tokens
+// while the ones before it still prove the tokens they signed, until the last of those has expired.
+
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  createPrivateJson,
+  readPrivateRecord,
+  replacePrivateJson,
+} from '../../platform/private-file.ts';
+
+/** The one algorithm that is signed with and accepted. */
+export const signingAlgorithm = 'EdDSA';
+
+export interface SigningKey {
+  id: string;
+  privateKey: CryptoKey;
+  publicKey: CryptoKey;
+}
+
+export interface SigningKeys {
+  /** The key to sign with. */
+  current(): Promise<SigningKey>;
+  /** The key of that id, retired ones included; undefined where there is none. */
+  find(id: string): Promise<SigningKey | undefined>;
+}
+
+interface StoredKey {
+  id: string;
+  jwk: JWK;
+  /** Absent on the current key. */
+  replacedAtMs?: number;
+}
+
+interface KeyFile {
+  schemaVersion: 1;
+  /** The last one signs. */
+  keys: StoredKey[];
+}
+
+// An unknown key id may be a key that another process has just made; a stream of made-up ids must not become a stream
+// of file reads.
+const reloadEveryMs = 1_000;
+
+export function signingKeysPath(dataDir: string): string {
+  return join(dataDir, 'signing-keys.json');
+}
+
+/** Opens the keys, making one at the first start. Throws one sentence where the file cannot be used. */
+export async function openSigningKeys(dataDir: string, clock: Clock): Promise<SigningKeys> {
+  const path = signingKeysPath(dataDir);
+  createPrivateJson(path, { schemaVersion: 1, keys: [await newStoredKey()] });
+  let keys = await loadKeys(path);
+  let loadedMtimeMs = statSync(path).mtimeMs;
+  let lookedAtMs = clock.nowMs();
+  const reload = async (): Promise<void> => {
+    lookedAtMs = clock.nowMs();
+    const mtimeMs = statSync(path).mtimeMs;
+    if (mtimeMs === loadedMtimeMs) return;
+    keys = await loadKeys(path);
+    loadedMtimeMs = mtimeMs;
+  };
+  return {
+    async current() {
+      await reload();
+      const last = [...keys.values()].at(-1);
+      if (last === undefined) throw new Error(`${path} holds no key`);
+      return last;
+    },
+    async find(id) {
+      if (!keys.has(id) && Math.abs(clock.nowMs() - lookedAtMs) >= reloadEveryMs) await reload();
+      return keys.get(id);
+    },
+  };
+}
+
+/**
+ * Adds a key that signs from now on. Keys replaced longer than `tokenLifetimeMs` ago are dropped: no token that they
+ * signed is still valid.
+ */
+export async function rotateSigningKey(
+  dataDir: string,
+  options: { clock: Clock; tokenLifetimeMs: number },
+): Promise<void> {
+  const path = signingKeysPath(dataDir);
+  const nowMs = options.clock.nowMs();
+  const { keys } = readPrivateRecord(path, isKeyFile);
+  const kept = keys
+    .map((key) => ({ ...key, replacedAtMs: key.replacedAtMs ?? nowMs }))
+    .filter((key) => nowMs - key.replacedAtMs <= options.tokenLifetimeMs);
+  replacePrivateJson(path, { schemaVersion: 1, keys: [...kept, await newStoredKey()] });
+}
+
+async function newStoredKey(): Promise<StoredKey> {
+  const pair = await generateKeyPair(signingAlgorithm, { crv: 'Ed25519', extractable: true });
+  return { id: crypto.randomUUID(), jwk: await exportJWK(pair.privateKey) };
+}
+
+async function loadKeys(path: string): Promise<Map<string, SigningKey>> {
+  const loaded = await Promise.all(
+    readPrivateRecord(path, isKeyFile).keys.map(
+      async ({ id, jwk }): Promise<[string, SigningKey]> => {
+        const { d: _private, ...publicJwk } = jwk;
+        const privateKey = await importJWK({ ...jwk, kty: 'OKP' }, signingAlgorithm);
+        const publicKey = await importJWK({ ...publicJwk, kty: 'OKP' }, signingAlgorithm);
+        if (privateKey instanceof Uint8Array || publicKey instanceof Uint8Array) {
+          throw new Error(`${path} holds a key of another kind`);
+        }
+        return [id, { id, privateKey, publicKey }];
+      },
+    ),
+  );
+  return new Map(loaded);
+}
+
+function isKeyFile(value: unknown): value is KeyFile {
+  if (typeof value !== 'object' || value === null) return false;
+  const { schemaVersion, keys } = value as Partial<KeyFile>;
+  return (
+    schemaVersion === 1 &&
+    Array.isArray(keys) &&
+    keys.length > 0 &&
+    keys.every((key) => typeof key?.id === 'string' && typeof key.jwk?.d === 'string')
+  );
+}

@@ -1,0 +1,102 @@
+// All records of accounts as lines of JSON, and back again. A line holds one record as it is, so a backup is as secret
+// as the broker's own disk. Events, their ledger and what the instance is are not in it.
+
+import type { NatsConnection } from '../platform/nats.ts';
+import { buckets } from '../platform/topology.ts';
+
+/** What a backup holds, in the order of restoring: what must be unique before what relies on it. */
+export const savedBuckets: readonly string[] = [
+  buckets.owners,
+  buckets.customers,
+  buckets.organizations,
+  buckets.projects,
+  buckets.sessions,
+  buckets.magicLinks,
+];
+/** Of the instance's own records only this one: which project is the demo. */
+const savedInstanceKey = 'demo';
+
+interface SavedRecord {
+  bucket: string;
+  key: string;
+  value: unknown;
+}
+
+const format = 'millrace-records-1';
+
+/** Lines without line ends: a head, one a record, and a foot that tells a whole backup from a cut one. */
+export async function* backupLines(connection: NatsConnection): AsyncGenerator<string> {
+  yield JSON.stringify({ format });
+  let records = 0;
+  for (const bucket of [...savedBuckets, buckets.instance]) {
+    const kv = await connection.jetstream().views.kv(bucket, { bindOnly: true });
+    const keys: string[] = [];
+    for await (const key of await kv.keys()) keys.push(key);
+    for (const key of keys.sort()) {
+      if (bucket === buckets.instance && key !== savedInstanceKey) continue;
+      const entry = await kv.get(key);
+      // Deleted since the keys were listed.
+      if (entry === null || entry.operation !== 'PUT') continue;
+      const record: SavedRecord = { bucket, key, value: entry.json() };
+      yield JSON.stringify(record);
+      records++;
+    }
+  }
+  yield JSON.stringify({ records });
+}
+
+/**
+ * Writes the records of a backup; returns how many. Throws one sentence, and has written nothing, where the backup is
+ * not whole or a bucket holds records already.
+ */
+export async function restoreLines(
+  connection: NatsConnection,
+  lines: readonly string[],
+): Promise<number> {
+  const records = parseBackup(lines);
+  const js = connection.jetstream();
+  for (const bucket of savedBuckets) {
+    const kv = await js.views.kv(bucket, { bindOnly: true });
+    for await (const key of await kv.keys()) {
+      throw new Error(
+        `bucket ${bucket} holds records, ${key} for one: restore into an empty broker`,
+      );
+    }
+  }
+  for (const { bucket, key, value } of records) {
+    const kv = await js.views.kv(bucket, { bindOnly: true });
+    const text = JSON.stringify(value);
+    if (bucket === buckets.instance) await kv.put(key, text);
+    else await kv.create(key, text);
+  }
+  return records.length;
+}
+
+function parseBackup(lines: readonly string[]): SavedRecord[] {
+  const values: unknown[] = lines.map((line, index) => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      throw new Error(`the backup's line ${index + 1} is no JSON`);
+    }
+  });
+  const records = values.slice(1, -1).filter(isSavedRecord);
+  const whole =
+    fieldOf(values[0], 'format') === format &&
+    fieldOf(values.at(-1), 'records') === records.length &&
+    records.length === values.length - 2;
+  if (whole) return records;
+  throw new Error(`the backup is not whole, or not of the format ${format}`);
+}
+
+function isSavedRecord(value: unknown): value is SavedRecord {
+  const bucket = fieldOf(value, 'bucket');
+  const key = fieldOf(value, 'key');
+  if (typeof bucket !== 'string' || typeof key !== 'string') return false;
+  const known = savedBuckets.includes(bucket);
+  return known || (bucket === buckets.instance && key === savedInstanceKey);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,50 @@
+// The buckets of the accounts service: their records, how long they are kept, and opening them.
+
+import { openBucket, type RecordBucket } from '../platform/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import type { Log } from '../platform/log.ts';
+import type { NatsConnection } from '../platform/nats.ts';
+import { type OrganizationRecord, readOrganization } from '../platform/organizations.ts';
+import { buckets } from '../platform/topology.ts';
+import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
+import { readSession, type SessionRecord } from './auth/session.ts';
+import { type OwnerRecord, readOwner } from './customers/accounts.ts';
+import { type CustomerRecord, readCustomer } from './customers/customer.ts';
+
+export interface ControlBuckets {
+  customers: WatchedBucket<CustomerRecord>;
+  organizations: WatchedBucket<OrganizationRecord>;
+  /** Who owns what must be unique: an address, an account at a provider. */
+  owners: RecordBucket<OwnerRecord>;
+  sessions: RecordBucket<SessionRecord>;
+  magicLinks: RecordBucket<MagicLinkRecord>;
+  close(): Promise<void>;
+}
+
+/** Resolves when what is kept in memory is read. The buckets must have been made by ensureTopology. */
+export async function openControlBuckets(
+  connection: NatsConnection,
+  log: Log,
+): Promise<ControlBuckets> {
+  const [customers, organizations, owners, sessions, magicLinks] = await Promise.all([
+    openBucket(connection, buckets.customers, readCustomer),
+    openBucket(connection, buckets.organizations, readOrganization),
+    openBucket(connection, buckets.owners, readOwner),
+    openBucket(connection, buckets.sessions, readSession),
+    openBucket(connection, buckets.magicLinks, readMagicLink),
+  ]);
+  const [watchedCustomers, watchedOrganizations] = await Promise.all([
+    watchBucket(connection, customers, { log }),
+    watchBucket(connection, organizations, { log }),
+  ]);
+  return {
+    customers: watchedCustomers,
+    organizations: watchedOrganizations,
+    owners,
+    sessions,
+    magicLinks,
+    async close() {
+      await Promise.all([watchedCustomers.close(), watchedOrganizations.close()]);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// Who calls a method of the dashboard, as the access check has found it before the method runs.
+
+import type { Role } from '../platform/organizations.ts';
+
+/** A customer who is signed in. */
+export interface Caller {
+  customerId: string;
+}
+
+/** A customer in an organization of theirs. */
+export interface MemberCaller extends Caller {
+  organizationId: string;
+  role: Role;
+}
+
+/** Somebody in a project of theirs. */
+export interface ProjectCaller {
+  projectId: string;
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openBucket } from '../platform/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { createLog } from '../platform/log.ts';
+import { connectBroker, type NatsConnection } from '../platform/nats.ts';
+import { startBroker, type TestBroker } from '../test/broker.ts';
+import { changeRecord } from './change.ts';
+
+interface ListRecord {
+  schemaVersion: 1;
+  items: readonly string[];
+}
+
+const log = createLog('silent');
+let broker: TestBroker;
+const connections: NatsConnection[] = [];
+const watches: WatchedBucket<ListRecord>[] = [];
+
+beforeAll(async () => {
+  broker = await startBroker();
+  for (let process = 0; process < 5; process++) {
+    const connection = await connectBroker(broker.url, log);
+    await connection.jetstream().views.kv('lists', { history: 1 });
+    const bucket = await openBucket<ListRecord>(
+      connection,
+      'lists',
+      (value) => value as ListRecord,
+    );
+    watches.push(await watchBucket(connection, bucket, { log }));
+    connections.push(connection);
+  }
+});
+
+afterAll(async () => {
+  for (const watch of watches) await watch.close();
+  for (const connection of connections) await connection.close();
+  await broker.stop();
+});
+
+it('loses no change of 50 who write one record at once over five connections', async () => {
+  const [first] = watches;
+  await first?.create('a', { schemaVersion: 1, items: [] });
+  const wanted = Array.from({ length: 50 }, (_, index) => `item ${index}`);
+  const answers = await Promise.all(
+    wanted.map((item, index) => {
+      const records = watches[index % watches.length];
+      if (records === undefined) throw new Error('no watch');
+      return changeRecord(records, 'a', (record) => ({
+        write: { ...record, items: [...record.items, item] },
+        answer: record.items.length,
+      }));
+    }),
+  );
+  const found = await first?.ask('a');
+  expect(found?.kind === 'found' ? [...found.record.items].sort() : []).toEqual(wanted.sort());
+  const counts = answers.map((answer) => (answer.kind === 'done' ? answer.answer : -1));
+  expect(counts.sort((a, b) => a - b)).toEqual(wanted.map((_, index) => index));
+});
+
+it('writes nothing where it is told to leave, where the decision throws, or where there is nothing', async () => {
+  const [first] = watches;
+  if (first === undefined) throw new Error('no watch');
+  await first.create('b', { schemaVersion: 1, items: ['kept'] });
+  const before = await first.ask('b');
+  expect(await changeRecord(first, 'b', () => ({ leave: 'seen' }))).toEqual({
+    kind: 'done',
+    answer: 'seen',
+  });
+  const refusing = changeRecord(first, 'b', () => {
+    throw new Error('no');
+  });
+  await expect(refusing).rejects.toThrow('no');
+  expect(await first.ask('b')).toEqual(before);
+  expect(await changeRecord(first, 'c', () => ({ leave: 'seen' }))).toEqual({ kind: 'absent' });
+});

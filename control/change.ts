@@ -1,0 +1,61 @@
+// Changes one record by compare-and-set, again and again until nobody else's change came between: no update is lost,
+// whoever else is writing.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { VersionedRecord } from '../platform/kv.ts';
+import type { WatchedBucket } from '../platform/kv-watch.ts';
+
+/** What a change decides on the newest record: a new record, or to leave it as it is; both with an answer. */
+export type Change<T, R> = { write: T; answer: R } | { leave: R };
+
+export type Records<T extends VersionedRecord> = Pick<
+  WatchedBucket<T>,
+  'ask' | 'create' | 'update'
+>;
+
+/** Other writers came first until the time was up. Nothing was written. */
+export class Contended extends Error {}
+
+const deadlineMs = 10_000;
+const maxPauseMs = 20;
+
+/**
+ * Calls `decide` on the record as it is now, with the newest again after each conflict, so it must have no effect of
+ * its own; what it throws ends the change. `absent` where the key holds no record. Throws Contended after 10 s.
+ */
+export async function changeRecord<T extends VersionedRecord, R>(
+  records: Records<T>,
+  key: string,
+  decide: (record: T) => Change<T, R>,
+): Promise<{ kind: 'done'; answer: R } | { kind: 'absent' }> {
+  const startedAt = performance.now();
+  for (;;) {
+    const current = await newest(records, key);
+    if (current === undefined) return { kind: 'absent' };
+    const change = decide(current.record);
+    if ('leave' in change) return { kind: 'done', answer: change.leave };
+    const written = await records.update(key, change.write, current.revision);
+    if (written.kind === 'written') return { kind: 'done', answer: change.answer };
+    if (performance.now() - startedAt > deadlineMs) {
+      throw new Contended(`record ${key} is being changed by too many at once`);
+    }
+    await delay(Math.random() * maxPauseMs);
+  }
+}
+
+async function newest<T extends VersionedRecord>(
+  records: Records<T>,
+  key: string,
+): Promise<{ record: T; revision: number } | undefined> {
+  const found = await records.ask(key);
+  switch (found.kind) {
+    case 'found':
+      return found;
+    case 'absent':
+      return undefined;
+    case 'unreadable':
+      throw new Error(`record ${key} cannot be read by this version`);
+    default:
+      return found satisfies never;
+  }
+}

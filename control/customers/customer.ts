@@ -1,0 +1,61 @@
+// The record of a customer (a dashboard user), and the same as the interface shows it.
+
+import { create } from '@bufbuild/protobuf';
+import { hasTexts } from '../../platform/kv.ts';
+import {
+  type Customer,
+  CustomerSchema,
+} from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { timestampOf } from '../times.ts';
+
+export interface CustomerRecord {
+  schemaVersion: 1;
+  id: string;
+  /** Lower case. */
+  email: string;
+  /** Whether somebody has shown that mail to the address reaches them. */
+  emailVerified: boolean;
+  displayName: string;
+  /** PHC string; absent where the customer signs in by link or provider only. */
+  passwordHash?: string;
+  /** Accounts at OpenID Connect providers. */
+  identities: readonly { issuer: string; subject: string }[];
+  /** An operator of the instance, made by the operator's command. */
+  superAdmin: boolean;
+  /** Sessions that began before this are over. */
+  sessionsFromMs: number;
+  /** The organization and project to be made for a new customer; absent once they are. */
+  starting?: { organizationId: string; organizationName: string; projectId: string };
+  /** RFC 3339, as is `updateTime`. */
+  createTime: string;
+  updateTime: string;
+}
+
+/** Narrows what the bucket holds. Fields it does not know are kept. */
+export function readCustomer(value: unknown): CustomerRecord | undefined {
+  return isCustomer(value) ? value : undefined;
+}
+
+function isCustomer(value: unknown): value is CustomerRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const field = (name: string): unknown => Reflect.get(value, name);
+  return (
+    field('schemaVersion') === 1 &&
+    hasTexts(value, ['id', 'email', 'displayName', 'createTime', 'updateTime']) &&
+    typeof field('emailVerified') === 'boolean' &&
+    typeof field('superAdmin') === 'boolean' &&
+    typeof field('sessionsFromMs') === 'number' &&
+    Array.isArray(field('identities'))
+  );
+}
+
+/** What others may see. */
+export function customerMessage(record: CustomerRecord): Customer {
+  return create(CustomerSchema, {
+    id: record.id,
+    displayName: record.displayName,
+    email: record.email,
+    createTime: timestampOf(record.createTime),
+    updateTime: timestampOf(record.updateTime),
+  });
+}

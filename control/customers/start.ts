@@ -1,0 +1,45 @@
+// What a new customer starts with: an organization with them as admin, and a project in it. The ids are drawn with the
+// customer's record, so that a start cut short by a crash goes on at the next sign-in and makes nothing twice.
+
+import type { Clock } from '../../platform/clock.ts';
+import type { WatchedBucket } from '../../platform/kv-watch.ts';
+import type { OrganizationRecord } from '../../platform/organizations.ts';
+import { newOrganization } from '../orgs/organization.ts';
+import { nowText } from '../times.ts';
+import type { Accounts } from './accounts.ts';
+import type { CustomerRecord } from './customer.ts';
+
+/** Makes a project with a public key, or finds that it is there. */
+export type MakeProject = (project: {
+  id: string;
+  organizationId: string;
+  displayName: string;
+}) => Promise<unknown>;
+
+/** Safe to call at any time: it does what is left to do, mostly nothing. */
+export async function finishStart(
+  deps: {
+    accounts: Pick<Accounts, 'change'>;
+    organizations: Pick<WatchedBucket<OrganizationRecord>, 'create'>;
+    makeProject: MakeProject;
+    clock: Clock;
+  },
+  customer: CustomerRecord,
+): Promise<void> {
+  if (customer.starting === undefined) return;
+  const { organizationId, organizationName, projectId } = customer.starting;
+  const organization = newOrganization({
+    id: organizationId,
+    displayName: organizationName,
+    adminId: customer.id,
+    now: nowText(deps.clock),
+  });
+  // A conflict: an earlier start came as far as this.
+  await deps.organizations.create(organizationId, organization);
+  await deps.makeProject({ id: projectId, organizationId, displayName: 'My first project' });
+  await deps.accounts.change(customer.id, (record) => {
+    if (record.starting === undefined) return record;
+    const { starting: _done, ...rest } = record;
+    return rest;
+  });
+}

@@ -1,0 +1,99 @@
+// An admin of the demo organization with a random password, so that the dashboard's side of a fresh start can be tried
+// at once too. Only the file in the data directory has the password.
+
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../platform/clock.ts';
+import { hasTexts } from '../platform/kv.ts';
+import type { Log } from '../platform/log.ts';
+import type { OrganizationRecord } from '../platform/organizations.ts';
+import { createPrivateJson, readPrivateJson } from '../platform/private-file.ts';
+import type { Passwords } from './auth/passwords.ts';
+import { changeRecord, type Records } from './change.ts';
+import type { Accounts } from './customers/accounts.ts';
+import type { CustomerRecord } from './customers/customer.ts';
+import { nowText } from './times.ts';
+
+export interface DemoAdmin {
+  adminEmail: string;
+  adminPassword: string;
+}
+
+export interface DemoAdminDeps {
+  accounts: Pick<Accounts, 'findByEmail' | 'create' | 'change'>;
+  organizations: Records<OrganizationRecord>;
+  passwords: Passwords;
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+}
+
+const adminEmail = 'admin@millrace.example';
+const passwordCharacters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+/** 24 characters of 56 hold 139 random bits. */
+const passwordLength = 24;
+
+/**
+ * The demo's admin, made where they are missing. The file is written before the record, so that a start that was cut
+ * short goes on with the same password; where the file is gone, the admin gets a new one. A password that the admin
+ * has changed stays theirs, and the file is out of date then.
+ */
+export async function ensureDemoAdmin(
+  deps: DemoAdminDeps,
+  organizationId: string,
+): Promise<DemoAdmin> {
+  const path = join(deps.dataDir, 'demo-admin.json');
+  const isFirst = !existsSync(path);
+  if (isFirst) createPrivateJson(path, { adminEmail, adminPassword: newPassword() });
+  const admin = readAdmin(path);
+  const customer = await ensureCustomer(deps, admin, isFirst);
+  await changeRecord(deps.organizations, organizationId, (record) => {
+    if (record.members.some(({ role }) => role === 'admin')) return { leave: undefined };
+    const others = record.members.filter(({ customerId }) => customerId !== customer.id);
+    const members = [...others, { customerId: customer.id, role: 'admin' as const }];
+    return { write: { ...record, members, updateTime: nowText(deps.clock) }, answer: undefined };
+  });
+  return admin;
+}
+
+async function ensureCustomer(
+  { accounts, passwords, log }: DemoAdminDeps,
+  admin: DemoAdmin,
+  isFirst: boolean,
+): Promise<CustomerRecord> {
+  const found = accounts.findByEmail(admin.adminEmail);
+  if (found !== undefined && !isFirst) return found;
+  const passwordHash = await passwords.hash(admin.adminPassword);
+  if (found !== undefined) {
+    log.warn('the demo admin has a new password');
+    return (await accounts.change(found.id, (before) => ({ ...before, passwordHash }))) ?? found;
+  }
+  const made = await accounts.create({
+    email: admin.adminEmail,
+    emailVerified: true,
+    displayName: 'Demo admin',
+    passwordHash,
+  });
+  if (made === 'taken') throw new Error('another process makes the demo admin: start again');
+  // The demo's organization and project are what they start with.
+  const { starting: _none, ...rest } = made.record;
+  return (await accounts.change(rest.id, () => rest)) ?? rest;
+}
+
+function readAdmin(path: string): DemoAdmin {
+  const value = readPrivateJson(path);
+  const names = ['adminEmail', 'adminPassword'] as const;
+  if (typeof value === 'object' && value !== null && hasTexts(value, names)) {
+    return { adminEmail: value.adminEmail, adminPassword: value.adminPassword };
+  }
+  throw new Error(`${path} is damaged: remove it, and the demo admin gets a new password`);
+}
+
+function newPassword(): string {
+  let password = '';
+  for (let index = 0; index < passwordLength; index++) {
+    password += passwordCharacters[randomInt(passwordCharacters.length)];
+  }
+  return password;
+}

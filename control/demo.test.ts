@@ -1,0 +1,186 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../platform/clock.ts';
+import { openBucket, type RecordBucket } from '../platform/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { createLog } from '../platform/log.ts';
+import { connectBroker, type NatsConnection } from '../platform/nats.ts';
+import { type OrganizationRecord, readOrganization } from '../platform/organizations.ts';
+import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/projects.ts';
+import { buckets, ensureTopology } from '../platform/topology.ts';
+import { startBroker, type TestBroker } from '../test/broker.ts';
+import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
+import { revokeApiKey } from './projects.ts';
+
+const log = createLog('silent');
+let dataDir: string;
+let broker: TestBroker;
+let connection: NatsConnection;
+let projects: WatchedBucket<ProjectRecord>;
+let options: DemoOptions & { organizations: RecordBucket<OrganizationRecord> };
+
+async function openBroker(): Promise<void> {
+  broker = await startBroker();
+  connection = await connectBroker(broker.url, log);
+  await ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
+  const bucket = await openBucket(connection, buckets.projects, readProject);
+  projects = await watchBucket(connection, bucket, { log });
+  options = {
+    instance: await openBucket(connection, buckets.instance, readDemoRecord),
+    organizations: await openBucket(connection, buckets.organizations, readOrganization),
+    projects,
+    dataDir,
+    clock: systemClock,
+    log,
+  };
+}
+
+async function closeBroker(): Promise<void> {
+  await projects.close();
+  await connection.close();
+  await broker.stop();
+}
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
+  await openBroker();
+});
+
+afterEach(async () => {
+  await closeBroker();
+  rmSync(dataDir, { recursive: true });
+});
+
+const demoFile = () => join(dataDir, 'demo.json');
+
+/** Both keys open the demo's project, each as what it is. */
+function expectUsable(demo: Demo): void {
+  const directory = new ProjectDirectory(projects);
+  const { projectId, organizationId } = demo;
+  expect(directory.findKey(demo.publicKey)).toMatchObject({
+    owner: { projectId, organizationId, credential: 'public' },
+  });
+  expect(directory.findKey(demo.privateKey)).toMatchObject({
+    owner: { projectId, organizationId, credential: 'private' },
+  });
+}
+
+async function countProjects(): Promise<number> {
+  return [...projects.records()].length;
+}
+
+it('makes an organization, a project and two keys, and keeps them in a file for its owner alone', async () => {
+  const demo = await ensureDemo(options);
+  expectUsable(demo);
+  expect(JSON.parse(readFileSync(demoFile(), 'utf8'))).toEqual(demo);
+  expect(statSync(demoFile()).mode & 0o777).toBe(0o600);
+  expect(await options.organizations.get(demo.organizationId)).toMatchObject({
+    record: { id: demo.organizationId, displayName: 'Demo', members: [] },
+  });
+  const kinds = projects.get(demo.projectId)?.record.keys.map(({ kind }) => kind);
+  expect(kinds).toEqual(['public', 'private']);
+});
+
+it('is the same at the next start, and narrows the file again', async () => {
+  const demo = await ensureDemo(options);
+  const before = projects.get(demo.projectId);
+  chmodSync(demoFile(), 0o644);
+  expect(await ensureDemo(options)).toEqual(demo);
+  expect(projects.get(demo.projectId)).toEqual(before);
+  expect(statSync(demoFile()).mode & 0o777).toBe(0o600);
+});
+
+it('goes on with the same keys after a crash at any step', async () => {
+  const steps = ['instance', 'organizations', 'projects'] as const;
+  for (const step of steps) {
+    const crash = () => Promise.reject(new Error('crash'));
+    const crashing = {
+      ...options,
+      [step]: {
+        get: crash,
+        create: crash,
+        ask: (key: string) => options.projects.ask(key),
+        update: crash,
+      },
+    };
+    await expect(ensureDemo(crashing)).rejects.toThrow('crash');
+    const kept = existsSync(demoFile()) ? readFileSync(demoFile(), 'utf8') : undefined;
+    expect(kept !== undefined).toBe(step !== 'instance');
+    if (step === 'projects') {
+      const demo = await ensureDemo(options);
+      expect(demo).toEqual(JSON.parse(kept ?? ''));
+      expectUsable(demo);
+    }
+  }
+  expect(await countProjects()).toBe(1);
+});
+
+it('gives the same project new keys where the file is gone or broken', async () => {
+  const first = await ensureDemo(options);
+  rmSync(demoFile());
+  const second = await ensureDemo(options);
+  writeFileSync(demoFile(), '{"organizationId":');
+  const third = await ensureDemo(options);
+  for (const demo of [second, third]) {
+    expect(demo.projectId).toBe(first.projectId);
+    expectUsable(demo);
+  }
+  expect(new Set([first, second, third].map(({ privateKey }) => privateKey)).size).toBe(3);
+  expect(await countProjects()).toBe(1);
+  expect(statSync(demoFile()).mode & 0o777).toBe(0o600);
+});
+
+it('replaces a key that was revoked, and only that one', async () => {
+  const first = await ensureDemo(options);
+  const revoked = projects.get(first.projectId)?.record.keys[1]?.id ?? '';
+  await revokeApiKey(projects, first.projectId, revoked, systemClock);
+  const second = await ensureDemo(options);
+  expect(second).toEqual({ ...first, privateKey: second.privateKey });
+  expect(second.privateKey).not.toBe(first.privateKey);
+  expectUsable(second);
+});
+
+it('is made again with the ids and keys of the file where the data of the broker is gone', async () => {
+  const first = await ensureDemo(options);
+  await closeBroker();
+  await openBroker();
+  const second = await ensureDemo(options);
+  expect(second).toEqual(first);
+  expectUsable(second);
+});
+
+it('shares the project with another data directory on the same broker, even at the same time', async () => {
+  const otherDir = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
+  const [demo, other] = await Promise.all([
+    ensureDemo(options),
+    ensureDemo({ ...options, dataDir: otherDir }),
+  ]);
+  expect(other.projectId).toBe(demo.projectId);
+  expect(other.privateKey).not.toBe(demo.privateKey);
+  expectUsable(demo);
+  expectUsable(other);
+  expect(await ensureDemo(options)).toEqual(demo);
+  rmSync(otherDir, { recursive: true });
+});
+
+it('puts nothing secret into the log', async () => {
+  const lines: string[] = [];
+  const spy = createLog('silent').child({}, { level: 'trace' });
+  const { warn } = spy;
+  spy.warn = (...args: Parameters<typeof warn>) => void lines.push(JSON.stringify(args));
+  const first = await ensureDemo({ ...options, log: spy });
+  rmSync(demoFile());
+  const second = await ensureDemo({ ...options, log: spy });
+  expect(lines.join()).toContain('the demo project has new keys');
+  for (const { privateKey } of [first, second]) expect(lines.join()).not.toContain(privateKey);
+});

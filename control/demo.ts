@@ -1,0 +1,167 @@
+// The demo organization with its one project and two keys, so that a fresh start can be tried at once. The broker says
+// which project it is; the file in the data directory is the only place that has the private key.
+
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../platform/clock.ts';
+import { type ApiKeyKind, newApiKey, newId, parseApiKey, sha256 } from '../platform/ids.ts';
+import { hasTexts, type RecordBucket } from '../platform/kv.ts';
+import type { Log } from '../platform/log.ts';
+import type { OrganizationRecord } from '../platform/organizations.ts';
+import type { ProjectRecord } from '../platform/projects.ts';
+import { addApiKeys, makeApiKey, makeProject, type ProjectStore } from './projects.ts';
+
+export interface Demo {
+  organizationId: string;
+  projectId: string;
+  publicKey: string;
+  privateKey: string;
+}
+
+/** In the instance bucket: which project is the demo, whatever becomes of the file. */
+export interface DemoRecord {
+  schemaVersion: 1;
+  organizationId: string;
+  projectId: string;
+}
+
+export interface DemoOptions {
+  instance: Pick<RecordBucket<DemoRecord>, 'get' | 'create'>;
+  organizations: Pick<RecordBucket<OrganizationRecord>, 'create'>;
+  projects: ProjectStore;
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+}
+
+const recordKey = 'demo';
+
+/**
+ * The demo of this broker, made where it is missing. Keys are written to `demo.json` (mode 0600) before the broker
+ * learns of them, so that a start that was cut short goes on with the same ones. Where the file is gone, or holds
+ * revoked keys, the project gets new keys; where the broker's records are gone, they are made again with the file's.
+ */
+export async function ensureDemo(options: DemoOptions): Promise<Demo> {
+  const { log, projects } = options;
+  const path = join(options.dataDir, 'demo.json');
+  const file = readDemoFile(path, log);
+  const ids = await demoIds(options, file);
+  const found = await projects.ask(ids.projectId);
+  if (found.kind === 'unreadable') throw new Error('the demo project cannot be read');
+  const project = found.kind === 'found' ? found.record : undefined;
+
+  const kept = file?.projectId === ids.projectId ? file : undefined;
+  const demo: Demo = {
+    organizationId: ids.organizationId,
+    projectId: ids.projectId,
+    publicKey: usableKey('public', kept?.publicKey, project) ?? newApiKey('public'),
+    privateKey: usableKey('private', kept?.privateKey, project) ?? newApiKey('private'),
+  };
+  if (JSON.stringify(demo) !== JSON.stringify(file)) {
+    writeDemoFile(path, demo);
+    if (project !== undefined) log.warn({ path }, 'the demo project has new keys');
+  }
+  await ensureOrganization(options, demo);
+  await ensureProject(options, demo, project);
+  if (project === undefined && file !== undefined) {
+    log.warn('the broker had no demo project: made with the keys of demo.json');
+  }
+  return demo;
+}
+
+/** Narrows what the instance bucket holds under `demo`. */
+export function readDemoRecord(value: unknown): DemoRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!hasTexts(value, ['organizationId', 'projectId'])) return undefined;
+  if (Reflect.get(value, 'schemaVersion') !== 1) return undefined;
+  const { organizationId, projectId } = value;
+  return { schemaVersion: 1, organizationId, projectId };
+}
+
+// The broker's record wins over the file; a data directory that was copied to another broker brings its ids along.
+async function demoIds(options: DemoOptions, file: Demo | undefined): Promise<DemoRecord> {
+  const proposed: DemoRecord = {
+    schemaVersion: 1,
+    organizationId: file?.organizationId ?? newId(),
+    projectId: file?.projectId ?? newId(),
+  };
+  const made = await options.instance.create(recordKey, proposed);
+  if (made.kind === 'written') return proposed;
+  const found = await options.instance.get(recordKey);
+  if (found.kind !== 'found') throw new Error(`the broker's record of the demo is ${found.kind}`);
+  return found.record;
+}
+
+/** `raw` where the project does not have it as a revoked key. */
+function usableKey(
+  kind: ApiKeyKind,
+  raw: string | undefined,
+  project: ProjectRecord | undefined,
+): string | undefined {
+  if (raw === undefined || parseApiKey(raw) !== kind) return undefined;
+  const key = project?.keys.find(({ hash }) => hash === sha256(raw));
+  return key?.revokeTime === undefined ? raw : undefined;
+}
+
+async function ensureOrganization(options: DemoOptions, demo: Demo): Promise<void> {
+  const now = new Date(options.clock.nowMs()).toISOString();
+  await options.organizations.create(demo.organizationId, {
+    schemaVersion: 1,
+    id: demo.organizationId,
+    displayName: 'Demo',
+    createTime: now,
+    updateTime: now,
+    members: [],
+  });
+}
+
+async function ensureProject(
+  options: DemoOptions,
+  demo: Demo,
+  project: ProjectRecord | undefined,
+): Promise<void> {
+  const { projects, clock } = options;
+  const wanted = [demo.publicKey, demo.privateKey].filter(
+    (raw) => !project?.keys.some(({ hash }) => hash === sha256(raw)),
+  );
+  const keys = wanted.map((raw) => {
+    const kind = raw === demo.publicKey ? 'public' : 'private';
+    return makeApiKey({ kind, raw, displayName: 'Demo' }, clock).record;
+  });
+  if (project === undefined) {
+    const { organizationId, projectId: id } = demo;
+    const made = makeProject({ id, organizationId, displayName: 'Demo', keys }, clock);
+    const result = await projects.create(id, made);
+    if (result.kind === 'written') return;
+    // Another process, with a data directory of its own, was first: its project gets our keys too.
+  }
+  if (keys.length === 0) return;
+  const result = await addApiKeys(projects, demo.projectId, keys, clock);
+  if (result.kind !== 'added') throw new Error(`the demo project gets no new keys: ${result.kind}`);
+}
+
+function readDemoFile(path: string, log: Log): Demo | undefined {
+  if (!existsSync(path)) return undefined;
+  // Narrowed again at each start: it holds a secret, whoever has edited it.
+  chmodSync(path, 0o600);
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const names = ['organizationId', 'projectId', 'publicKey', 'privateKey'] as const;
+    if (typeof value === 'object' && value !== null && hasTexts(value, names)) {
+      const { organizationId, projectId, publicKey, privateKey } = value;
+      return { organizationId, projectId, publicKey, privateKey };
+    }
+  } catch {
+    // As a file of another shape.
+  }
+  log.warn({ path }, 'this file cannot be read and is replaced');
+  return undefined;
+}
+
+// Renamed into place: a crash leaves the old file or the new one, never half of one.
+function writeDemoFile(path: string, demo: Demo): void {
+  const draft = `${path}.new`;
+  writeFileSync(draft, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600, flush: true });
+  chmodSync(draft, 0o600);
+  renameSync(draft, path);
+}

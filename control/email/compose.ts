@@ -1,0 +1,74 @@
+// The texts of our mails, each as plain text and as HTML that says the same. Whatever a person has typed is escaped;
+// nothing is loaded from anywhere, so that opening a mail tells nobody.
+
+import type { Mail } from '../../platform/mail/mail.ts';
+
+type Content = Omit<Mail, 'to'>;
+
+export function magicLinkMail(options: { link: string; minutes: number }): Content {
+  return compose({
+    subject: 'Your sign-in link',
+    paragraphs: [
+      `This link signs you in. It works once, for ${options.minutes} minutes.`,
+      'If you did not ask for it, somebody else typed your address: ignore this mail.',
+    ],
+    button: { label: 'Sign in', link: options.link },
+  });
+}
+
+export function invitationMail(options: {
+  link: string;
+  organization: string;
+  inviter: string;
+  days: number;
+}): Content {
+  return compose({
+    subject: `Invitation to ${options.organization}`,
+    paragraphs: [
+      `${options.inviter} invites you to the organization ${options.organization}.`,
+      `Sign in with this address to accept. The invitation is good for ${options.days} days.`,
+    ],
+    button: { label: 'Accept the invitation', link: options.link },
+  });
+}
+
+export function testMail(options: { organization: string }): Content {
+  return compose({
+    subject: 'Your e-mail provider works',
+    paragraphs: [
+      `This mail was sent through the e-mail provider of ${options.organization}.`,
+      'There is nothing to do.',
+    ],
+  });
+}
+
+function compose(content: {
+  subject: string;
+  paragraphs: readonly string[];
+  button?: { label: string; link: string };
+}): Content {
+  const { subject, paragraphs, button } = content;
+  const lines = [...paragraphs];
+  const blocks = paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`);
+  if (button !== undefined) {
+    lines.splice(1, 0, button.link);
+    const link = escapeHtml(button.link);
+    blocks.splice(1, 0, `<p><a href="${link}">${escapeHtml(button.label)}</a></p><p>${link}</p>`);
+  }
+  return {
+    subject,
+    text: `${lines.join('\n\n')}\n`,
+    html: `<!doctype html><html lang="en"><body>${blocks.join('')}</body></html>\n`,
+  };
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,213 @@
+// OrgEmailProvidersService: an organization's own way to send mail. Secrets go in and never come out.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import type { MailSender } from '../../platform/mail/mail.ts';
+import type { SendMail } from '../../platform/mail/send.ts';
+import type {
+  EmailProviderRecord,
+  OrganizationDirectory,
+  OrganizationRecord,
+} from '../../platform/organizations.ts';
+import type { SecretBox } from '../../platform/secret-box.ts';
+import {
+  type EmailProvider,
+  EmailProviderSchema,
+  type UpsertRequest,
+} from '../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
+import type { Attempts } from '../auth/attempts.ts';
+import type { MemberCaller } from '../caller.ts';
+import type { Records } from '../change.ts';
+import type { Accounts } from '../customers/accounts.ts';
+import { invalidArgument, mailboxField, requiredField } from '../fields.ts';
+import { changeOrganization, noSuchOrganization } from '../orgs/organization.ts';
+import { nowText, timestampOf } from '../times.ts';
+import { testMail } from './compose.ts';
+import { secretPurpose, senderOf } from './sender.ts';
+
+export interface EmailProviderDeps {
+  organizations: Records<OrganizationRecord>;
+  directory: Pick<OrganizationDirectory, 'get'>;
+  accounts: Pick<Accounts, 'get'>;
+  attempts: Pick<Attempts, 'sendTest'>;
+  box: SecretBox;
+  sendMail: SendMail;
+  instanceSender: MailSender;
+  clock: Clock;
+}
+
+/** What a secret reads as, and what keeps the stored one when it is sent back. */
+const redacted = '********';
+const hostPattern =
+  /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}.:_-]*[\p{L}\p{N}])?\.?$|^[0-9a-fA-F:]{2,39}$/u;
+const maxSecretCharacters = 1_024;
+
+export function getEmailProvider(
+  { directory }: Pick<EmailProviderDeps, 'directory'>,
+  caller: MemberCaller,
+): { emailProvider: EmailProvider } {
+  const record = directory.get(caller.organizationId);
+  if (record === undefined) throw noSuchOrganization();
+  if (record.emailProvider === undefined) throw noProvider();
+  return { emailProvider: providerMessage(record.emailProvider) };
+}
+
+export async function upsertEmailProvider(
+  { organizations, box, clock }: EmailProviderDeps,
+  request: UpsertRequest,
+  caller: MemberCaller,
+): Promise<{ emailProvider: EmailProvider }> {
+  const fromAddress = mailboxField('fromAddress', request.fromAddress);
+  const replyTo = request.replyTo === '' ? '' : mailboxField('replyTo', request.replyTo);
+  const seal = (secret: string): string => box.seal(secret, secretPurpose(caller.organizationId));
+  const checked = providerField(request, seal);
+  const provider = await changeOrganization(organizations, caller.organizationId, (record) => {
+    const before = record.emailProvider;
+    const now = nowText(clock);
+    const next: EmailProviderRecord = {
+      ...checked.withStored(before),
+      fromAddress,
+      ...(replyTo !== '' && { replyTo }),
+      createTime: before?.createTime ?? now,
+      updateTime: now,
+    };
+    return { write: { ...record, emailProvider: next, updateTime: now }, answer: next };
+  });
+  return { emailProvider: providerMessage(provider) };
+}
+
+export async function deleteEmailProvider(
+  { organizations, clock }: Pick<EmailProviderDeps, 'organizations' | 'clock'>,
+  caller: MemberCaller,
+): Promise<Record<string, never>> {
+  await changeOrganization(organizations, caller.organizationId, (record) => {
+    const { emailProvider, ...rest } = record;
+    if (emailProvider === undefined) throw noProvider();
+    return { write: { ...rest, updateTime: nowText(clock) }, answer: undefined };
+  });
+  return {};
+}
+
+export async function sendTest(
+  deps: EmailProviderDeps,
+  caller: MemberCaller,
+): Promise<Record<string, never>> {
+  const record = deps.directory.get(caller.organizationId);
+  const customer = deps.accounts.get(caller.customerId);
+  if (record === undefined || customer === undefined) throw noSuchOrganization();
+  if (record.emailProvider === undefined) throw noProvider();
+  const chosen = senderOf(record, deps.instanceSender, deps.box);
+  if (chosen === 'sealed') {
+    throw new ConnectError(
+      "the provider's secret cannot be read any more: set the provider again",
+      Code.FailedPrecondition,
+    );
+  }
+  deps.attempts.sendTest(caller.organizationId);
+  const mail = { to: customer.email, ...testMail({ organization: record.displayName }) };
+  const outcome = await deps.sendMail(chosen.sender, chosen.origin, mail);
+  switch (outcome.kind) {
+    case 'sent':
+      return {};
+    case 'refused':
+      throw new ConnectError(`the mail was refused: ${outcome.reason}`, Code.FailedPrecondition);
+    case 'unavailable':
+      throw new ConnectError(`the mail was not sent: ${outcome.reason}`, Code.Unavailable);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+type Ways =
+  | Pick<
+      EmailProviderRecord & { kind: 'smtp' },
+      'kind' | 'host' | 'port' | 'username' | 'sealedPassword' | 'useTls'
+    >
+  | Pick<EmailProviderRecord & { kind: 'resend' }, 'kind' | 'sealedApiKey'>;
+
+/** The way of sending, once it is known what is stored: a secret that was not sent is taken from there. */
+function providerField(
+  { provider }: UpsertRequest,
+  seal: (secret: string) => string,
+): { withStored: (before: EmailProviderRecord | undefined) => Ways } {
+  switch (provider.case) {
+    case 'smtp': {
+      const { port, username, useTls } = provider.value;
+      const host = requiredField('smtp.host', provider.value.host.trim());
+      if (!hostPattern.test(host)) throw invalidArgument('smtp.host', 'must be a name or address');
+      if (port < 1 || port > 65_535) throw invalidArgument('smtp.port', 'must be 1 to 65535');
+      const password = newSecret('smtp.password', provider.value.password);
+      const sealed = password === undefined ? undefined : seal(password);
+      return {
+        withStored(before) {
+          // A stored password goes only where it went before.
+          const same =
+            before?.kind === 'smtp' &&
+            before.host === host &&
+            before.port === port &&
+            before.username === username;
+          const sealedPassword = sealed ?? (same ? before.sealedPassword : undefined);
+          if (username !== '' && sealedPassword === undefined) {
+            throw invalidArgument('smtp.password', 'is required with a username');
+          }
+          const rest = { kind: 'smtp', host, port, username, useTls } as const;
+          return sealedPassword === undefined ? rest : { ...rest, sealedPassword };
+        },
+      };
+    }
+    case 'resend': {
+      const apiKey = newSecret('resend.apiKey', provider.value.apiKey);
+      const sealed = apiKey === undefined ? undefined : seal(apiKey);
+      return {
+        withStored(before) {
+          const stored = before?.kind === 'resend' ? before.sealedApiKey : undefined;
+          const sealedApiKey = sealed ?? stored;
+          if (sealedApiKey === undefined) throw invalidArgument('resend.apiKey', 'is required');
+          return { kind: 'resend', sealedApiKey };
+        },
+      };
+    }
+    case undefined:
+      throw invalidArgument('smtp', 'is required, or else resend');
+    default:
+      return provider satisfies never;
+  }
+}
+
+/** Undefined where the stored one is to stay. */
+function newSecret(field: string, text: string): string | undefined {
+  if (text === '' || text === redacted) return undefined;
+  if (text.length > maxSecretCharacters || /\p{Cc}/u.test(text)) {
+    throw invalidArgument(field, `must have at most ${maxSecretCharacters} plain characters`);
+  }
+  return text;
+}
+
+function providerMessage(record: EmailProviderRecord): EmailProvider {
+  return create(EmailProviderSchema, {
+    provider: redactedWay(record),
+    fromAddress: record.fromAddress,
+    replyTo: record.replyTo ?? '',
+    createTime: timestampOf(record.createTime),
+    updateTime: timestampOf(record.updateTime),
+  });
+}
+
+function redactedWay(record: EmailProviderRecord) {
+  switch (record.kind) {
+    case 'smtp': {
+      const { host, port, username, useTls } = record;
+      const password = record.sealedPassword === undefined ? '' : redacted;
+      return { case: 'smtp', value: { host, port, username, useTls, password } } as const;
+    }
+    case 'resend':
+      return { case: 'resend', value: { apiKey: redacted } } as const;
+    default:
+      return record satisfies never;
+  }
+}
+
+function noProvider(): ConnectError {
+  return new ConnectError('the organization has no e-mail provider', Code.NotFound);
+}

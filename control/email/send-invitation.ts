@@ -1,0 +1,29 @@
+// Puts the mail of an invitation into the outbox, by the organization's own provider where it has one.
+
+import type { MailSender } from '../../platform/mail/mail.ts';
+import type { Outbox } from '../../platform/mail/outbox.ts';
+import type { SecretBox } from '../../platform/secret-box.ts';
+import type { SendInvitation } from '../orgs/invitations.ts';
+import { invitationMail } from './compose.ts';
+import { senderOf } from './sender.ts';
+
+export function createSendInvitation(deps: {
+  outbox: Pick<Outbox, 'add'>;
+  instanceSender: MailSender;
+  box: Pick<SecretBox, 'open'>;
+  publicUrl: () => string;
+}): SendInvitation {
+  return ({ organization, inviter, email, token, days }) => {
+    const chosen = senderOf(organization, deps.instanceSender, deps.box);
+    if (chosen === 'sealed') return false;
+    const content = invitationMail({
+      link: `${deps.publicUrl()}/invitation?token=${token}`,
+      organization: organization.displayName,
+      inviter: inviter.displayName,
+      days,
+    });
+    const mail = { to: email, ...content };
+    const { id: organizationId } = organization;
+    return deps.outbox.add({ about: 'invitation', ...chosen, organizationId, mail });
+  };
+}

@@ -1,0 +1,123 @@
+import { Code } from '@connectrpc/connect';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createLog } from '../platform/log.ts';
+import { connectBroker } from '../platform/nats.ts';
+import { buckets, ensureTopology } from '../platform/topology.ts';
+import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../test/accounts.ts';
+import { startBroker, type TestBroker } from '../test/broker.ts';
+
+const log = createLog('silent');
+let broker: TestBroker;
+let accounts: AccountsProcess;
+
+beforeEach(async () => {
+  broker = await startBroker();
+  accounts = await startAccounts({
+    brokerUrl: broker.url,
+    control: { staleAfterMs: 1_500 },
+    staleAfterMs: 1_500,
+  });
+});
+
+afterEach(async () => {
+  broker.resume();
+  await accounts.close();
+  await broker.stop();
+});
+
+const codeOf = (call: Promise<unknown>): Promise<Code | 'ok'> =>
+  call.then(
+    () => 'ok',
+    (error) => error.code,
+  );
+
+it('a broker that stands still: nobody gets in by what may be out of date, and it comes back', async () => {
+  const session = await newCustomer(accounts);
+  const { orgId, projectId } = session;
+  const me = accounts.as(bearer(session, projectId));
+  const key = await me.projects.createApiKey({ kind: ApiKeyKind.PRIVATE });
+  const orgKey = await me.orgs.createOrgKey({ orgId, role: Role.VIEWER });
+  const withKey = async () => {
+    const response = await fetch(`${accounts.baseUrl}/shared.profiles.v1.ProfilesService/Get`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': key.key },
+      body: '{}',
+    });
+    return response.status;
+  };
+  expect(await withKey()).toBe(200);
+  broker.pause();
+  // Memory is fresh still: reading goes on.
+  expect(await codeOf(me.orgs.get({ orgId }))).toBe('ok');
+  await expect
+    .poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 5_000 })
+    .toBe(Code.Unavailable);
+  await expect.poll(withKey, { timeout: 5_000 }).toBe(503);
+  expect(accounts.control.customerAccess.isOrgKey(orgKey.key)).toBe('unconfirmed');
+  broker.resume();
+  await expect.poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 20_000 }).toBe('ok');
+  await expect.poll(withKey, { timeout: 20_000 }).toBe(200);
+});
+
+it('a broker that dies in mid-request: unavailable, in time, and nothing half done', async () => {
+  const session = await newCustomer(accounts);
+  const { orgId } = session;
+  const me = accounts.as(bearer(session));
+  await broker.kill9();
+  const started = performance.now();
+  const codes = await Promise.all([
+    codeOf(me.orgs.update({ orgId, displayName: 'Lost' })),
+    codeOf(accounts.as().auth.signUp({ email: 'late@example.com', password: 'correct horse' })),
+    codeOf(accounts.as().auth.refreshToken({ refreshToken: session.refreshToken })),
+  ]);
+  expect(codes).toEqual([Code.Unavailable, Code.Unavailable, Code.Unavailable]);
+  expect(performance.now() - started).toBeLessThan(15_000);
+  await broker.restart();
+  const again = () =>
+    accounts.as().auth.signUp({ email: 'late@example.com', password: 'correct horse' });
+  await expect.poll(() => codeOf(again()), { timeout: 20_000, interval: 500 }).toBe('ok');
+  await accounts.as().auth.refreshToken({ refreshToken: session.refreshToken });
+  const update = () => me.orgs.update({ orgId, displayName: 'Found' });
+  await expect.poll(() => codeOf(update()), { timeout: 20_000, interval: 100 }).toBe('ok');
+});
+
+it('a bucket that vanished, and customers that vanished: no start', async () => {
+  await newCustomer(accounts);
+  const manager = await accounts.connection.jetstreamManager();
+  await manager.streams.purge(`KV_${buckets.customers}`);
+  await expect(startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir })).rejects.toThrow(
+    'the broker has lost its customers',
+  );
+  await manager.streams.delete(`KV_${buckets.organizations}`);
+  const connection = await connectBroker(broker.url, log);
+  await expect(
+    ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 }),
+  ).rejects.toThrow(/KV_orgs/);
+  await connection.close();
+});
+
+it('no broker at the start: one sentence', async () => {
+  await expect(connectBroker('nats://127.0.0.1:1', log, { firstConnectMs: 500 })).rejects.toThrow(
+    'the broker at nats://127.0.0.1:1 cannot be used',
+  );
+});
+
+it('50 keys made at once over two processes are all there', async () => {
+  const other = await startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir });
+  const session = await newCustomer(accounts);
+  const headers = bearer(session, session.projectId);
+  await expect.poll(() => codeOf(other.as(headers).projects.get({}))).toBe('ok');
+  const made = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      (index % 2 === 0 ? accounts : other)
+        .as(headers)
+        .projects.createApiKey({ kind: ApiKeyKind.PRIVATE }),
+    ),
+  );
+  const { apiKeys } = await accounts.as(headers).projects.listApiKeys({});
+  const ids = new Set(apiKeys.map(({ id }) => id));
+  expect(made.filter(({ apiKey }) => !ids.has(apiKey?.id ?? ''))).toEqual([]);
+  await other.close();
+});

@@ -1,0 +1,34 @@
+// Where whatever a method throws becomes an answer: what was written for the caller passes, a broker that does not
+// answer is unavailable, and everything else is a fault of ours that is logged here, once.
+
+import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import type { Log } from '../platform/log.ts';
+import { NatsError } from '../platform/nats.ts';
+import { PasswordsBusy } from './auth/passwords.ts';
+import { Contended } from './change.ts';
+
+export function createFailureInterceptor(log: Log): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      throw answerTo(error, `${request.service.typeName}/${request.method.name}`, log);
+    }
+  };
+}
+
+function answerTo(error: unknown, method: string, log: Log): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof PasswordsBusy) {
+    return new ConnectError(error.message, Code.ResourceExhausted, { 'retry-after': '3' });
+  }
+  if (error instanceof Contended) {
+    return new ConnectError('too many changes at once, try again', Code.Aborted);
+  }
+  if (error instanceof NatsError) {
+    log.warn({ err: error, method }, 'the records cannot be reached');
+    return new ConnectError('the records cannot be reached now, try again', Code.Unavailable);
+  }
+  log.error({ err: error, method }, 'a method failed');
+  return new ConnectError('internal error', Code.Internal);
+}

@@ -1,0 +1,129 @@
+// What an operator does to an instance from the command line, one function a command; each returns what to print.
+// Reading the command line and reaching the broker is admin.ts's.
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { systemClock } from '../platform/clock.ts';
+import { openBucket } from '../platform/kv.ts';
+import { watchBucket } from '../platform/kv-watch.ts';
+import type { Log } from '../platform/log.ts';
+import type { NatsConnection } from '../platform/nats.ts';
+import { readProject } from '../platform/projects.ts';
+import { instanceKeyPath, openSecretBox } from '../platform/secret-box.ts';
+import { buckets } from '../platform/topology.ts';
+import { signedTokenLifetimeMs } from './auth/access-token.ts';
+import { createPasswords } from './auth/passwords.ts';
+import { rotateSigningKey } from './auth/signing-keys.ts';
+import { backupLines, restoreLines } from './backup.ts';
+import { type ControlBuckets, openControlBuckets } from './buckets.ts';
+import { type Accounts, createAccounts } from './customers/accounts.ts';
+import { finishStart } from './customers/start.ts';
+import { displayNameField, emailField, newPasswordField } from './fields.ts';
+import { ensureProjectWithKey } from './projects.ts';
+import { rotateInstanceKey } from './rotate-instance-key.ts';
+
+export interface Operator {
+  connection: NatsConnection;
+  dataDir: string;
+  log: Log;
+}
+
+/** Makes a customer with a password, their organization and project. */
+export async function createCustomer(
+  operator: Operator,
+  options: { email: string; name?: string; password?: string; superAdmin: boolean },
+): Promise<string> {
+  const email = emailField('--email', options.email);
+  const displayName = displayNameField('--name', options.name ?? email.split('@')[0] ?? '');
+  const password = options.password ?? randomBytes(18).toString('base64url');
+  newPasswordField('--password', password);
+  const passwordHash = await createPasswords().hash(password);
+  return withAccounts(operator, async (accounts, { organizations }) => {
+    const { superAdmin } = options;
+    const made = await accounts.create({
+      email,
+      emailVerified: true,
+      displayName,
+      passwordHash,
+      superAdmin,
+    });
+    if (made === 'taken') throw new Error(`${email} has an account`);
+    const bucket = await openBucket(operator.connection, buckets.projects, readProject);
+    const projects = await watchBucket(operator.connection, bucket, { log: operator.log });
+    const clock = systemClock;
+    const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
+      ensureProjectWithKey(projects, project, clock);
+    await finishStart({ accounts, organizations, makeProject, clock }, made.record);
+    await projects.close();
+    const shown = options.password === undefined ? `, password ${password}` : '';
+    return `made ${superAdmin ? 'super admin' : 'customer'} ${email}${shown}`;
+  });
+}
+
+export async function setSuperAdmin(
+  operator: Operator,
+  options: { email: string; on: boolean },
+): Promise<string> {
+  const email = emailField('--email', options.email);
+  return withAccounts(operator, async (accounts) => {
+    const customer = accounts.findByEmail(email);
+    if (customer === undefined) throw new Error(`${email} has no account`);
+    await accounts.change(customer.id, (record) => ({ ...record, superAdmin: options.on }));
+    return `${email} is ${options.on ? 'a super admin' : 'no super admin any more'}`;
+  });
+}
+
+export async function rotateInstanceKeyCommand(operator: Operator): Promise<string> {
+  return withAccounts(operator, async (_, { organizations }) => {
+    const { dataDir } = operator;
+    const box = openSecretBox(dataDir);
+    const { resealed, lost } = await rotateInstanceKey({ dataDir, box, organizations });
+    const note =
+      lost.length === 0 ? '' : `; could not be read and must be set again: ${lost.join(', ')}`;
+    return `the instance key is new, ${resealed} secrets sealed with it${note}`;
+  });
+}
+
+/** Running processes sign with the new key from their next token on; nobody is signed out. */
+export async function rotateSigningKeyCommand({ dataDir }: Operator): Promise<string> {
+  await rotateSigningKey(dataDir, { clock: systemClock, tokenLifetimeMs: signedTokenLifetimeMs });
+  return 'the signing key is new';
+}
+
+/** Throws where the file exists. What it prints names what the backup is of no full use without. */
+export async function exportRecords(
+  { connection, dataDir }: Operator,
+  path: string,
+): Promise<string> {
+  const file = openSync(path, 'wx', 0o600);
+  let lines = 0;
+  try {
+    for await (const line of backupLines(connection)) {
+      writeSync(file, `${line}\n`);
+      lines++;
+    }
+  } finally {
+    closeSync(file);
+  }
+  return (
+    `${lines - 2} records are in ${path}; ` +
+    `keep ${instanceKeyPath(dataDir)} apart from it: secrets of e-mail providers open with that key only`
+  );
+}
+
+export async function restoreRecords({ connection }: Operator, path: string): Promise<string> {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  return `${await restoreLines(connection, lines)} records are back`;
+}
+
+async function withAccounts(
+  { connection, log }: Operator,
+  work: (accounts: Accounts, opened: ControlBuckets) => Promise<string>,
+): Promise<string> {
+  const opened = await openControlBuckets(connection, log);
+  try {
+    return await work(createAccounts({ ...opened, clock: systemClock }), opened);
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,98 @@
+// OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: who belongs to an organization.
+
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import type { OrganizationDirectory, OrganizationRecord } from '../../platform/organizations.ts';
+import type {
+  Member,
+  RemoveMemberRequest,
+  UpdateMemberRoleRequest,
+} from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import type { MemberCaller } from '../caller.ts';
+import type { Records } from '../change.ts';
+import type { Accounts } from '../customers/accounts.ts';
+import { requiredField } from '../fields.ts';
+import { nowText } from '../times.ts';
+import {
+  changeOrganization,
+  keepAnAdmin,
+  memberMessage,
+  noSuchOrganization,
+  roleField,
+} from './organization.ts';
+
+export interface MembersDeps {
+  organizations: Records<OrganizationRecord>;
+  directory: Pick<OrganizationDirectory, 'get'>;
+  accounts: Pick<Accounts, 'get'>;
+  clock: Clock;
+}
+
+export function listMembers(
+  { directory, accounts }: Pick<MembersDeps, 'directory' | 'accounts'>,
+  caller: MemberCaller,
+): { members: Member[] } {
+  const record = directory.get(caller.organizationId);
+  if (record === undefined) throw noSuchOrganization();
+  const members = record.members.flatMap((member) => {
+    const customer = accounts.get(member.customerId);
+    return customer === undefined ? [] : [memberMessage(member, customer)];
+  });
+  return { members: members.sort((a, b) => (a.email < b.email ? -1 : 1)) };
+}
+
+export async function removeMember(
+  deps: MembersDeps,
+  request: RemoveMemberRequest,
+  caller: MemberCaller,
+): Promise<Record<string, never>> {
+  await takeOut(deps, caller.organizationId, requiredField('customerId', request.customerId));
+  return {};
+}
+
+export async function leave(
+  deps: MembersDeps,
+  caller: MemberCaller,
+): Promise<Record<string, never>> {
+  await takeOut(deps, caller.organizationId, caller.customerId);
+  return {};
+}
+
+export async function updateMemberRole(
+  { organizations, accounts, clock }: MembersDeps,
+  request: UpdateMemberRoleRequest,
+  caller: MemberCaller,
+): Promise<{ member: Member }> {
+  const customerId = requiredField('customerId', request.customerId);
+  const role = roleField('role', request.role);
+  const customer = accounts.get(customerId);
+  if (customer === undefined) throw noSuchMember();
+  await changeOrganization(organizations, caller.organizationId, (record) => {
+    const before = record.members.find((member) => member.customerId === customerId);
+    if (before === undefined) throw noSuchMember();
+    if (before.role === role) return { leave: undefined };
+    const members = record.members.map((member) =>
+      member.customerId === customerId ? { customerId, role } : member,
+    );
+    keepAnAdmin(members);
+    return { write: { ...record, members, updateTime: nowText(clock) }, answer: undefined };
+  });
+  return { member: memberMessage({ customerId, role }, customer) };
+}
+
+async function takeOut(
+  { organizations, clock }: MembersDeps,
+  organizationId: string,
+  customerId: string,
+): Promise<void> {
+  await changeOrganization(organizations, organizationId, (record) => {
+    const members = record.members.filter((member) => member.customerId !== customerId);
+    if (members.length === record.members.length) throw noSuchMember();
+    keepAnAdmin(members);
+    return { write: { ...record, members, updateTime: nowText(clock) }, answer: undefined };
+  });
+}
+
+function noSuchMember(): ConnectError {
+  return new ConnectError('the organization has no such member', Code.NotFound);
+}

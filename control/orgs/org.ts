@@ -1,0 +1,85 @@
+// OrgsService.Create, Get, List and Update: the organization itself.
+
+import type { Clock } from '../../platform/clock.ts';
+import { newId } from '../../platform/ids.ts';
+import type { WatchedBucket } from '../../platform/kv-watch.ts';
+import type { OrganizationDirectory, OrganizationRecord } from '../../platform/organizations.ts';
+import type {
+  CreateRequest,
+  Org,
+  UpdateRequest,
+} from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import type { Caller, MemberCaller } from '../caller.ts';
+import { displayNameField } from '../fields.ts';
+import { nowText } from '../times.ts';
+import {
+  changeOrganization,
+  newOrganization,
+  noSuchOrganization,
+  orgMessage,
+  refuseMoreOrganizations,
+} from './organization.ts';
+
+export interface OrgDeps {
+  organizations: WatchedBucket<OrganizationRecord>;
+  directory: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'organizationsOf'>;
+  clock: Clock;
+}
+
+export async function createOrg(
+  { organizations, directory, clock }: OrgDeps,
+  request: CreateRequest,
+  caller: Caller,
+): Promise<{ org: Org }> {
+  const displayName = displayNameField('displayName', request.displayName);
+  refuseMoreOrganizations(directory.organizationsOf(caller.customerId).length);
+  const id = newId();
+  const record = newOrganization({
+    id,
+    displayName,
+    adminId: caller.customerId,
+    now: nowText(clock),
+  });
+  const made = await organizations.create(id, record);
+  if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
+  return { org: orgMessage(record, 'admin') };
+}
+
+export function getOrg(
+  { directory }: Pick<OrgDeps, 'directory'>,
+  caller: MemberCaller,
+): { org: Org } {
+  const record = directory.get(caller.organizationId);
+  if (record === undefined) throw noSuchOrganization();
+  return { org: orgMessage(record, caller.role) };
+}
+
+export function listOrgs(
+  { directory }: Pick<OrgDeps, 'directory'>,
+  caller: Caller,
+): { orgs: Org[] } {
+  const records = directory
+    .organizationsOf(caller.customerId)
+    .flatMap((id) => directory.get(id) ?? [])
+    .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
+  return {
+    orgs: records.map((record) =>
+      orgMessage(record, directory.roleOf(record.id, caller.customerId) ?? 'viewer'),
+    ),
+  };
+}
+
+export async function updateOrg(
+  { organizations, clock }: Pick<OrgDeps, 'organizations' | 'clock'>,
+  request: UpdateRequest,
+  caller: MemberCaller,
+): Promise<{ org: Org }> {
+  const { displayName } = request;
+  const name = displayName === undefined ? undefined : displayNameField('displayName', displayName);
+  const record = await changeOrganization(organizations, caller.organizationId, (before) => {
+    if (name === undefined) return { leave: before };
+    const write = { ...before, displayName: name, updateTime: nowText(clock) };
+    return { write, answer: write };
+  });
+  return { org: orgMessage(record, caller.role) };
+}

@@ -1,0 +1,140 @@
+// Organizations as the interface shows them, and the steps that more than one of its methods takes on a record.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type {
+  InvitationRecord,
+  MemberRecord,
+  OrganizationRecord,
+  OrgKeyRecord,
+  Role,
+} from '../../platform/organizations.ts';
+import {
+  type Invitation,
+  InvitationSchema,
+  type Member,
+  MemberSchema,
+  type Org,
+  type OrgKey,
+  OrgKeySchema,
+  OrgSchema,
+  Role as RoleValue,
+} from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { type Change, changeRecord, type Records } from '../change.ts';
+import type { CustomerRecord } from '../customers/customer.ts';
+import { invalidArgument } from '../fields.ts';
+import { timestampOf } from '../times.ts';
+
+/** What one record holds at most, so that it stays far below the bucket's largest value. */
+export const maxMembers = 1_000;
+export const maxInvitations = 200;
+export const maxOrgKeys = 50;
+const maxOrganizationsPerCustomer = 200;
+
+export function newOrganization(options: {
+  id: string;
+  displayName: string;
+  adminId: string;
+  now: string;
+}): OrganizationRecord {
+  return {
+    schemaVersion: 1,
+    id: options.id,
+    displayName: options.displayName,
+    createTime: options.now,
+    updateTime: options.now,
+    members: [{ customerId: options.adminId, role: 'admin' }],
+  };
+}
+
+/** Changes an organization's record; not_found where there is none. */
+export async function changeOrganization<R>(
+  organizations: Records<OrganizationRecord>,
+  id: string,
+  decide: (record: OrganizationRecord) => Change<OrganizationRecord, R>,
+): Promise<R> {
+  const result = await changeRecord(organizations, id, decide);
+  if (result.kind === 'absent') throw noSuchOrganization();
+  return result.answer;
+}
+
+/** Bounds what one customer can fill the broker with. */
+export function refuseMoreOrganizations(count: number): void {
+  if (count < maxOrganizationsPerCustomer) return;
+  throw new ConnectError(
+    `a customer is in at most ${maxOrganizationsPerCustomer} organizations`,
+    Code.FailedPrecondition,
+  );
+}
+
+/** Also the answer for an organization that the caller is not a member of. */
+export function noSuchOrganization(): ConnectError {
+  return new ConnectError('there is no such organization', Code.NotFound);
+}
+
+/** Throws failed_precondition where nobody could manage the organization any more. */
+export function keepAnAdmin(members: readonly MemberRecord[]): void {
+  if (members.some(({ role }) => role === 'admin')) return;
+  throw new ConnectError(
+    'the last admin of an organization cannot be removed or demoted',
+    Code.FailedPrecondition,
+  );
+}
+
+export function roleField(field: string, value: RoleValue): Role {
+  switch (value) {
+    case RoleValue.VIEWER:
+      return 'viewer';
+    case RoleValue.MEMBER:
+      return 'member';
+    case RoleValue.ADMIN:
+      return 'admin';
+    default:
+      // A number or name that this version does not know comes here too.
+      throw invalidArgument(field, 'must be ROLE_VIEWER, ROLE_MEMBER or ROLE_ADMIN');
+  }
+}
+
+export function roleValue(role: Role): RoleValue {
+  return { viewer: RoleValue.VIEWER, member: RoleValue.MEMBER, admin: RoleValue.ADMIN }[role];
+}
+
+export function orgMessage(record: OrganizationRecord, callersRole: Role): Org {
+  return create(OrgSchema, {
+    id: record.id,
+    displayName: record.displayName,
+    createTime: timestampOf(record.createTime),
+    updateTime: timestampOf(record.updateTime),
+    role: roleValue(callersRole),
+  });
+}
+
+export function memberMessage(
+  { customerId, role }: MemberRecord,
+  customer: CustomerRecord,
+): Member {
+  const { email, displayName } = customer;
+  return create(MemberSchema, { customerId, email, displayName, role: roleValue(role) });
+}
+
+export function invitationMessage(orgId: string, invitation: InvitationRecord): Invitation {
+  return create(InvitationSchema, {
+    orgId,
+    id: invitation.id,
+    email: invitation.email,
+    role: roleValue(invitation.role),
+    createTime: timestampOf(invitation.createTime),
+    updateTime: timestampOf(invitation.sendTime),
+    expireTime: timestampFromMs(invitation.expireTimeMs),
+  });
+}
+
+export function orgKeyMessage(key: OrgKeyRecord): OrgKey {
+  return create(OrgKeySchema, {
+    id: key.id,
+    displayName: key.displayName,
+    role: roleValue(key.role),
+    createTime: timestampOf(key.createTime),
+  });
+}

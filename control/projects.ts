@@ -1,0 +1,170 @@
+// Makes projects and their API keys, and revokes keys: changes of one record, each by compare-and-set. Finding the
+// project of a key is platform/projects.ts's.
+
+import type { Clock } from '../platform/clock.ts';
+import { type ApiKeyKind, newApiKey, newId, sha256 } from '../platform/ids.ts';
+import type { WatchedBucket } from '../platform/kv-watch.ts';
+import type { ApiKeyRecord, ProjectRecord } from '../platform/projects.ts';
+import { changeRecord } from './change.ts';
+
+/** What changing projects needs of a watched bucket: its own writes are in memory when they resolve. */
+export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;
+
+/** A key as it is made: `raw` is shown once and kept only by whoever is shown it. */
+export interface NewApiKey {
+  raw: string;
+  record: ApiKeyRecord;
+}
+
+export type CreateKeyResult =
+  | { kind: 'created'; key: NewApiKey }
+  | { kind: 'project_not_found' }
+  | { kind: 'too_many_keys'; max: number };
+
+/** A key that was revoked before stays as it was: `revoked` again. */
+export type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_found' };
+
+/** Keys of one project that work, and the revoked ones that are still listed; the oldest of these go first. */
+export const maxLiveKeys = 100;
+const maxRevokedKeys = 400;
+
+/** A key that is in no record yet. */
+export function makeApiKey(
+  options: { kind: ApiKeyKind; displayName?: string; raw?: string },
+  clock: Clock,
+): NewApiKey {
+  const { kind, displayName } = options;
+  const raw = options.raw ?? newApiKey(kind);
+  const record: ApiKeyRecord = {
+    id: newId(),
+    kind,
+    hash: sha256(raw),
+    ...(kind === 'public' && { publicKey: raw }),
+    ...(displayName !== undefined && { displayName }),
+    createTime: rfc3339(clock),
+  };
+  return { raw, record };
+}
+
+export interface ProjectOptions {
+  organizationId: string;
+  displayName: string;
+  /** IANA name; UTC where there is none. */
+  timezone?: string;
+}
+
+/** Makes a project with one public key. */
+export async function createProject(
+  store: ProjectStore,
+  options: ProjectOptions,
+  clock: Clock,
+): Promise<ProjectRecord> {
+  const { record } = makeApiKey({ kind: 'public' }, clock);
+  const project = makeProject({ ...options, id: newId(), keys: [record] }, clock);
+  const result = await store.create(project.id, project);
+  if (result.kind === 'conflict') throw new Error(`project ${project.id} is there already`);
+  return project;
+}
+
+/** Makes the project of that id with one public key where there is none yet. */
+export async function ensureProjectWithKey(
+  store: ProjectStore,
+  options: ProjectOptions & { id: string },
+  clock: Clock,
+): Promise<void> {
+  const { record } = makeApiKey({ kind: 'public' }, clock);
+  await store.create(options.id, makeProject({ ...options, keys: [record] }, clock));
+}
+
+/** A project that is not stored yet. */
+export function makeProject(
+  options: ProjectOptions & { id: string; keys: readonly ApiKeyRecord[] },
+  clock: Clock,
+): ProjectRecord {
+  const now = rfc3339(clock);
+  const { id, organizationId, displayName, timezone = 'UTC', keys } = options;
+  const times = { createTime: now, updateTime: now };
+  return { schemaVersion: 1, id, organizationId, displayName, timezone, ...times, keys };
+}
+
+/** Adds a key to a project. */
+export async function createApiKey(
+  store: ProjectStore,
+  projectId: string,
+  options: { kind: ApiKeyKind; displayName?: string },
+  clock: Clock,
+): Promise<CreateKeyResult> {
+  const key = makeApiKey(options, clock);
+  const result = await addApiKeys(store, projectId, [key.record], clock);
+  return result.kind === 'added' ? { kind: 'created', key } : result;
+}
+
+export type AddKeysResult =
+  | { kind: 'added' }
+  | { kind: 'project_not_found' }
+  | { kind: 'too_many_keys'; max: number };
+
+/** Adds keys that makeApiKey made: all or none. */
+export async function addApiKeys(
+  store: ProjectStore,
+  projectId: string,
+  added: readonly ApiKeyRecord[],
+  clock: Clock,
+): Promise<AddKeysResult> {
+  let tooMany = false;
+  const changed = await changeProject(store, projectId, clock, (project) => {
+    const live = project.keys.filter(({ revokeTime }) => revokeTime === undefined);
+    tooMany = live.length + added.length > maxLiveKeys;
+    return tooMany ? project : { ...project, keys: [...project.keys, ...added] };
+  });
+  if (changed === undefined) return { kind: 'project_not_found' };
+  return tooMany ? { kind: 'too_many_keys', max: maxLiveKeys } : { kind: 'added' };
+}
+
+/** Stops a key: here at once, in every other process as soon as its watch brings it, well within a second. */
+export async function revokeApiKey(
+  store: ProjectStore,
+  projectId: string,
+  keyId: string,
+  clock: Clock,
+): Promise<RevokeKeyResult> {
+  const changed = await changeProject(store, projectId, clock, (project) => {
+    const key = project.keys.find(({ id }) => id === keyId);
+    if (key === undefined || key.revokeTime !== undefined) return project;
+    const revoked = { ...key, revokeTime: rfc3339(clock) };
+    // Last in the list, so that the list of revoked keys is in the order of their revocation.
+    const others = project.keys.filter((other) => other !== key);
+    return { ...project, keys: withoutOldest([...others, revoked]) };
+  });
+  const key = changed?.keys.find(({ id }) => id === keyId);
+  return key === undefined ? { kind: 'not_found' } : { kind: 'revoked', key };
+}
+
+function withoutOldest(keys: readonly ApiKeyRecord[]): readonly ApiKeyRecord[] {
+  const revoked = keys.filter(({ revokeTime }) => revokeTime !== undefined);
+  const dropped = new Set(revoked.slice(0, Math.max(0, revoked.length - maxRevokedKeys)));
+  return keys.filter((key) => !dropped.has(key));
+}
+
+/**
+ * Writes what `change` makes of the newest record; `change` returning its argument writes nothing. Undefined where
+ * there is no such project.
+ */
+export async function changeProject(
+  store: ProjectStore,
+  projectId: string,
+  clock: Clock,
+  change: (project: ProjectRecord) => ProjectRecord,
+): Promise<ProjectRecord | undefined> {
+  const result = await changeRecord(store, projectId, (project) => {
+    const changed = change(project);
+    if (changed === project) return { leave: project };
+    const write = { ...changed, updateTime: rfc3339(clock) };
+    return { write, answer: write };
+  });
+  return result.kind === 'done' ? result.answer : undefined;
+}
+
+function rfc3339(clock: Clock): string {
+  return new Date(clock.nowMs()).toISOString();
+}

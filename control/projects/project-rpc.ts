@@ -1,0 +1,203 @@
+// ProjectsService: projects and their keys, as customers manage them. The steps on the record are ../projects.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import type { RoleOf } from '../../platform/customer-access.ts';
+import type { ApiKeyKind } from '../../platform/ids.ts';
+import type { WatchedBucket } from '../../platform/kv-watch.ts';
+import type { OrganizationDirectory } from '../../platform/organizations.ts';
+import type { ApiKeyRecord, ProjectRecord } from '../../platform/projects.ts';
+import {
+  type ApiKey,
+  ApiKeyKind as ApiKeyKindValue,
+  ApiKeySchema,
+  type CreateApiKeyRequest,
+  type CreateRequest,
+  type GetRequest,
+  type ListRequest,
+  type Project,
+  ProjectSchema,
+  type RevokeApiKeyRequest,
+  type UpdateRequest,
+} from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import type { Caller, MemberCaller, ProjectCaller } from '../caller.ts';
+import {
+  displayNameField,
+  invalidArgument,
+  optionalDisplayNameField,
+  requiredField,
+  timezoneField,
+} from '../fields.ts';
+import { noSuchOrganization } from '../orgs/organization.ts';
+import { changeProject, createApiKey, createProject, revokeApiKey } from '../projects.ts';
+import { timestampOf } from '../times.ts';
+import type { ProjectsByOrganization } from './by-organization.ts';
+
+export interface ProjectDeps {
+  projects: WatchedBucket<ProjectRecord>;
+  byOrganization: ProjectsByOrganization;
+  directory: Pick<OrganizationDirectory, 'organizationsOf'>;
+  roleOf: RoleOf;
+  clock: Clock;
+}
+
+/** Bounds what one organization can fill the broker and every process's memory with. */
+const maxProjectsPerOrganization = 1_000;
+
+export async function createProjectRpc(
+  { projects, byOrganization, clock }: ProjectDeps,
+  request: CreateRequest,
+  caller: MemberCaller,
+): Promise<{ project: Project; apiKey?: ApiKey; key: string }> {
+  const displayName = displayNameField('displayName', request.displayName);
+  const timezone = request.timezone === '' ? 'UTC' : timezoneField('timezone', request.timezone);
+  const { organizationId } = caller;
+  if (byOrganization.idsOf(organizationId).length >= maxProjectsPerOrganization) {
+    throw new ConnectError(
+      `an organization has at most ${maxProjectsPerOrganization} projects`,
+      Code.FailedPrecondition,
+    );
+  }
+  const record = await createProject(projects, { organizationId, displayName, timezone }, clock);
+  const [key] = record.keys;
+  return {
+    project: projectMessage(record),
+    ...(key !== undefined && { apiKey: apiKeyMessage(key) }),
+    key: key?.publicKey ?? '',
+  };
+}
+
+export function getProject(
+  { projects }: Pick<ProjectDeps, 'projects'>,
+  request: GetRequest,
+  caller: ProjectCaller,
+): { project: Project } {
+  sameProject(request.id, caller);
+  return { project: projectMessage(held(projects, caller.projectId)) };
+}
+
+export function listProjects(
+  { projects, byOrganization, directory, roleOf }: ProjectDeps,
+  request: ListRequest,
+  caller: Caller,
+): { projects: Project[] } {
+  const { orgId } = request;
+  if (orgId !== '' && roleOf(orgId, caller.customerId) === undefined) {
+    throw noSuchOrganization();
+  }
+  const organizations = orgId === '' ? directory.organizationsOf(caller.customerId) : [orgId];
+  const records = organizations
+    .flatMap((id) => byOrganization.idsOf(id))
+    .map((id) => held(projects, id))
+    .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
+  return { projects: records.map(projectMessage) };
+}
+
+export async function updateProject(
+  { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
+  request: UpdateRequest,
+  caller: ProjectCaller,
+): Promise<{ project: Project }> {
+  sameProject(request.id, caller);
+  const changes: { displayName?: string; timezone?: string } = {};
+  if (request.displayName !== undefined) {
+    changes.displayName = displayNameField('displayName', request.displayName);
+  }
+  if (request.timezone !== undefined) {
+    changes.timezone = timezoneField('timezone', request.timezone);
+  }
+  const record = await changeProject(projects, caller.projectId, clock, (project) =>
+    Object.keys(changes).length === 0 ? project : { ...project, ...changes },
+  );
+  if (record === undefined) throw noSuchProject();
+  return { project: projectMessage(record) };
+}
+
+export async function createApiKeyRpc(
+  { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
+  request: CreateApiKeyRequest,
+  caller: ProjectCaller,
+): Promise<{ apiKey: ApiKey; key: string }> {
+  const displayName = optionalDisplayNameField('displayName', request.displayName);
+  const kind = kindField('kind', request.kind);
+  const result = await createApiKey(projects, caller.projectId, { kind, displayName }, clock);
+  switch (result.kind) {
+    case 'created':
+      return { apiKey: apiKeyMessage(result.key.record), key: result.key.raw };
+    case 'project_not_found':
+      throw noSuchProject();
+    case 'too_many_keys':
+      throw new ConnectError(
+        `a project has at most ${result.max} keys: revoke one first`,
+        Code.FailedPrecondition,
+      );
+    default:
+      return result satisfies never;
+  }
+}
+
+export function listApiKeys(
+  { projects }: Pick<ProjectDeps, 'projects'>,
+  caller: ProjectCaller,
+): { apiKeys: ApiKey[] } {
+  const live = held(projects, caller.projectId).keys.filter((key) => key.revokeTime === undefined);
+  return { apiKeys: live.map(apiKeyMessage) };
+}
+
+export async function revokeApiKeyRpc(
+  { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
+  request: RevokeApiKeyRequest,
+  caller: ProjectCaller,
+): Promise<Record<string, never>> {
+  const id = requiredField('id', request.id);
+  const result = await revokeApiKey(projects, caller.projectId, id, clock);
+  if (result.kind === 'revoked') return {};
+  throw new ConnectError('the project has no such key', Code.NotFound);
+}
+
+function sameProject(id: string, caller: ProjectCaller): void {
+  if (id !== '' && id !== caller.projectId) throw invalidArgument('id', 'must equal x-project-id');
+}
+
+function held(projects: Pick<WatchedBucket<ProjectRecord>, 'get'>, id: string): ProjectRecord {
+  const found = projects.get(id);
+  if (found === undefined) throw noSuchProject();
+  return found.record;
+}
+
+function noSuchProject(): ConnectError {
+  return new ConnectError('there is no such project', Code.NotFound);
+}
+
+function kindField(field: string, value: ApiKeyKindValue): ApiKeyKind {
+  switch (value) {
+    case ApiKeyKindValue.PUBLIC:
+      return 'public';
+    case ApiKeyKindValue.PRIVATE:
+      return 'private';
+    default:
+      throw invalidArgument(field, 'must be API_KEY_KIND_PUBLIC or API_KEY_KIND_PRIVATE');
+  }
+}
+
+function projectMessage(record: ProjectRecord): Project {
+  return create(ProjectSchema, {
+    id: record.id,
+    orgId: record.organizationId,
+    displayName: record.displayName,
+    timezone: record.timezone,
+    createTime: timestampOf(record.createTime),
+    updateTime: timestampOf(record.updateTime),
+  });
+}
+
+function apiKeyMessage(key: ApiKeyRecord): ApiKey {
+  return create(ApiKeySchema, {
+    id: key.id,
+    displayName: key.displayName ?? '',
+    kind: key.kind === 'public' ? ApiKeyKindValue.PUBLIC : ApiKeyKindValue.PRIVATE,
+    key: key.publicKey ?? '',
+    createTime: timestampOf(key.createTime),
+  });
+}

@@ -1,0 +1,64 @@
+// Puts a new instance key in the place of the old one: every secret in a record is sealed anew, then the old key is
+// forgotten. Processes that run meanwhile read both.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WatchedBucket } from '../platform/kv-watch.ts';
+import type { EmailProviderRecord, OrganizationRecord } from '../platform/organizations.ts';
+import { addInstanceKey, dropOldInstanceKeys, type SecretBox } from '../platform/secret-box.ts';
+import { changeRecord } from './change.ts';
+import { secretPurpose } from './email/sender.ts';
+
+// A process may have sealed with the old key just before the new one came, and write the record just after a pass.
+const settleMs = 2_000;
+
+/** Returns how many secrets were sealed anew, and of which organizations one could not be opened any more. */
+export async function rotateInstanceKey(options: {
+  dataDir: string;
+  box: SecretBox;
+  organizations: WatchedBucket<OrganizationRecord>;
+}): Promise<{ resealed: number; lost: string[] }> {
+  const { dataDir, box, organizations } = options;
+  addInstanceKey(dataDir);
+  const lost = new Set<string>();
+  let resealed = await resealAll(box, organizations, lost);
+  await delay(settleMs);
+  resealed += await resealAll(box, organizations, lost);
+  dropOldInstanceKeys(dataDir);
+  return { resealed, lost: [...lost] };
+}
+
+async function resealAll(
+  box: SecretBox,
+  organizations: WatchedBucket<OrganizationRecord>,
+  lost: Set<string>,
+): Promise<number> {
+  let resealed = 0;
+  for (const [id] of [...organizations.records()]) {
+    const result = await changeRecord(organizations, id, (record) => {
+      const provider = record.emailProvider;
+      if (provider === undefined) return { leave: 'nothing' as const };
+      const next = reseal(box, id, provider);
+      if (next === 'lost' || next === 'current') return { leave: next };
+      return { write: { ...record, emailProvider: next }, answer: 'resealed' as const };
+    });
+    if (result.kind === 'done' && result.answer === 'resealed') resealed++;
+    if (result.kind === 'done' && result.answer === 'lost') lost.add(id);
+  }
+  return resealed;
+}
+
+function reseal(
+  box: SecretBox,
+  organizationId: string,
+  provider: EmailProviderRecord,
+): EmailProviderRecord | 'lost' | 'current' {
+  const sealed = provider.kind === 'smtp' ? provider.sealedPassword : provider.sealedApiKey;
+  if (sealed === undefined || !box.isStale(sealed)) return 'current';
+  const purpose = secretPurpose(organizationId);
+  const secret = box.open(sealed, purpose);
+  if (secret === undefined) return 'lost';
+  const anew = box.seal(secret, purpose);
+  return provider.kind === 'smtp'
+    ? { ...provider, sealedPassword: anew }
+    : { ...provider, sealedApiKey: anew };
+}

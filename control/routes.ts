@@ -1,0 +1,127 @@
+// What this service serves: each method with the function that answers it, and who calls it.
+
+import type { ConnectRouter } from '@connectrpc/connect';
+import { customerOf, principalOf } from '../platform/auth-interceptor.ts';
+import { membershipOf } from '../platform/organization-access.ts';
+import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
+import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
+import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
+import { type SignInDeps, signIn } from './auth/sign-in.ts';
+import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in-with-magic-link.ts';
+import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in-with-oauth.ts';
+import { type SignUpDeps, signUp } from './auth/sign-up.ts';
+import {
+  type CustomerDeps,
+  getCustomer,
+  listCustomers,
+  updateCustomer,
+} from './customers/customer-rpc.ts';
+import {
+  deleteEmailProvider,
+  type EmailProviderDeps,
+  getEmailProvider,
+  sendTest,
+  upsertEmailProvider,
+} from './email/email-provider.ts';
+import {
+  acceptInvite,
+  type InvitationDeps,
+  inviteMember,
+  listInvitations,
+  resendInvite,
+  revokeInvite,
+} from './orgs/invitations.ts';
+import {
+  leave,
+  listMembers,
+  type MembersDeps,
+  removeMember,
+  updateMemberRole,
+} from './orgs/members.ts';
+import { createOrg, getOrg, listOrgs, type OrgDeps, updateOrg } from './orgs/org.ts';
+import { createOrgKey, listOrgKeys, type OrgKeysDeps, revokeOrgKey } from './orgs/org-keys.ts';
+import {
+  createApiKeyRpc,
+  createProjectRpc,
+  getProject,
+  listApiKeys,
+  listProjects,
+  type ProjectDeps,
+  revokeApiKeyRpc,
+  updateProject,
+} from './projects/project-rpc.ts';
+
+export type ControlDeps = SignUpDeps &
+  SignInDeps &
+  MagicLinkDeps &
+  OAuthDeps &
+  RefreshDeps &
+  OrgDeps &
+  MembersDeps &
+  OrgKeysDeps &
+  InvitationDeps &
+  ProjectDeps &
+  CustomerDeps &
+  EmailProviderDeps;
+
+/** Registers AuthService, OrgsService, ProjectsService, CustomersService and OrgEmailProvidersService. */
+export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
+  router.service(AuthService, {
+    signUp: (request, context) => signUp(deps, request, context),
+    signIn: (request, context) => signIn(deps, request, context),
+    signInWithMagicLink: (request, context) => signInWithMagicLink(deps, request, context),
+    startOAuth: (request, context) => startOAuth(deps, request, context),
+    signInWithOAuth: (request, context) => signInWithOAuth(deps, request, context),
+    refreshToken: (request, context) => refreshToken(deps, request, context),
+    signOut: (request) => signOut(deps, request),
+  });
+  router.service(CustomersService, {
+    list: (request, context) => listCustomers(deps, request, customerOf(context)),
+    get: (request, context) => getCustomer(deps, request, customerOf(context)),
+    update: (request, context) => updateCustomer(deps, request, customerOf(context)),
+  });
+  registerOrganizations(router, deps);
+  registerProjects(router, deps);
+}
+
+function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {
+  router.service(OrgsService, {
+    create: (request, context) => createOrg(deps, request, customerOf(context)),
+    get: (_, context) => getOrg(deps, membershipOf(context)),
+    list: (_, context) => listOrgs(deps, customerOf(context)),
+    update: (request, context) => updateOrg(deps, request, membershipOf(context)),
+    inviteMember: (request, context) => inviteMember(deps, request, membershipOf(context)),
+    listMembers: (_, context) => listMembers(deps, membershipOf(context)),
+    removeMember: (request, context) => removeMember(deps, request, membershipOf(context)),
+    updateMemberRole: (request, context) => updateMemberRole(deps, request, membershipOf(context)),
+    listInvitations: (_, context) => listInvitations(deps, membershipOf(context)),
+    resendInvite: (request, context) => resendInvite(deps, request, membershipOf(context)),
+    revokeInvite: (request, context) => revokeInvite(deps, request, membershipOf(context)),
+    acceptInvite: (request, context) => acceptInvite(deps, request, customerOf(context)),
+    leave: (_, context) => leave(deps, membershipOf(context)),
+    createOrgKey: (request, context) => createOrgKey(deps, request, membershipOf(context)),
+    listOrgKeys: (_, context) => listOrgKeys(deps, membershipOf(context)),
+    revokeOrgKey: (request, context) => revokeOrgKey(deps, request, membershipOf(context)),
+  });
+  router.service(OrgEmailProvidersService, {
+    get: (_, context) => getEmailProvider(deps, membershipOf(context)),
+    upsert: (request, context) => upsertEmailProvider(deps, request, membershipOf(context)),
+    delete: (_, context) => deleteEmailProvider(deps, membershipOf(context)),
+    sendTest: (_, context) => sendTest(deps, membershipOf(context)),
+  });
+}
+
+function registerProjects(router: ConnectRouter, deps: ControlDeps): void {
+  router.service(ProjectsService, {
+    create: (request, context) => createProjectRpc(deps, request, membershipOf(context)),
+    get: (request, context) => getProject(deps, request, principalOf(context)),
+    list: (request, context) => listProjects(deps, request, customerOf(context)),
+    update: (request, context) => updateProject(deps, request, principalOf(context)),
+    createApiKey: (request, context) => createApiKeyRpc(deps, request, principalOf(context)),
+    listApiKeys: (_, context) => listApiKeys(deps, principalOf(context)),
+    revokeApiKey: (request, context) => revokeApiKeyRpc(deps, request, principalOf(context)),
+  });
+}

@@ -1,0 +1,174 @@
+// The composition of the accounts service: its buckets, keys, mail and providers, put together once per process. Every
+// process needs it to know customers; those that serve the dashboard also register its methods.
+
+import { join } from 'node:path';
+import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
+import type { AccountSettings } from '../platform/account-settings.ts';
+import type { CustomerAccess } from '../platform/auth.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createCustomerAccess, createRoleOf, type RoleOf } from '../platform/customer-access.ts';
+import type { WatchedBucket } from '../platform/kv-watch.ts';
+import type { Log } from '../platform/log.ts';
+import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
+import { createOutbox, type Outbox } from '../platform/mail/outbox.ts';
+import { createSendMail, type SendMail } from '../platform/mail/send.ts';
+import type { NatsConnection } from '../platform/nats.ts';
+import { createOrganizationInterceptor } from '../platform/organization-access.ts';
+import {
+  createOrganizationDirectory,
+  type OrganizationDirectory,
+} from '../platform/organizations.ts';
+import type { ProjectRecord } from '../platform/projects.ts';
+import { openSecretBox, type SecretBox } from '../platform/secret-box.ts';
+import { createAccessTokens } from './auth/access-token.ts';
+import { type AttemptLimits, createAttempts, defaultAttemptLimits } from './auth/attempts.ts';
+import { createMagicLinks } from './auth/magic-link.ts';
+import { createOAuthProvider } from './auth/oauth-provider.ts';
+import { createPasswords, type Passwords } from './auth/passwords.ts';
+import { createProvenAddress } from './auth/proven-address.ts';
+import { createSessions } from './auth/session.ts';
+import { createSignInCustomer } from './auth/sign-in-customer.ts';
+import { openSigningKeys } from './auth/signing-keys.ts';
+import { type ControlBuckets, openControlBuckets } from './buckets.ts';
+import { addressOf } from './caller-address.ts';
+import { type Accounts, createAccounts } from './customers/accounts.ts';
+import { finishStart } from './customers/start.ts';
+import { createSendInvitation } from './email/send-invitation.ts';
+import { createFailureInterceptor } from './failure.ts';
+import { refuseLostCustomers } from './presence.ts';
+import { createProjectsByOrganization } from './projects/by-organization.ts';
+import { ensureProjectWithKey } from './projects.ts';
+import { type ControlDeps, registerControl } from './routes.ts';
+
+export interface ControlOptions {
+  connection: NatsConnection;
+  projects: WatchedBucket<ProjectRecord>;
+  dataDir: string;
+  clock: Clock;
+  log: Log;
+  settings: AccountSettings;
+  /** Where people reach the dashboard, without a slash at the end. */
+  publicUrl: () => string;
+  /** Certificates of authorities that mail servers may have besides the system's, PEM. */
+  mailCertificates?: string;
+  resendUrl?: string;
+  attemptLimits?: AttemptLimits;
+  /** Memory that the broker has not confirmed for this long lets nobody in (10 s). */
+  staleAfterMs?: number;
+}
+
+export interface Control {
+  accounts: Accounts;
+  organizations: ControlBuckets['organizations'];
+  /** Who belongs where, in memory: roles, organization keys. */
+  directory: OrganizationDirectory;
+  roleOf: RoleOf;
+  passwords: Passwords;
+  box: SecretBox;
+  sendMail: SendMail;
+  outbox: Outbox;
+  instanceSender: MailSender;
+  /** For createAuthenticate. */
+  customerAccess: CustomerAccess;
+  /** Go after the authentication interceptor, in this order. Options of a single service would take their place. */
+  interceptors: Interceptor[];
+  register(router: ConnectRouter): void;
+  /** Sends what mails are queued, then stops following the records. */
+  close(): Promise<void>;
+}
+
+/** How long queued mails may take when the process ends. */
+const mailGraceMs = 5_000;
+
+export async function startControl(options: ControlOptions): Promise<Control> {
+  const { connection, projects, dataDir, clock, log } = options;
+  const box = openSecretBox(dataDir);
+  const accessTokens = createAccessTokens(await openSigningKeys(dataDir, clock), clock);
+  const buckets = await openControlBuckets(connection, log);
+  const { organizations } = buckets;
+  refuseLostCustomers(dataDir, buckets.customers);
+  const directory = createOrganizationDirectory(organizations);
+  const accounts = createAccounts({ ...buckets, clock });
+  const access = { tokens: accessTokens, people: accounts, organizations: directory };
+  const roleOf = createRoleOf(access);
+  const customerAccess = createCustomerAccess({
+    ...access,
+    projects: { project: (id) => projects.get(id)?.record },
+    ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
+  });
+  const mail = startMail(options);
+  const sessions = createSessions(buckets.sessions, clock);
+  const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
+    ensureProjectWithKey(projects, project, clock);
+  const passwords = createPasswords();
+  const deps: ControlDeps = {
+    accounts,
+    organizations,
+    directory,
+    roleOf,
+    projects,
+    byOrganization: createProjectsByOrganization(projects),
+    sessions,
+    accessTokens,
+    passwords,
+    magicLinks: createMagicLinks(buckets.magicLinks, clock),
+    attempts: createAttempts(clock, options.attemptLimits ?? defaultAttemptLimits),
+    provenAddress: createProvenAddress({ accounts, clock }),
+    signInCustomer: createSignInCustomer({
+      sessions,
+      accessTokens,
+      finishStart: (customer) =>
+        finishStart({ accounts, organizations, makeProject, clock }, customer),
+    }),
+    providers: new Map(
+      options.settings.oauthProviders.map((provider) => [
+        provider.name,
+        createOAuthProvider(provider),
+      ]),
+    ),
+    sendInvitation: createSendInvitation({ ...mail, box, publicUrl: options.publicUrl }),
+    ...mail,
+    box,
+    publicUrl: options.publicUrl,
+    addressOf,
+    clock,
+  };
+  return {
+    accounts,
+    organizations,
+    directory,
+    roleOf,
+    passwords,
+    box,
+    ...mail,
+    customerAccess,
+    interceptors: [createOrganizationInterceptor(roleOf), createFailureInterceptor(log)],
+    register: (router) => registerControl(router, deps),
+    async close() {
+      await mail.outbox.close(mailGraceMs);
+      await buckets.close();
+    },
+  };
+}
+
+function startMail(options: ControlOptions): {
+  sendMail: SendMail;
+  outbox: Outbox;
+  instanceSender: MailSender;
+} {
+  const { clock, log, dataDir, mailCertificates, resendUrl } = options;
+  const { smtpUrl, mailFrom, mailNetworks } = options.settings;
+  const sendMail = createSendMail({
+    clock,
+    log,
+    allowedNetworks: mailNetworks,
+    ...(mailCertificates !== undefined && { extraCertificates: mailCertificates }),
+    ...(resendUrl !== undefined && { resendUrl }),
+  });
+  const transport =
+    smtpUrl === undefined
+      ? ({ kind: 'file', directory: join(dataDir, 'mail') } as const)
+      : smtpTransport(smtpUrl);
+  const instanceSender = { transport, fromAddress: mailFrom };
+  return { sendMail, outbox: createOutbox({ send: sendMail, log }), instanceSender };
+}

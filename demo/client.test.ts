@@ -1,0 +1,123 @@
+// The client's own judgement of answers. What a real instance answers is tested with one in commands.test.ts; here a
+// server says what an instance says only when it is overloaded or going down.
+
+import { createServer, type Server } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Client, createClient, Refusal } from './client.ts';
+import type { Delivery } from './deliveries.ts';
+import { sendAll } from './send.ts';
+
+type Reply = { status: number; body: object; retryAfter?: string } | 'hang up';
+
+const opened: { server: Server; client: Client }[] = [];
+afterEach(async () => {
+  for (const { server, client } of opened.splice(0)) {
+    await client.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A server that gives these replies in order, the last one for ever, and a client of it. */
+async function against(
+  replies: Reply[],
+): Promise<{ client: Client; bodies: string[]; retries: () => number }> {
+  const bodies: string[] = [];
+  let retries = 0;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.once('end', () => {
+      bodies.push(body);
+      const reply = replies[Math.min(bodies.length, replies.length) - 1];
+      if (reply === undefined || reply === 'hang up') return request.socket.destroy();
+      const headers = reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter };
+      return response.writeHead(reply.status, headers).end(JSON.stringify(reply.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const client = createClient({ baseUrl, connections: 2, onRetry: () => retries++ });
+  opened.push({ server, client });
+  return { client, bodies, retries: () => retries };
+}
+
+const ok: Reply = { status: 200, body: { accepted: 3 } };
+
+describe('a request', () => {
+  it('that was not queued, or may not have been, is sent again as it was', async () => {
+    const exhausted: Reply = { status: 429, body: { code: 'resource_exhausted' }, retryAfter: '0' };
+    const unavailable: Reply = { status: 503, body: { code: 'unavailable' } };
+    const { client, bodies, retries } = await against([exhausted, unavailable, 'hang up', ok]);
+    expect(await client.sendEvents('{"events":[]}', 'pub_x')).toBe(3);
+    expect(new Set(bodies)).toEqual(new Set(['{"events":[]}']));
+    expect(bodies).toHaveLength(4);
+    expect(retries()).toBe(3);
+  });
+
+  it('waits as long as it is told to', async () => {
+    const { client } = await against([{ status: 429, body: {}, retryAfter: '1' }, ok]);
+    const startMs = performance.now();
+    await client.sendEvents('{}', 'pub_x');
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(990);
+  });
+
+  it.each([400, 401, 403, 404, 500])(
+    'answered with %i is refused with what was said',
+    async (status) => {
+      const { client, bodies } = await against([
+        { status, body: { code: 'some_code', message: 'why' } },
+      ]);
+      const refused = await client.sendEvents('{}', 'pub_x').catch((error) => error);
+      expect(refused).toBeInstanceOf(Refusal);
+      expect(refused.message).toBe(`the instance answered ${status} some_code: why`);
+      expect(bodies).toHaveLength(1);
+    },
+  );
+
+  it('to nobody is refused with what to do', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', connections: 1 });
+    await expect(client.checkReady()).rejects.toThrow(
+      'no Millrace answers at http://127.0.0.1:1 (ECONNREFUSED): start one with `npm start`, or name it with --url',
+    );
+    await client.close();
+  });
+});
+
+describe('sending', () => {
+  it('stops at the first refusal and leaves the rest unread', async () => {
+    const { client } = await against([{ status: 400, body: {} }]);
+    let taken = 0;
+    function* endless(): Generator<Delivery> {
+      for (; taken < 10_000; taken++) yield { credential: 'public', events: [] };
+    }
+    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const options = { client, instance, connections: 2, eventsPerSecond: 0, onProgress: () => {} };
+    await expect(sendAll(endless(), options)).rejects.toThrow(Refusal);
+    expect(taken).toBeLessThan(10);
+  });
+
+  it('keeps to a rate', async () => {
+    const { client } = await against([{ status: 200, body: { accepted: 0 } }]);
+    const event = { eventId: '', kind: 'x', distinctId: '', sessionId: '', occurTime: '' };
+    const one = { ...event, autoProperties: {}, customProperties: {} };
+    function* stream(): Generator<Delivery> {
+      for (let index = 0; index < 30; index++) yield { credential: 'public', events: [one] };
+    }
+    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const options = {
+      client,
+      instance,
+      connections: 2,
+      eventsPerSecond: 100,
+      onProgress: () => {},
+    };
+    const sent = await sendAll(stream(), options);
+    expect(sent.requests).toBe(30);
+    expect(sent.elapsedMs).toBeGreaterThanOrEqual(280);
+  });
+});

@@ -1,0 +1,157 @@
+// The public interface as a program without an SDK calls it: JSON over HTTP, with the retries that the contract allows
+// because event ids make them safe.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { Properties } from './event.ts';
+
+/** What went wrong, in a sentence for the person at the terminal. */
+export class Refusal extends Error {}
+
+export interface StoredEvent {
+  eventId: string;
+  kind: string;
+  distinctId: string;
+  profileId: string;
+  sessionId: string;
+  occurTime: string;
+  autoProperties?: Properties;
+  customProperties?: Properties;
+}
+
+export interface Profile {
+  id: string;
+  externalId?: string;
+  createTime?: string;
+  /** Summed over the profile's events; int64 values are strings. */
+  activity?: Record<string, string>;
+}
+
+export interface Client {
+  /** Sends a BatchCreateRequest's JSON; returns how many events were accepted. */
+  sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
+  /** Stored events, newest first. */
+  listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
+  getProfile(id: string, key: string): Promise<Profile>;
+  /** Throws a Refusal where no instance answers or it is not ready. */
+  checkReady(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ClientOptions {
+  baseUrl: string;
+  /** Requests at one time. */
+  connections: number;
+  /** Counts the times a request had to be sent again. */
+  onRetry?: () => void;
+}
+
+const maxAttempts = 30;
+const firstRetryMs = 100;
+const maxRetryMs = 5_000;
+const requestTimeoutMs = 30_000;
+
+const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
+const listPath = '/shared.activity.v1.ActivityService/List';
+const getProfilePath = '/shared.profiles.v1.ProfilesService/Get';
+
+export function createClient(options: ClientOptions): Client {
+  const origin = new URL(options.baseUrl).origin;
+  const prefix = options.baseUrl.slice(origin.length);
+  const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
+  const pool = new Pool(origin, { connections: options.connections, ...timeouts });
+
+  async function post(
+    path: string,
+    body: string | Buffer,
+    headers: Record<string, string>,
+  ): Promise<Record<string, unknown>> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await once(path, body, headers);
+      if (answer.kind === 'ok') return answer.json;
+      if (answer.kind === 'refused' || attempt === maxAttempts) throw new Refusal(answer.why);
+      options.onRetry?.();
+      const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
+      await delay(Math.max(answer.afterMs, backoffMs));
+    }
+  }
+
+  async function once(
+    path: string,
+    body: string | Buffer,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
+    try {
+      const response = await pool.request({ method: 'POST', path: prefix + path, body, headers });
+      const text = await response.body.text();
+      return judge(response.statusCode, response.headers['retry-after'], text);
+    } catch (error) {
+      return { kind: 'again', afterMs: 0, why: unreachable(options.baseUrl, error) };
+    }
+  }
+
+  return {
+    async sendEvents(body, key, userAgent) {
+      const agent = userAgent === undefined ? {} : { 'user-agent': userAgent };
+      const json = await post(batchCreatePath, body, { ...headersOf(key), ...agent });
+      return Number(json['accepted'] ?? 0);
+    },
+    async listEvents(filter, key) {
+      const json = await post(listPath, JSON.stringify(filter), headersOf(key));
+      return Array.isArray(json['events']) ? json['events'] : [];
+    },
+    async getProfile(id, key) {
+      const json = await post(getProfilePath, JSON.stringify({ id }), headersOf(key));
+      return profileOf(json['profile']);
+    },
+    async checkReady() {
+      const response = await pool
+        .request({ method: 'GET', path: `${prefix}/readyz` })
+        .catch((error) => {
+          throw new Refusal(unreachable(options.baseUrl, error));
+        });
+      await response.body.dump();
+      if (response.statusCode === 200) return;
+      const why = `${options.baseUrl} answers but is not ready (/readyz says ${response.statusCode})`;
+      throw new Refusal(why);
+    },
+    close: () => pool.close(),
+  };
+}
+
+type Answer =
+  | { kind: 'ok'; json: Record<string, unknown> }
+  | { kind: 'again'; afterMs: number; why: string }
+  | { kind: 'refused'; why: string };
+
+function judge(status: number, retryAfter: string | string[] | undefined, text: string): Answer {
+  const json = parseObject(text);
+  if (status === 200) return { kind: 'ok', json };
+  const why = `the instance answered ${status} ${json['code'] ?? ''}: ${json['message'] ?? text.slice(0, 200)}`;
+  // Nothing queued, or not known to be queued: the same event ids again are counted once.
+  if (status !== 429 && status !== 503) return { kind: 'refused', why };
+  return { kind: 'again', afterMs: Number(retryAfter ?? 0) * 1_000 || 0, why };
+}
+
+function headersOf(key: string): Record<string, string> {
+  return { 'content-type': 'application/json', 'connect-protocol-version': '1', 'x-api-key': key };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+}
+
+function profileOf(value: unknown): Profile {
+  const profile: Profile = { id: '' };
+  return typeof value === 'object' && value !== null ? { ...profile, ...value } : profile;
+}
+
+function unreachable(baseUrl: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return `no Millrace answers at ${baseUrl} (${code}): start one with \`npm start\`, or name it with --url`;
+}

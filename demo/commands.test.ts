@@ -1,0 +1,126 @@
+// The two commands as a user runs them, against a real instance.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Stack, startStack } from '../test/stack.ts';
+import { type Client, createClient } from './client.ts';
+
+const built = join(import.meta.dirname, '../dist/demo');
+const directory = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Finished {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+function run(command: 'play' | 'import', ...args: string[]): Promise<Finished> {
+  const child = spawn(process.execPath, [join(built, `${command}.js`), ...args], {
+    cwd: directory,
+  });
+  const finished: Finished = { code: null, out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    finished.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    finished.err += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ ...finished, code }));
+  });
+}
+
+describe('without an instance', () => {
+  it.each([
+    [['play'], /^demo: no keys in data\/demo\.json: run `npm start` first/],
+    [['play', '--events', 'many'], /^demo: no keys/],
+    [['play', '--wrong'], /^demo: Unknown option '--wrong'.*usage: npm run demo/],
+    [
+      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--events', '0'],
+      /^demo: --events must be/,
+    ],
+    [
+      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--url', 'http://127.0.0.1:1'],
+      /^demo: no Millrace answers at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/,
+    ],
+    [
+      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--url', 'ftp://x'],
+      /^demo: ftp:\/\/x is not/,
+    ],
+    [['import'], /^import: usage: npm run import/],
+    [['import', 'access-log'], /^import: usage: npm run import/],
+    [['import', 'access-log', 'x.log'], /^import: no keys in data\/demo\.json/],
+  ])('%j says what is wrong in one sentence', async ([command, ...args], sentence) => {
+    const { code, out, err } = await run(command === 'play' ? 'play' : 'import', ...args);
+    expect(err).toMatch(sentence);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+});
+
+describe('with an instance', () => {
+  let stack: Stack;
+  let client: Client;
+  let flags: string[];
+  beforeAll(async () => {
+    stack = await startStack();
+    client = createClient({ baseUrl: stack.baseUrl, connections: 1 });
+    flags = ['--url', stack.baseUrl, '--data', stack.dataDir];
+  });
+  afterAll(async () => {
+    await client?.close();
+    await stack?.stop();
+  });
+
+  it('the demo stores its visits and shows one profile', async () => {
+    const { code, out, err } = await run('play', ...flags, '--events', '600', '--seed', '11');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(
+      /[\d,]+ events of [\d,]+ visits acknowledged in [\d.]+ s: [\d,]+ events\/s/,
+    );
+    expect(out).toMatch(/the last of them was readable [\d.]+ s after its acknowledgement/);
+    expect(out).toMatch(/Profile [0-9a-f]{32}\n/);
+    expect(out).toMatch(/ {2}events +\d+\n/);
+    expect(out).toMatch(/ {2}place +\S/);
+    expect(out).toMatch(/\d\d:\d\d:\d\d {2}page_view +https:\/\/shop\.example\//);
+  });
+
+  it('the same log twice is stored once', async () => {
+    const path = join(directory, 'access.log');
+    const line = (minute: number, rest: string): string =>
+      `192.0.2.7 - - [10/Oct/2025:13:0${minute}:36 +0000] "GET /page-${minute} HTTP/1.1" ${rest}`;
+    const agent = '"-" "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"';
+    const lines = [1, 2, 3].map((minute) => line(minute, `200 99 ${agent}`));
+    writeFileSync(path, [...lines, 'nonsense', line(4, `404 1 ${agent}`), ''].join('\n'));
+    const args = ['access-log', path, '--hostname', 'mine.example', ...flags];
+    const first = await run('import', ...args);
+    expect(first.err).toBe('');
+    expect(first.out).toContain('5 lines read, 3 events acknowledged');
+    expect(first.out).toContain('1 left out: redirects and errors');
+    expect(first.out).toContain('1 left out: in neither format\n  line 4: nonsense\n');
+    expect(first.out).toMatch(/ {2}page views +3\n/);
+    expect(first.out).toMatch(/ {2}browser +Firefox 143\.0\n/);
+    expect((await run('import', ...args)).code).toBe(0);
+    const kinds = { kinds: ['page_view'], filters: [hostIs('mine.example')] };
+    const stored = await client.listEvents({ ...kinds, pageSize: 100 }, stack.privateKey);
+    expect(stored.map(({ autoProperties }) => autoProperties?.['$pathname'])).toEqual(
+      ['/page-3', '/page-2', '/page-1'].map((stringValue) => ({ stringValue })),
+    );
+    expect(JSON.stringify(stored)).not.toContain('192.0.2.7');
+  });
+
+  it('a file that is not there is one sentence', async () => {
+    const { code, err } = await run('import', 'access-log', 'nowhere.log', ...flags);
+    expect(err).toMatch(/^import: nowhere\.log cannot be read: ENOENT.*\n$/);
+    expect(code).toBe(1);
+  });
+});
+
+function hostIs(value: string): object {
+  return { property: '$hostname', operator: 'FILTER_OPERATOR_EQUALS', value };
+}

@@ -1,0 +1,174 @@
+// `npm run import -- access-log FILE`: sends a web server's own access log to a running instance as page_view events
+// with a private key. Reads the file as a stream; addresses stay on this machine.
+
+import { systemClock } from '../platform/clock.ts';
+import { readAccessLog } from './access-log.ts';
+import { type Client, createClient, Refusal } from './client.ts';
+import { readFlags, runCommand } from './command.ts';
+import type { Delivery } from './deliveries.ts';
+import type { Event } from './event.ts';
+import { findInstance, type Instance, instanceOptions } from './instance.ts';
+import { createMapper, type MapperOptions, type SkipReason, skipReasons } from './page-views.ts';
+import { eventLines, profileLines } from './present.ts';
+import { count, createProgress } from './progress.ts';
+import { type Sent, sendAll, waitUntilListed } from './send.ts';
+
+const usage =
+  'npm run import -- access-log FILE [--url URL] [--private-key PRV] [--data DIR] [--hostname NAME] [--scheme https] ' +
+  '[--secret TEXT] [--all]';
+const batchEvents = 500;
+const maxCountedVisitors = 100_000;
+const connections = 4;
+const shownBadLines = 3;
+const shownEvents = 10;
+const shownBadCharacters = 100;
+
+const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+
+await runCommand('import', async () => {
+  const text = { type: 'string' } as const;
+  const options = {
+    ...{ ...instanceOptions, hostname: text, scheme: text, secret: text },
+    all: { type: 'boolean' },
+  } as const;
+  const { values: flags, positionals } = readFlags({ options, allowPositionals: true }, usage);
+  const [format, path, ...more] = positionals;
+  if (format !== 'access-log' || path === undefined || more.length > 0) {
+    throw new Refusal(`usage: ${usage}`);
+  }
+  const found = findInstance(flags, ['privateKey']);
+  if (found.kind === 'refused') throw new Refusal(found.why);
+  const { instance } = found;
+  const client = createClient({ baseUrl: instance.baseUrl, connections });
+  try {
+    await client.checkReady();
+    await importLog(client, instance, path, {
+      // The same key gives the same ids; a project whose key changes keeps its visitors with --secret.
+      secret: flags.secret ?? instance.privateKey,
+      hostname: flags.hostname ?? 'localhost',
+      scheme: flags.scheme ?? 'https',
+      all: flags.all ?? false,
+      nowMs: systemClock.nowMs(),
+    });
+  } finally {
+    await client.close();
+  }
+});
+
+interface Tally {
+  lines: number;
+  bots: number;
+  bad: { number: number; text: string }[];
+  badLines: number;
+  skipped: Record<SkipReason, number>;
+  /** Of the visitor with the most events who is no bot. */
+  busiest: { distinctId: string; events: number };
+}
+
+async function importLog(
+  client: Client,
+  instance: Instance,
+  path: string,
+  options: MapperOptions,
+): Promise<void> {
+  const tally: Tally = {
+    ...{ lines: 0, bots: 0, bad: [], badLines: 0 },
+    skipped: { method: 0, status: 0, asset: 0, time: 0 },
+    busiest: { distinctId: '', events: 0 },
+  };
+  const progress = createProgress(process.stdout, undefined);
+  const sent = await sendAll(readDeliveries(path, options, tally), {
+    ...{ client, instance, connections, eventsPerSecond: 0 },
+    onProgress: (done, elapsedMs) =>
+      progress.show(done, `events, ${count((1_000 * done) / elapsedMs)} a second`),
+  }).catch((error) => {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new Refusal(`${path} cannot be read: ${error.message}`);
+  });
+  progress.end();
+  summarise(tally, sent);
+  await showBusiest(client, instance, tally, sent);
+}
+
+async function* readDeliveries(
+  path: string,
+  options: MapperOptions,
+  tally: Tally,
+): AsyncGenerator<Delivery> {
+  const map = createMapper(options);
+  const perVisitor = new Map<string, number>();
+  let events: Event[] = [];
+  for await (const read of readAccessLog(path)) {
+    tally.lines++;
+    if (read.kind === 'bad') {
+      tally.badLines++;
+      if (tally.bad.length < shownBadLines) tally.bad.push(read);
+      continue;
+    }
+    const mapped = map(read.line, read.text);
+    if (mapped.kind === 'skipped') {
+      tally.skipped[mapped.why]++;
+      continue;
+    }
+    if (mapped.bot) tally.bots++;
+    else countVisitor(mapped.event.distinctId, perVisitor, tally);
+    events.push(mapped.event);
+    if (events.length < batchEvents) continue;
+    yield { credential: 'private', events };
+    events = [];
+  }
+  if (events.length > 0) yield { credential: 'private', events };
+}
+
+// Only to choose whom to show: a log with more visitors shows the busiest of those it counted.
+function countVisitor(distinctId: string, perVisitor: Map<string, number>, tally: Tally): void {
+  const events = (perVisitor.get(distinctId) ?? 0) + 1;
+  if (events > 1 || perVisitor.size < maxCountedVisitors) perVisitor.set(distinctId, events);
+  if (events > tally.busiest.events) tally.busiest = { distinctId, events };
+}
+
+function summarise(tally: Tally, sent: Sent): void {
+  const rate = count((1_000 * sent.acknowledged) / sent.elapsedMs);
+  say(
+    `${count(tally.lines)} lines read, ${count(sent.acknowledged)} events acknowledged, ${rate} a second`,
+  );
+  say(`${count(tally.bots)} of them by bots (marked $bot)`);
+  const meaning: Record<SkipReason, string> = {
+    method: 'not a GET',
+    status: 'redirects and errors',
+    asset: 'images, styles, scripts and other files',
+    time: 'before 2000 or in the future',
+  };
+  for (const why of skipReasons) {
+    if (tally.skipped[why] > 0) say(`${count(tally.skipped[why])} left out: ${meaning[why]}`);
+  }
+  if (tally.badLines > 0) say(`${count(tally.badLines)} left out: in neither format`);
+  for (const { number, text } of tally.bad)
+    say(`  line ${number}: ${text.slice(0, shownBadCharacters)}`);
+  say('The same file again within 48 hours stores nothing twice; later it would.');
+}
+
+async function showBusiest(
+  client: Client,
+  instance: Instance,
+  { busiest }: Tally,
+  { last }: Sent,
+): Promise<void> {
+  if (last === undefined || busiest.events === 0) return;
+  const listedMs = await waitUntilListed(client, last.event, instance.privateKey);
+  say(`readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after the last acknowledgement`);
+  const { distinctId } = busiest;
+  const filter = { distinctId, pageSize: shownEvents };
+  const events = await client.listEvents(filter, instance.privateKey);
+  const profileId = events[0]?.profileId;
+  if (profileId === undefined) throw new Refusal(`no stored event of ${distinctId} was found`);
+  const profile = await client.getProfile(profileId, instance.privateKey);
+  const lines = [
+    '',
+    'The busiest visitor',
+    ...profileLines(profile, distinctId),
+    '',
+    'Latest events',
+  ];
+  for (const line of [...lines, ...eventLines(events)]) say(line);
+}

@@ -1,0 +1,66 @@
+// Which instance to talk to and with which keys: from the flags, else from what `npm start` left in <data>/demo.json.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Instance {
+  /** Without a slash at the end. */
+  baseUrl: string;
+  publicKey: string;
+  privateKey: string;
+}
+
+export interface InstanceFlags {
+  url?: string | undefined;
+  key?: string | undefined;
+  'private-key'?: string | undefined;
+  data?: string | undefined;
+}
+
+export type InstanceResult = { kind: 'ok'; instance: Instance } | { kind: 'refused'; why: string };
+
+const defaultUrl = 'http://127.0.0.1:8080';
+
+/** The flags that `findInstance` reads, for node:util's parseArgs. */
+export const instanceOptions = {
+  url: { type: 'string' },
+  key: { type: 'string' },
+  'private-key': { type: 'string' },
+  data: { type: 'string' },
+} as const;
+
+/** `needs` says which keys the command cannot do without. */
+export function findInstance(
+  flags: InstanceFlags,
+  needs: readonly ('publicKey' | 'privateKey')[],
+): InstanceResult {
+  const path = join(flags.data ?? 'data', 'demo.json');
+  const kept = readKept(path);
+  const instance: Instance = {
+    baseUrl: (flags.url ?? kept['baseUrl'] ?? defaultUrl).replace(/\/+$/, ''),
+    publicKey: flags.key ?? kept['publicKey'] ?? '',
+    privateKey: flags['private-key'] ?? kept['privateKey'] ?? '',
+  };
+  if (!/^https?:\/\/./.test(instance.baseUrl) || !URL.canParse(instance.baseUrl)) {
+    return { kind: 'refused', why: `${instance.baseUrl} is not an http or https URL` };
+  }
+  const missing = needs.filter((name) => instance[name] === '');
+  if (missing.length === 0) return { kind: 'ok', instance };
+  const wanted = missing.map((name) => (name === 'publicKey' ? '--key PUB' : '--private-key PRV'));
+  const why =
+    `no keys in ${path}: run \`npm start\` first, name its directory with --data DIR, ` +
+    `or give ${wanted.join(' and ')}`;
+  return { kind: 'refused', why };
+}
+
+function readKept(path: string): Record<string, string | undefined> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return {};
+  }
+  if (typeof parsed !== 'object' || parsed === null) return {};
+  const texts = Object.entries(parsed).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,226 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type LogLine, parseLogLine, readAccessLog } from './access-log.ts';
+import type { Event } from './event.ts';
+import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';
+
+const nowMs = Date.UTC(2026, 10, 20);
+const options: MapperOptions = {
+  ...{ secret: 'prv_test', hostname: 'example.org', scheme: 'https', all: false, nowMs },
+};
+const chrome =
+  'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) ' +
+  'Chrome/141.0.0.0 Mobile Safari/537.36';
+
+function logLine(
+  changed: Partial<{ address: string; time: string; request: string; rest: string }> = {},
+): string {
+  const { address, time, request, rest } = {
+    ...{ address: '192.0.2.7', time: '10:00:00', request: 'GET / HTTP/1.1' },
+    rest: `200 512 "-" "${chrome}"`,
+    ...changed,
+  };
+  return `${address} - - [10/Oct/2025:${time} +0000] "${request}" ${rest}`;
+}
+
+function mapAll(lines: string[], changed: Partial<MapperOptions> = {}): Mapped[] {
+  const map = createMapper({ ...options, ...changed });
+  return lines.map((raw) => map(parsed(raw), raw));
+}
+
+function parsed(raw: string): LogLine {
+  const line = parseLogLine(raw);
+  if (line === undefined) throw new Error(`not a line: ${raw}`);
+  return line;
+}
+
+function eventsOf(lines: string[], changed: Partial<MapperOptions> = {}): Event[] {
+  return mapAll(lines, changed).flatMap((mapped) =>
+    mapped.kind === 'event' ? [mapped.event] : [],
+  );
+}
+
+describe('a page view', () => {
+  it('has what the line and its agent tell', () => {
+    const [event] = eventsOf([
+      logLine({
+        request: 'GET /shop/kettles?utm_source=news&utm_medium=email HTTP/1.1',
+        rest: `200 512 "https://www.google.com/search" "${chrome}"`,
+      }),
+    ]);
+    expect(event).toMatchObject({ kind: 'page_view', occurTime: '2025-10-10T10:00:00.000Z' });
+    expect(event?.autoProperties).toEqual({
+      $url: { stringValue: 'https://example.org/shop/kettles?utm_source=news&utm_medium=email' },
+      $hostname: { stringValue: 'example.org' },
+      $pathname: { stringValue: '/shop/kettles' },
+      $referrer: { stringValue: 'https://www.google.com/search' },
+      $referrerDomain: { stringValue: 'www.google.com' },
+      $utmSource: { stringValue: 'news' },
+      $utmMedium: { stringValue: 'email' },
+      $browser: { stringValue: 'Chrome' },
+      $browserVersion: { stringValue: '141.0.0.0' },
+      $os: { stringValue: 'Android' },
+      $osVersion: { stringValue: '14' },
+      $device: { stringValue: 'Pixel 8' },
+      $deviceType: { stringValue: 'mobile' },
+      $mobile: { boolValue: true },
+    });
+    expect(event?.customProperties).toEqual({
+      method: { stringValue: 'GET' },
+      status: { intValue: '200' },
+      bytes: { intValue: '512' },
+    });
+  });
+
+  it('never carries the address, nor a hash that can be tried out without the secret', () => {
+    const [mine] = eventsOf([logLine()]);
+    const [other] = eventsOf([logLine()], { secret: 'prv_other' });
+    expect(JSON.stringify(mine)).not.toContain('192.0.2.7');
+    expect(other?.distinctId).not.toBe(mine?.distinctId);
+    expect(other?.eventId).not.toBe(mine?.eventId);
+  });
+
+  it('of one address and agent has one visitor', () => {
+    const lines = [logLine(), logLine({ time: '23:00:00' }), logLine({ address: '192.0.2.8' })];
+    const [a, b, c] = eventsOf([...lines]);
+    expect(a?.distinctId).toMatch(/^anon-[\w-]{22}$/);
+    expect(b?.distinctId).toBe(a?.distinctId);
+    expect(c?.distinctId).not.toBe(a?.distinctId);
+  });
+
+  it('may name an absolute URL and a host of its own', () => {
+    const [proxied] = eventsOf([logLine({ request: 'GET http://other.example/x?y HTTP/1.1' })]);
+    expect(proxied?.autoProperties).toMatchObject({
+      ...{ $url: { stringValue: 'http://other.example/x?y' }, $pathname: { stringValue: '/x' } },
+      $hostname: { stringValue: 'other.example' },
+    });
+    const [hosted] = eventsOf([`shop.example:443 ${logLine()}`]);
+    expect(hosted?.autoProperties).toMatchObject({ $hostname: { stringValue: 'shop.example' } });
+  });
+
+  it('keeps its texts within the bound, whole code points only', () => {
+    const [event] = eventsOf([logLine({ request: `GET /${'😀'.repeat(2_000)} HTTP/1.1` })]);
+    const url = event?.autoProperties['$url'];
+    expect(url).toHaveProperty('stringValue');
+    if (url !== undefined && 'stringValue' in url) {
+      expect([...url.stringValue]).toHaveLength(1_024);
+      expect(Buffer.from(url.stringValue).toString()).toBe(url.stringValue);
+    }
+  });
+
+  it('by a bot is marked', () => {
+    const agents = [
+      'Mozilla/5.0 (compatible; Googlebot/2.1)',
+      'curl/8.5.0',
+      '-',
+      'Tiny Tiny RSS/1.11',
+    ];
+    const mapped = mapAll(agents.map((agent) => logLine({ rest: `200 1 "-" "${agent}"` })));
+    for (const one of mapped) {
+      expect(one).toMatchObject({
+        bot: true,
+        event: { autoProperties: { $bot: { boolValue: true } } },
+      });
+    }
+    expect(mapAll([logLine()])).toMatchObject([{ bot: false }]);
+  });
+});
+
+describe('what is left out', () => {
+  it.each([
+    ['POST /form HTTP/1.1', 200, 'method'],
+    ['HEAD / HTTP/1.1', 200, 'method'],
+    ['GET / HTTP/1.1', 301, 'status'],
+    ['GET / HTTP/1.1', 404, 'status'],
+    ['GET / HTTP/1.1', 500, 'status'],
+    ['GET /style.css HTTP/1.1', 200, 'asset'],
+    ['GET /a/b/photo.JPG?size=2 HTTP/1.1', 200, 'asset'],
+    ['GET /robots.txt HTTP/1.1', 200, 'asset'],
+  ])('%s answered with %i is left out: %s', (request, status, why) => {
+    expect(mapAll([logLine({ request, rest: `${status} 1 "-" "x"` })])).toEqual([
+      { kind: 'skipped', why },
+    ]);
+  });
+
+  it.each(['/', '/a/', '/a.html', '/v1.2/notes', '/x.php?file=a.png', '/a.xhtml'])(
+    '%s is a page',
+    (path) => {
+      const line = parsed(logLine({ request: `GET ${path} HTTP/1.1` }));
+      expect(skipReason(line, nowMs)).toBeUndefined();
+      expect(skipReason({ ...line, status: 304 }, nowMs)).toBeUndefined();
+    },
+  );
+
+  it('with --all is an event of its own kind, but for times that no instance takes', () => {
+    const asset = logLine({ request: 'GET /style.css HTTP/1.1' });
+    expect(eventsOf([asset], { all: true })).toMatchObject([{ kind: 'request' }]);
+    const old = asset.replace('2025', '1999');
+    expect(mapAll([old], { all: true })).toEqual([{ kind: 'skipped', why: 'time' }]);
+  });
+});
+
+describe('ids', () => {
+  const lines = [logLine(), logLine(), logLine({ time: '10:00:01' }), logLine()];
+
+  it('are the same for the same file again, and differ for equal lines', () => {
+    const first = eventsOf(lines).map(({ eventId }) => eventId);
+    expect(new Set(first).size).toBe(4);
+    expect(eventsOf(lines).map(({ eventId }) => eventId)).toEqual(first);
+    for (const id of first) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }
+  });
+
+  it('do not change when the log has grown', () => {
+    const grown = eventsOf([...lines, logLine({ time: '11:00:00' })]);
+    expect(grown.slice(0, 4)).toEqual(eventsOf(lines));
+  });
+});
+
+describe('sessions', () => {
+  it('end after 30 minutes without a request, to the second', () => {
+    const times = ['10:00:00', '10:30:00', '11:00:00', '11:30:01'];
+    const ids = eventsOf(times.map((time) => logLine({ time }))).map(({ sessionId }) => sessionId);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).toBe(ids[0]);
+    expect(ids[3]).not.toBe(ids[0]);
+  });
+
+  it('take lines that are out of order', () => {
+    const times = ['10:10:00', '10:00:00', '10:39:00'];
+    const ids = eventsOf(times.map((time) => logLine({ time }))).map(({ sessionId }) => sessionId);
+    expect(new Set(ids).size).toBe(1);
+  });
+});
+
+const realLog = join(import.meta.dirname, '../../shared/data/visits/apache_access.log.gz');
+
+it.skipIf(!existsSync(realLog))('a real log of ten thousand lines', async () => {
+  const map = createMapper({ ...options, hostname: 'semicomplete.com', scheme: 'http' });
+  const events: Event[] = [];
+  const skipped: Record<string, number> = {};
+  let bots = 0;
+  for await (const read of readAccessLog(realLog)) {
+    if (read.kind === 'bad') continue;
+    const mapped = map(read.line, read.text);
+    if (mapped.kind === 'skipped') skipped[mapped.why] = (skipped[mapped.why] ?? 0) + 1;
+    else {
+      events.push(mapped.event);
+      if (mapped.bot) bots++;
+    }
+  }
+  expect(events.length + Object.values(skipped).reduce((sum, n) => sum + n, 0)).toBe(9_999);
+  expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
+  expect({ events: events.length, skipped, bots }).toMatchInlineSnapshot(`
+    {
+      "bots": 2143,
+      "events": 3773,
+      "skipped": {
+        "asset": 5807,
+        "method": 48,
+        "status": 371,
+      },
+    }
+  `);
+});

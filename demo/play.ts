@@ -1,0 +1,111 @@
+// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows
+// what came of it. Sends nothing but made-up visits.
+
+import { randomInt } from 'node:crypto';
+import { systemClock } from '../platform/clock.ts';
+import { type Client, createClient, Refusal } from './client.ts';
+import { readFlags, runCommand, wholeNumber } from './command.ts';
+import { deliveriesOf } from './deliveries.ts';
+import { findInstance, type Instance, instanceOptions } from './instance.ts';
+import { eventLines, profileLines } from './present.ts';
+import { count, createProgress } from './progress.ts';
+import { type Sent, sendAll, waitUntilListed } from './send.ts';
+import type { Visit } from './visit.ts';
+import { streamVisits } from './visitors.ts';
+
+const usage =
+  'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';
+const defaultEvents = 20_000;
+const visitors = 4_000;
+const spanMs = 3 * 86_400_000;
+const connections = 16;
+const shownEvents = 10;
+
+const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+
+await runCommand('demo', async () => {
+  const text = { type: 'string' } as const;
+  const options = { ...instanceOptions, events: text, rate: text, seed: text };
+  const flags = readFlags({ options }, usage).values;
+  const found = findInstance(flags, ['publicKey', 'privateKey']);
+  if (found.kind === 'refused') throw new Refusal(found.why);
+  const events = wholeNumber('--events', flags.events, defaultEvents, 1);
+  const eventsPerSecond = wholeNumber('--rate', flags.rate, 0, 1);
+  const seed = wholeNumber('--seed', flags.seed, randomInt(2 ** 32), 0);
+  let retries = 0;
+  const { baseUrl } = found.instance;
+  const client = createClient({ baseUrl, connections, onRetry: () => retries++ });
+  try {
+    await client.checkReady();
+    say(`playing ${count(events)} events of visits to ${baseUrl} (seed ${seed})`);
+    const played = await play(client, found.instance, { events, eventsPerSecond, seed });
+    await report(client, found.instance, played, retries);
+  } finally {
+    await client.close();
+  }
+});
+
+interface Played {
+  sent: Sent;
+  visits: number;
+  /** The visit with a purchase, where there is one, and the most events. */
+  best: Visit | undefined;
+}
+
+async function play(
+  client: Client,
+  instance: Instance,
+  options: { events: number; eventsPerSecond: number; seed: number },
+): Promise<Played> {
+  const { events, eventsPerSecond, seed } = options;
+  const stream = streamVisits({ seed, events, visitors, nowMs: systemClock.nowMs(), spanMs });
+  let visits = 0;
+  let best: Visit | undefined;
+  const deliveries = deliveriesOf(stream, (visit) => {
+    visits++;
+    if (best === undefined || interest(visit) > interest(best)) best = visit;
+  });
+  const progress = createProgress(process.stdout, events);
+  const onProgress = (done: number, elapsedMs: number): void =>
+    progress.show(done, `${count((1_000 * done) / elapsedMs)} events/s`);
+  const sent = await sendAll(deliveries, {
+    ...{ client, instance, connections, eventsPerSecond, onProgress },
+  });
+  progress.end();
+  return { sent, visits, best };
+}
+
+function interest(visit: Visit): number {
+  const bought = visit.server.some(({ kind }) => kind === 'purchase');
+  return visit.browser.length + visit.server.length + (bought ? 1_000 : 0);
+}
+
+async function report(
+  client: Client,
+  instance: Instance,
+  { sent, visits, best }: Played,
+  retries: number,
+): Promise<void> {
+  const { acknowledged, requests, elapsedMs, last } = sent;
+  const again = retries === 0 ? '' : `, ${count(retries)} sent again`;
+  say(
+    `${count(acknowledged)} events of ${count(visits)} visits acknowledged in ${(elapsedMs / 1_000).toFixed(1)} s: ` +
+      `${count((1_000 * acknowledged) / elapsedMs)} events/s in ${count(requests)} requests${again}`,
+  );
+  if (last === undefined || best === undefined) return;
+  const listedMs = await waitUntilListed(client, last.event, instance.privateKey);
+  say(
+    `the last of them was readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after its acknowledgement`,
+  );
+  const { distinctId } = best.visitor;
+  const filter = { distinctId, pageSize: shownEvents };
+  const events = await client.listEvents(filter, instance.privateKey);
+  const profileId = events[0]?.profileId;
+  if (profileId === undefined) throw new Refusal(`no stored event of ${distinctId} was found`);
+  const profile = await client.getProfile(profileId, instance.privateKey);
+  say();
+  for (const line of profileLines(profile, distinctId)) say(line);
+  say();
+  say('Its latest events');
+  for (const line of eventLines(events)) say(line);
+}

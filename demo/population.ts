@@ -1,0 +1,53 @@
+// Who visits the demo's shop: visitor number n is the same person with the same device in every run, so that a second
+// demo adds visits to people who are already known.
+
+import { type Agent, pickAgent } from './agents.ts';
+import { type Place, pickPlace } from './places.ts';
+import { createRandom } from './random.ts';
+
+export interface Visitor {
+  distinctId: string;
+  agent: Agent;
+  place: Place;
+  registered: boolean;
+  /** When a registered visitor signed up, in milliseconds since the epoch. */
+  registeredMs: number;
+  /** Whether the page reports from the browser, with a public key, or the shop's server does, with a private one. */
+  reportedBy: 'browser' | 'server';
+  screen: readonly [width: number, height: number];
+}
+
+const populationSeed = 7_001;
+const firstRegistrationMs = Date.UTC(2021, 2, 1);
+const lastRegistrationMs = Date.UTC(2026, 5, 30);
+
+type Screen = Visitor['screen'];
+const desktopScreens: Screen[] = [
+  [1920, 1080],
+  [1536, 864],
+  [2560, 1440],
+  [1440, 900],
+];
+const mobileScreens: Screen[] = [
+  [390, 844],
+  [412, 915],
+  [360, 800],
+  [820, 1180],
+];
+
+/** `index` is any whole number from 0. */
+export function visitorOf(index: number): Visitor {
+  const random = createRandom(populationSeed, index);
+  const agent = pickAgent(random);
+  const registered = agent.deviceType !== 'bot' && random.chance(0.3);
+  const screens = agent.deviceType === 'desktop' ? desktopScreens : mobileScreens;
+  return {
+    distinctId: registered ? `user_${100_000 + index}` : `anon-${random.uuid()}`,
+    agent,
+    place: pickPlace(random),
+    registered,
+    registeredMs: random.between(firstRegistrationMs, lastRegistrationMs),
+    reportedBy: random.chance(0.3) ? 'server' : 'browser',
+    screen: random.pick(screens),
+  };
+}

@@ -1,0 +1,81 @@
+// Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate, and waits
+// until what was sent can be read.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, Refusal } from './client.ts';
+import type { Delivery } from './deliveries.ts';
+import { type Event, rfc3339 } from './event.ts';
+import type { Instance } from './instance.ts';
+
+export interface SendOptions {
+  client: Client;
+  instance: Instance;
+  connections: number;
+  /** Events a second; 0 for as fast as they are acknowledged. */
+  eventsPerSecond: number;
+  onProgress: (acknowledged: number, elapsedMs: number) => void;
+}
+
+export interface Sent {
+  acknowledged: number;
+  requests: number;
+  elapsedMs: number;
+  /** The event that was acknowledged last, and when, by performance.now(). */
+  last?: { event: Event; atMs: number };
+}
+
+const pollMs = 50;
+const maxWaitMs = 60_000;
+
+/** Sends everything; throws a Refusal at the first request that the instance refuses. */
+export async function sendAll(
+  deliveries: Iterator<Delivery> | AsyncIterator<Delivery>,
+  options: SendOptions,
+): Promise<Sent> {
+  const sent: Sent = { acknowledged: 0, requests: 0, elapsedMs: 0 };
+  const startMs = performance.now();
+  let begun = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    while (!failed) {
+      const next = await deliveries.next();
+      if (next.done === true) return;
+      const delivery = next.value;
+      const dueMs = options.eventsPerSecond === 0 ? 0 : (1_000 * begun) / options.eventsPerSecond;
+      begun += delivery.events.length;
+      const earlyMs = startMs + dueMs - performance.now();
+      if (earlyMs > 1) await delay(earlyMs);
+      const accepted = await sendOne(delivery, options).catch((error) => {
+        failed = true;
+        throw error;
+      });
+      const atMs = performance.now();
+      sent.requests++;
+      sent.acknowledged += accepted;
+      const event = delivery.events.at(-1);
+      if (event !== undefined) sent.last = { event, atMs };
+      options.onProgress(sent.acknowledged, atMs - startMs);
+    }
+  };
+  await Promise.all(Array.from({ length: options.connections }, worker));
+  sent.elapsedMs = performance.now() - startMs;
+  return sent;
+}
+
+function sendOne(delivery: Delivery, { client, instance }: SendOptions): Promise<number> {
+  const key = delivery.credential === 'public' ? instance.publicKey : instance.privateKey;
+  return client.sendEvents(JSON.stringify({ events: delivery.events }), key, delivery.userAgent);
+}
+
+/** Polls until `event` is listed; returns when that was, by performance.now(). Throws a Refusal after a minute. */
+export async function waitUntilListed(client: Client, event: Event, key: string): Promise<number> {
+  const deadlineMs = performance.now() + maxWaitMs;
+  const to = rfc3339(Date.parse(event.occurTime) + 1);
+  const filter = { sessionId: event.sessionId, timeRange: { from: event.occurTime, to } };
+  while (performance.now() < deadlineMs) {
+    const events = await client.listEvents(filter, key);
+    if (events.some(({ eventId }) => eventId === event.eventId)) return performance.now();
+    await delay(pollMs);
+  }
+  throw new Refusal(`the last event is still not readable after ${maxWaitMs / 1_000} s`);
+}

@@ -1,0 +1,44 @@
+// What the Connect protocol asks of a unary request's headers (https://connectrpc.com/docs/protocol): content type,
+// protocol version, timeout.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Refusal, refusal } from './answer.ts';
+
+export type Format = 'json' | 'binary';
+
+/**
+ * Undefined for what is not unary Connect. A beacon that a browser sends while a page unloads cannot name its type:
+ * its text is taken for JSON, and it is known by carrying its key in the URL.
+ */
+export function formatOf(contentType: string | undefined, isBeacon: boolean): Format | undefined {
+  if (contentType === 'application/json') return 'json';
+  if (contentType === undefined) return undefined;
+  if (/^application\/json(?:; ?charset=utf-?8)?$/i.test(contentType)) return 'json';
+  if (/^application\/proto$/i.test(contentType)) return 'binary';
+  return isBeacon && /^text\/plain(?:; ?charset=utf-?8)?$/i.test(contentType) ? 'json' : undefined;
+}
+
+/** Why the headers are none of this protocol's, if they are not. A missing version is fine. */
+export function checkProtocol(headers: IncomingHttpHeaders): Refusal | undefined {
+  const version = headers['connect-protocol-version'];
+  if (version !== undefined && version !== '1') {
+    const message = 'Connect-Protocol-Version must be "1"';
+    return refusal('invalid_argument', 'protocol_version', message);
+  }
+  const timeout = headers['connect-timeout-ms'];
+  if (timeout !== undefined && !isTimeout(timeout)) {
+    const message = 'Connect-Timeout-Ms must be a whole number of at most 10 digits';
+    return refusal('invalid_argument', 'protocol_timeout', message);
+  }
+  return undefined;
+}
+
+/** How long the sender waits; without a limit of theirs for ever. */
+export function timeoutMsOf(headers: IncomingHttpHeaders): number {
+  const timeout = headers['connect-timeout-ms'];
+  return isTimeout(timeout) ? Number(timeout) : Number.POSITIVE_INFINITY;
+}
+
+function isTimeout(text: string | string[] | undefined): text is string {
+  return typeof text === 'string' && /^\d{1,10}$/.test(text);
+}

@@ -1,0 +1,92 @@
+import { Agent, type ClientRequest, createServer, request, type Server } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BodyReceiver } from './received-body.ts';
+
+const receiver = new BodyReceiver({ maxBodyBytes: 1_000, maxHeldBytes: 2_500 });
+let server: Server;
+let port: number;
+
+beforeEach(async () => {
+  server = createServer((incoming, response) => {
+    void receiver.receive(incoming).then((received) => {
+      const text = received.kind === 'received' ? received.bytes.toString() : received.kind;
+      response.end(text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  port = typeof address === 'object' && address !== null ? address.port : 0;
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function open(headers: Record<string, string> = {}): {
+  call: ClientRequest;
+  answer: Promise<string>;
+} {
+  const call = request({ port, host: '127.0.0.1', method: 'POST', agent: new Agent(), headers });
+  const answer = new Promise<string>((resolve) => {
+    call.on('error', () => resolve('cut'));
+    call.on('response', async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      resolve(text);
+    });
+  });
+  return { call, answer };
+}
+
+function send(body: string | Buffer, headers: Record<string, string> = {}): Promise<string> {
+  const { call, answer } = open(headers);
+  call.end(body);
+  return answer;
+}
+
+describe('a body', () => {
+  it('comes as it was sent, whatever its size up to the limit', async () => {
+    for (const body of ['', 'x', 'x'.repeat(1_000)]) expect(await send(body)).toBe(body);
+  });
+
+  it('past the limit is read to its end and then refused', async () => {
+    expect(await send('x'.repeat(1_001))).toBe('too_large');
+    expect(await send('x'.repeat(5_000_000))).toBe('too_large');
+  });
+
+  it('that never ends is cut', async () => {
+    expect(await send(Buffer.alloc(70 * 1_048_576))).toBe('cut');
+  });
+
+  it('is bounded after decompression too', async () => {
+    const gzip = { 'content-encoding': 'gzip' };
+    expect(await send(gzipSync('x'.repeat(1_000)), gzip)).toBe('x'.repeat(1_000));
+    expect(await send(gzipSync('x'.repeat(1_001)), gzip)).toBe('too_large');
+    expect(await send(gzipSync(Buffer.alloc(500_000)), gzip)).toBe('too_large');
+    expect(await send('no gzip', gzip)).toBe('undecodable');
+    expect(await send('x', { 'content-encoding': 'zstd' })).toBe('unknown_encoding');
+  });
+});
+
+describe('bodies that arrive at once', () => {
+  const half = 'x'.repeat(900);
+  const begin = async (): Promise<ReturnType<typeof open>> => {
+    const opened = open({ 'content-length': '1000' });
+    await new Promise((resolve) => opened.call.write(half, resolve));
+    return opened;
+  };
+
+  it('are held within a bound, which the end and the loss of others frees', async () => {
+    const [first, second] = [await begin(), await begin()];
+    await expect.poll(() => send(half)).toBe('busy');
+    first.call.end('y'.repeat(100));
+    expect(await first.answer).toBe(half + 'y'.repeat(100));
+    expect(await send(half)).toBe(half);
+    const third = await begin();
+    await expect.poll(() => send(half)).toBe('busy');
+    second.call.destroy();
+    third.call.destroy();
+    await expect.poll(() => send('x'.repeat(1_000))).toBe('x'.repeat(1_000));
+  });
+});

@@ -1,0 +1,144 @@
+// Ingest of one process: its parts put together, the hot route and the Connect methods over the same ones.
+
+import type { ConnectRouter } from '@connectrpc/connect';
+import type { Authenticate, Credentials } from '../platform/auth.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { HotRoute } from '../platform/http.ts';
+import { brokerPayloadReserveBytes, maxBodyBytes, maxFrameBytes } from '../platform/limits.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { followConnection, maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
+import { createTokenBuckets } from '../platform/token-bucket.ts';
+import { eventsSubject, profilesSubject, shardOf } from '../platform/topology.ts';
+import type { IngestParts } from './accept.ts';
+import { refusal } from './answer.ts';
+import { createBatchCreate } from './batch-create.ts';
+import { type CallerOptions, CallerReader, type CallerRequest } from './caller.ts';
+import { CookielessResolver } from './cookieless.ts';
+import { createIdentify, type IdentifyParts, registerIdentify } from './identify.ts';
+import { createIngestMetrics } from './ingest-metrics.ts';
+import { createOutcomeLog } from './outcome-log.ts';
+import { Publisher } from './publish.ts';
+import type { Salts } from './salt.ts';
+import { registerBatchCreate } from './service.ts';
+
+export interface IngestOptions {
+  nats: NatsConnection;
+  /** Of the days' secrets, from which cookieless ids are derived. */
+  salts: Pick<Salts, 'of'>;
+  shards: number;
+  authenticate: Authenticate;
+  caller: CallerOptions;
+  eventsPerSecond: number;
+  eventsBurst: number;
+  publishDeadlineMs: number;
+  frameLz4: boolean;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface Ingest {
+  hotRoute: HotRoute;
+  register(router: ConnectRouter): void;
+  /** Answers what waits for the broker as unavailable. Call it when no request is in flight any more. */
+  close(): void;
+}
+
+// What waits for the broker's acknowledgement is held in memory; past this, senders are told to slow down.
+const maxInFlightBytes = 64 * 1_048_576;
+// Identify's frames are small: a share of that is as much as a burst of them needs.
+const maxInFlightChangeBytes = 16 * 1_048_576;
+const batchCreate = 'sdk.events.v1.EventsService/BatchCreate';
+// Room for a body that a browser's beacon may have (64 KiB) beside what a frame needs.
+const minPayloadBytes = 2 * brokerPayloadReserveBytes;
+
+/** Throws one sentence where the broker takes too small messages only. */
+export function startIngest(options: IngestOptions): Ingest {
+  const { nats, shards, clock } = options;
+  const payloadBytes = maxPayloadBytes(nats);
+  if (payloadBytes < minPayloadBytes) {
+    throw new Error(
+      `the broker's max_payload of ${payloadBytes} bytes is too small: at least ${minPayloadBytes} are needed`,
+    );
+  }
+  const metrics = createIngestMetrics(options.metrics);
+  const noticeOutcome = createOutcomeLog(options.log);
+  const publisherOptions = {
+    broker: nats,
+    state: followConnection(nats),
+    deadlineMs: options.publishDeadlineMs,
+    maxFrameBytes: Math.min(maxFrameBytes, payloadBytes),
+    lz4: options.frameLz4,
+  };
+  const publisher = new Publisher({
+    ...publisherOptions,
+    subjectOf: eventsSubject,
+    maxInFlightBytes,
+    onFrame: (frame) => {
+      metrics.recordFrame(frame);
+      noticeOutcome(frame);
+    },
+  });
+  const changePublisher = new Publisher({
+    ...publisherOptions,
+    subjectOf: profilesSubject,
+    maxInFlightBytes: maxInFlightChangeBytes,
+  });
+  const authenticate = authenticateWith(options.authenticate);
+  const parts: IngestParts = {
+    authenticate: (request, apiKeyParam) => authenticate(batchCreate, request, apiKeyParam),
+    callers: new CallerReader(options.caller),
+    eventLimit: createTokenBuckets({
+      perSecond: options.eventsPerSecond,
+      burst: options.eventsBurst,
+      clock,
+    }),
+    cookieless: new CookielessResolver(options.salts, clock),
+    publisher,
+    shardOf: (projectId) => shardOf(projectId, shards),
+    clock,
+    metrics,
+    maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
+  };
+  const changeParts: IdentifyParts = { ...parts, authenticate, publisher: changePublisher };
+  const events = createBatchCreate(parts, options.log);
+  const changes = createIdentify(changeParts, options.log);
+  return {
+    hotRoute: (request, response, url) =>
+      events(request, response, url) || changes(request, response, url),
+    register: (router) => {
+      registerBatchCreate(router, parts);
+      registerIdentify(router, changeParts);
+    },
+    close: () => {
+      publisher.close();
+      changePublisher.close();
+    },
+  };
+}
+
+/** `method` names a row of the table of access; both shapes of BatchCreate have the same. */
+function authenticateWith(authenticate: Authenticate): IdentifyParts['authenticate'] {
+  const judge = (answer: Awaited<ReturnType<Authenticate>>) => {
+    if (answer.kind === 'ok') return answer.principal;
+    if (answer.kind === 'refused') return refusal(answer.code, answer.code, answer.message);
+    throw new Error('the table of access lets callers in without a project');
+  };
+  return (method, request, apiKeyParam) => {
+    const answer = authenticate(method, { ...credentialsOf(request), apiKeyParam });
+    return answer instanceof Promise ? answer.then(judge) : judge(answer);
+  };
+}
+
+function credentialsOf({ headers }: CallerRequest): Credentials {
+  return {
+    apiKey: textOf(headers['x-api-key']),
+    authorization: headers.authorization,
+    projectIdHeader: textOf(headers['x-project-id']),
+  };
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { type Channel, channelOf } from './attribution.ts';
+import { queryValue, splitUrl } from './page-url.ts';
+import { sourceKind } from './traffic-sources.ts';
+
+/** Page, referrer, expected channel. */
+const visits: [string, string, Channel][] = [
+  ['https://shop.example/', '', 'direct'],
+  ['https://shop.example/', 'https://shop.example/other', 'direct'],
+  ['https://shop.example/', 'https://www.shop.example/other', 'direct'],
+  ['https://shop.example/', 'https://blog.shop.example/other', 'referral'],
+  ['https://shop.example/', 'https://www.google.com/', 'organic search'],
+  ['https://shop.example/', 'https://www.google.co.uk/', 'organic search'],
+  ['https://shop.example/', 'https://duckduckgo.com/', 'organic search'],
+  [
+    'https://shop.example/',
+    'android-app://com.google.android.googlequicksearchbox/',
+    'organic search',
+  ],
+  ['https://shop.example/', 'https://mail.google.com/', 'referral'],
+  ['https://shop.example/', 'https://m.facebook.com/', 'organic social'],
+  ['https://shop.example/', 'https://t.co/x', 'organic social'],
+  ['https://shop.example/', 'https://www.youtube.com/watch?v=1', 'organic video'],
+  ['https://shop.example/', 'https://youtu.be/1', 'organic video'],
+  ['https://shop.example/', 'https://news.example/article', 'referral'],
+  ['https://shop.example/', 'https://google.evil.example/', 'referral'],
+  ['https://shop.example/?gclid=abc', '', 'paid search'],
+  ['https://shop.example/?a=b&msclkid=abc', 'https://www.bing.com/', 'paid search'],
+  ['https://shop.example/?ttclid=abc', '', 'paid social'],
+  ['https://shop.example/?dclid=abc', '', 'display'],
+  ['https://shop.example/?fbclid=abc', 'https://l.facebook.com/', 'organic social'],
+  ['https://shop.example/?gclid=', '', 'direct'],
+  ['https://shop.example/?notgclid=abc', '', 'direct'],
+  ['https://shop.example/?utm_source=google&utm_medium=cpc', '', 'paid search'],
+  ['https://shop.example/?utm_source=Google&utm_medium=CPC', '', 'paid search'],
+  ['https://shop.example/?utm_source=facebook&utm_medium=paid_social', '', 'paid social'],
+  ['https://shop.example/?utm_source=fb&utm_medium=cpm', '', 'paid social'],
+  ['https://shop.example/?utm_source=youtube&utm_medium=cpv', '', 'paid video'],
+  ['https://shop.example/?utm_source=youtube.com&utm_medium=ppc', '', 'paid video'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=cpc', '', 'paid other'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=cpm', '', 'display'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=banner', '', 'display'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=social', '', 'organic social'],
+  ['https://shop.example/?utm_source=linkedin', '', 'organic social'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=video', '', 'organic video'],
+  ['https://shop.example/?utm_source=bing&utm_medium=organic', '', 'organic search'],
+  ['https://shop.example/?utm_source=somewhere&utm_medium=organic', '', 'organic search'],
+  ['https://shop.example/?utm_source=partner&utm_medium=referral', '', 'referral'],
+  ['https://shop.example/?utm_source=newsletter&utm_medium=email', '', 'email'],
+  ['https://shop.example/?utm_source=email', '', 'email'],
+  ['https://shop.example/?utm_source=partner&utm_medium=affiliate', '', 'affiliate'],
+  ['https://shop.example/?utm_source=newsletter', '', 'unassigned'],
+  ['https://shop.example/?utm_medium=sms', 'https://www.google.com/', 'organic search'],
+  ['https://shop.example/?utm_medium=cpc', 'https://www.google.com/', 'paid search'],
+  ['https://shop.example/?utm_campaign=spring', '', 'unassigned'],
+];
+
+describe('the channel', () => {
+  for (const [url, referrer, expected] of visits) {
+    it(`of ${url} from ${referrer || 'nowhere'}`, () => {
+      const { hostname, query } = splitUrl(url);
+      const channel = channelOf({
+        hostname,
+        query,
+        referrerDomain: splitUrl(referrer).hostname,
+        utmSource: queryValue(query, 'utm_source'),
+        utmMedium: queryValue(query, 'utm_medium'),
+        utmCampaign: queryValue(query, 'utm_campaign'),
+      });
+      expect(channel).toBe(expected);
+    });
+  }
+});
+
+describe('sources', () => {
+  it.each([
+    ['google', 'search'],
+    ['www.google.de', 'search'],
+    ['google.com.br', 'search'],
+    ['news.google.com', 'search'],
+    ['docs.google.com', undefined],
+    ['x.com', 'social'],
+    ['x', 'social'],
+    ['x.example', undefined],
+    ['old.reddit.com', 'social'],
+    ['reddit.com.evil.example', undefined],
+    ['vimeo.com', 'video'],
+    ['com', undefined],
+    ['', undefined],
+    ['.', undefined],
+    ['..', undefined],
+    ['constructor', undefined],
+  ])('%s is %s', (source, kind) => {
+    expect(sourceKind(source)).toBe(kind);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['https://a.example', 'a.example', '/', ''],
+    ['https://a.example?q', 'a.example', '/', 'q'],
+    ['https://a.example/x/?q=1#h?z', 'a.example', '/x/', 'q=1'],
+    ['HTTP://User:Pw@A.Example:80/X', 'a.example', '/X', ''],
+    ['https://[2001:DB8::1]:443/x', '[2001:db8::1]', '/x', ''],
+    ['/x?y=https://b.example/', '', '/x', 'y=https://b.example/'],
+    ['x?y', '', '', 'y'],
+    ['about:blank', '', '', ''],
+    ['mailto:a@b.example', '', '', ''],
+    ['file:///c/d', '', '/c/d', ''],
+    ['', '', '', ''],
+    ['://', '', '', ''],
+    ['#?', '', '', ''],
+    ['https://', '', '/', ''],
+  ])('%s', (url, hostname, pathname, query) => {
+    expect(splitUrl(url)).toEqual({ hostname, pathname, query });
+  });
+
+  it.each([
+    ['utm_source=a', 'a'],
+    ['x=1&utm_source=a&utm_source=b', 'a'],
+    ['xutm_source=a&utm_source=b', 'b'],
+    ['utm_sourcex=a&utm_source=b', 'b'],
+    ['utm_source=a+b%20c', 'a b c'],
+    ['utm_source=%zz', '%zz'],
+    ['utm_source=%E4', '%E4'],
+    ['utm_source=&x', ''],
+    ['utm_source', ''],
+    ['', ''],
+  ])('utm_source of %s', (query, value) => {
+    expect(queryValue(query, 'utm_source')).toBe(value);
+  });
+});

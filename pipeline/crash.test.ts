@@ -1,0 +1,422 @@
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClickHouse, insertArrow } from '../platform/clickhouse.ts';
+import { systemClock } from '../platform/clock.ts';
+import { openBucket } from '../platform/kv.ts';
+import { createLog } from '../platform/log.ts';
+import { connectBroker, type JetStreamManager, type NatsConnection } from '../platform/nats.ts';
+import { retry } from '../platform/retry.ts';
+import {
+  buckets,
+  deadLetterStream,
+  ensureTopology,
+  eventsStream,
+  eventsSubject,
+  writerConsumer,
+} from '../platform/topology.ts';
+import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { startBroker, type TestBroker } from '../test/broker.ts';
+import { startEngine, type TestEngine } from '../test/engine.ts';
+import { SessionModel } from '../test/session-model.ts';
+import { BatchBuilder } from './build-batch.ts';
+import { MessageSource } from './consume.ts';
+import { createDeadLetters } from './dead-letter.ts';
+import { EventKeys } from './event-key.ts';
+import { openEventStream, streamCreated } from './event-stream.ts';
+import { Judge } from './judge.ts';
+import { type Ledger, readLedgerRecord, takeOverLedger } from './ledger.ts';
+import { packMessages, readAgain } from './message-batch.ts';
+import { minSeenBytes, SeenSet } from './seen-set.ts';
+import { findStored, loadSeen } from './seen-store.ts';
+import { visitorKey } from './session-rows.ts';
+import { findSessions, loadSessions } from './session-store.ts';
+import { Sessions } from './sessions.ts';
+import { runWriter, type WriterEnd, type WriterParts, type WriterState } from './write.ts';
+
+let broker: TestBroker;
+let engine: TestEngine;
+let nats: NatsConnection;
+let manager: JetStreamManager;
+let clickhouse: ClickHouseClient;
+
+beforeAll(async () => {
+  const log = createLog('silent');
+  [broker, engine] = await Promise.all([startBroker(), startEngine()]);
+  nats = await connectBroker(broker.url, log);
+  manager = await nats.jetstreamManager();
+  clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
+});
+
+afterAll(async () => {
+  await nats.close();
+  await clickhouse.close();
+  await Promise.all([broker.stop(), engine.stop()]);
+});
+
+beforeEach(async () => {
+  for (const name of [eventsStream(0), deadLetterStream, 'KV_instance', 'KV_ledger']) {
+    await manager.streams.delete(name).catch(() => {});
+  }
+  await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
+  // What a writer took with it comes back after this time.
+  const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
+  await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 5e8 });
+  for (const table of ['events', 'profile_activity']) {
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  }
+});
+
+const hourMs = 3_600_000;
+
+class Crash extends Error {}
+
+/** Where a writer dies, while it writes its batch number `batch` (from 1). */
+interface Death {
+  at: keyof typeof deaths;
+  batch: number;
+}
+
+/** Each replaces one part of the writer by one that dies before or after having done its work. */
+const deaths = {
+  'before the promise': { part: 'begin', after: false, insert: 0 },
+  'after the promise': { part: 'begin', after: true, insert: 0 },
+  'after the dead letters': { part: 'letters', after: true, insert: 0 },
+  'after the first of two inserts': { part: 'insert', after: true, insert: 1 },
+  'after the last insert': { part: 'insert', after: true, insert: 2 },
+  'before the ledger has it as done': { part: 'finish', after: false, insert: 0 },
+  'after the ledger has it as done': { part: 'finish', after: true, insert: 0 },
+  'before the acks': { part: 'ack', after: false, insert: 0 },
+  'after the acks': { part: 'ack', after: true, insert: 0 },
+} as const;
+
+interface Writer {
+  ended: Promise<WriterEnd | 'crashed'>;
+  state(): WriterState;
+  stop(): void;
+}
+
+interface Hooks {
+  death?: Death;
+  /** Waited for before each insert. */
+  beforeInsert?: () => Promise<void>;
+}
+
+async function startWriter(hooks: Hooks = {}): Promise<Writer> {
+  const aborted = new AbortController();
+  const untilAnswered = <T>(call: () => Promise<T>) =>
+    retry(call, { signal: aborted.signal, baseMs: 10, capMs: 100 });
+  const secret = Buffer.from(randomUUID());
+  const created = await streamCreated(nats, eventsStream(0));
+  const { ledger, found } = await takeOverLedger({
+    bucket: await openBucket(nats, buckets.ledger, readLedgerRecord),
+    key: 'shard.0',
+    streamCreated: created,
+    writer: randomUUID(),
+    retry: untilAnswered,
+  });
+  const seen = new SeenSet(minSeenBytes);
+  await loadSeen(clickhouse, seen, new EventKeys(secret), { shard: 0, nowMs: Date.now() });
+  const stream = openEventStream({
+    connection: nats,
+    stream: eventsStream(0),
+    created,
+    retry: untilAnswered,
+  });
+  const source = new MessageSource(stream, {
+    maxRows: 400,
+    maxBytes: 1e7,
+    maxMessages: 5,
+    maxWaitMs: 100,
+    quietMs: 20,
+  });
+  const builder = new BatchBuilder(secret);
+  const judge = new Judge({
+    seen,
+    clock: systemClock,
+    findStored: (ids, rows) => findStored(clickhouse, ids, rows),
+  });
+  // Too few in memory: most are looked up in the table.
+  const rows = () => ({
+    shard: 0,
+    hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
+    streamCreatedMs: Date.parse(created),
+  });
+  const sessions = new Sessions({
+    find: (visitors, fromMs, toMs) => findSessions(clickhouse, rows(), visitors, fromMs, toMs),
+    maxSessions: 20,
+  });
+  const loaded = await loadSessions(clickhouse, rows(), Date.now() - 3 * hourMs, 10);
+  sessions.load(loaded.sessions, loaded.completeFromMs);
+  let state: WriterState = 'loading';
+  const parts: WriterParts = {
+    ledger,
+    source,
+    readAgain: (ranges) => readAgain(stream, ranges),
+    build: async (batch, ask) => builder.finish(await ask(builder.read(0, packMessages(batch)))),
+    judge: (ids) => judge.judge(ids),
+    assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
+    remember: (ids) => judge.remember(ids),
+    publishDeadLetters: createDeadLetters({
+      broker: nats.jetstream(),
+      shard: 0,
+      streamCreated: created,
+      maxPayloadBytes: 1_048_576,
+      retry: untilAnswered,
+    }),
+    insert: async (month, token) => {
+      await hooks.beforeInsert?.();
+      await insertArrow(clickhouse, 'events', month.arrow, token);
+    },
+    onDone: () => sessions.done(),
+    onState: (next) => {
+      state = next;
+    },
+  };
+  const ended = runWriter(mortal(parts, hooks.death), `test:${created}:0`)
+    .catch((error: unknown) => {
+      if (error instanceof Crash) return 'crashed' as const;
+      throw error;
+    })
+    .finally(() => {
+      source.stop();
+      aborted.abort(new Error('ended'));
+    });
+  return { ended, state: () => state, stop: () => source.stop() };
+}
+
+/** The same parts, one of which dies at its time. */
+function mortal(parts: WriterParts, death: Death | undefined): WriterParts {
+  if (death === undefined) return parts;
+  const { part, after, insert } = deaths[death.at];
+  let batch = 0;
+  let inserts = 0;
+  const dying = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const dies = name === part && batch === death.batch && (insert === 0 || inserts === insert);
+    if (dies && !after) throw new Crash();
+    const result = await work();
+    if (dies) throw new Crash();
+    return result;
+  };
+  const { ledger, source } = parts;
+  const mortalLedger: Pick<Ledger, 'begin' | 'finish'> = {
+    begin: (pending) => {
+      batch++;
+      inserts = 0;
+      return dying('begin', () => ledger.begin(pending));
+    },
+    finish: () => dying('finish', () => ledger.finish()),
+  };
+  const acks = (messages: Parameters<typeof source.ack>[0]): void => {
+    const dies = part === 'ack' && batch === death.batch;
+    if (!dies || after) source.ack(messages);
+    if (dies) throw new Crash();
+  };
+  return {
+    ...parts,
+    ledger: new Proxy(ledger, {
+      get: (target, name) =>
+        name === 'begin' || name === 'finish'
+          ? mortalLedger[name]
+          : Reflect.get(target, name, target),
+    }),
+    source: {
+      start: (hwm) => source.start(hwm),
+      next: () => source.next(),
+      stop: () => source.stop(),
+      ack: acks,
+    },
+    publishDeadLetters: (letters) => dying('letters', () => parts.publishDeadLetters(letters)),
+    insert: (month, token) => {
+      inserts++;
+      return dying('insert', () => parts.insert(month, token));
+    },
+  };
+}
+
+interface Sent {
+  ids: Set<string>;
+  bad: number;
+  /** By event id, of those that are sent without one. */
+  sessions: Map<string, string>;
+  model: SessionModel;
+  startMs: number;
+}
+
+function newSent(): Sent {
+  const model = new SessionModel();
+  return { ids: new Set(), bad: 0, sessions: new Map(), model, startMs: Date.now() };
+}
+
+/** `count` messages of two months, with retries of earlier events and with one event each that cannot be read. */
+async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
+  const receiveTimeMs = Date.now();
+  const js = nats.jetstream();
+  for (let message = 0; message < count; message++) {
+    const events = Array.from({ length: 40 }, (_, n) => {
+      const again =
+        n % 8 === 0 ? [...sent.ids][Math.floor(Math.random() * sent.ids.size)] : undefined;
+      const eventId = again ?? randomUUID();
+      sent.ids.add(eventId);
+      // The month follows from the id, because a retry repeats its time.
+      const monthsAgo = eventId < '8' ? 0 : 40;
+      if (eventId[35] === '0') return visit(eventId, sent);
+      return {
+        eventId,
+        sessionId: eventId,
+        distinctId: `v${eventId[0]}`,
+        kind: 'page_view',
+        occurTime: new Date(receiveTimeMs - monthsAgo * 86_400_000).toISOString(),
+      };
+    });
+    sent.bad++;
+    const bad = { eventId: 'not one' };
+    const body = Buffer.from(JSON.stringify({ events: [...events, bad] }));
+    const context = encodeContext({ projectId: 'p', credential: 'private', receiveTimeMs });
+    await js.publish(eventsSubject(0), encodeFrame([{ context, body, events: 41 }]));
+  }
+  return sent;
+}
+
+/** An event of the last five hours without a session; a retry repeats its time. */
+function visit(eventId: string, { sessions, model, startMs }: Sent): object {
+  const distinctId = `visitor ' ${eventId[34]}`;
+  const timeMs = startMs - (Number.parseInt(eventId.slice(24, 31), 16) % (5 * hourMs));
+  if (!sessions.has(eventId)) {
+    sessions.set(eventId, model.assign(visitorKey('p', distinctId), undefined, timeMs));
+  }
+  return { eventId, distinctId, kind: 'page_view', occurTime: new Date(timeMs).toISOString() };
+}
+
+async function streamMessages(stream: string): Promise<number> {
+  return (await manager.streams.info(stream)).state.messages;
+}
+
+/** What the tables hold, compared with what was sent. */
+async function expectExactly({ ids, bad, sessions }: Sent): Promise<void> {
+  const result = await clickhouse.query({
+    query: `SELECT
+      (SELECT count() FROM events),
+      (SELECT uniqExact(event_id) FROM events),
+      (SELECT sum(total_events) FROM profile_activity),
+      (SELECT sum(pageviews) FROM profile_activity)`,
+    format: 'JSONCompactEachRow',
+  });
+  const [counts] = await result.json<unknown[]>();
+  expect(counts?.map(Number)).toEqual([ids.size, ids.size, ids.size, ids.size]);
+  expect(await streamMessages(deadLetterStream)).toBe(bad);
+  const derived = await clickhouse.query({
+    query: 'SELECT toString(event_id), toString(session_id) FROM events WHERE session_derived',
+    format: 'JSONCompactEachRow',
+  });
+  expect(new Map(await derived.json<[string, string]>())).toEqual(sessions);
+}
+
+async function drain(writer: Writer): Promise<void> {
+  while ((await streamMessages(eventsStream(0))) > 0) {
+    expect(writer.state()).not.toMatch(/fenced|halted/);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  writer.stop();
+  expect(await writer.ended).toEqual({ kind: 'stopped' });
+}
+
+describe('a writer that dies', () => {
+  for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
+    for (const batch of [1, 3]) {
+      it(`${at} of batch ${batch} leaves nothing lost and nothing twice`, async () => {
+        const sent = await publish(20);
+        const first = await startWriter({ death: { at, batch } });
+        expect(await first.ended).toBe('crashed');
+        await publish(5, sent);
+        await drain(await startWriter());
+        await expectExactly(sent);
+      });
+    }
+  }
+
+  it('again and again, at every point in turn, does so too', async () => {
+    const sent = await publish(10);
+    for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
+      await publish(6, sent);
+      const writer = await startWriter({ death: { at, batch: 1 } });
+      expect(await writer.ended).toBe('crashed');
+    }
+    await drain(await startWriter());
+    await expectExactly(sent);
+  });
+});
+
+describe('two writers', () => {
+  it('of one shard: the one that came first stops, and its last insert counts once', async () => {
+    const sent = await publish(10);
+    let open = () => {};
+    let reached = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const inserting = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const first = await startWriter({
+      beforeInsert: () => {
+        reached();
+        return gate;
+      },
+    });
+    await inserting;
+    const second = await startWriter();
+    const drained = drain(second);
+    // The second finishes what the first has promised; then the first inserts the same under the same token.
+    while ((await streamMessages(eventsStream(0))) > 0) await new Promise(setImmediate);
+    open();
+    expect(await first.ended).toEqual({ kind: 'fenced' });
+    await drained;
+    await expectExactly(sent);
+  });
+});
+
+describe('a ledger that forgets', () => {
+  it('what was done, as a broker may that lost its power, doubles nothing', async () => {
+    const sent = await publish(20);
+    const first = await startWriter({ death: { at: 'before the acks', batch: 3 } });
+    expect(await first.ended).toBe('crashed');
+    const kv = await nats.jetstream().views.kv(buckets.ledger);
+    await kv.purge('shard.0');
+    await drain(await startWriter());
+    await expectExactly(sent);
+  });
+});
+
+describe('a pending batch that cannot be built as promised', () => {
+  it('halts the writer before it stores anything', async () => {
+    await publish(5);
+    const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
+    expect(await first.ended).toBe('crashed');
+    const bucket = await openBucket(nats, buckets.ledger, readLedgerRecord);
+    const read = await bucket.get('shard.0');
+    if (read.kind !== 'found' || read.record.pending === undefined) throw new Error('no promise');
+    const [insert] = read.record.pending.inserts;
+    if (insert !== undefined) insert.idsHash = 'another';
+    await bucket.update('shard.0', read.record, read.revision);
+    const second = await startWriter();
+    expect(await second.ended).toEqual({
+      kind: 'halted',
+      reason: 'the pending batch came out differently when built again',
+    });
+    const result = await clickhouse.query({
+      query: 'SELECT count() FROM events',
+      format: 'JSONCompactEachRow',
+    });
+    expect(await result.json()).toEqual([['0']]);
+  });
+
+  it('nor where one of its messages is gone', async () => {
+    await publish(5);
+    const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
+    expect(await first.ended).toBe('crashed');
+    await manager.streams.deleteMessage(eventsStream(0), 2);
+    const second = await startWriter();
+    expect(await second.ended).toMatchObject({ kind: 'halted' });
+  });
+});

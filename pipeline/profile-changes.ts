@@ -1,0 +1,220 @@
+// What each change does to profiles, applied one after the other in stream order to records that were loaded before.
+// No input or output, no clock: the same records and changes end in the same records.
+
+import type {
+  AliasChange,
+  DeleteChange,
+  IdentifyChange,
+  ProfileChange,
+  Trait,
+  UnmergeChange,
+} from '../proto/wire/profile-change.ts';
+import { type MergeSource, type ProfileRecord, recordKey } from './profile-record.ts';
+
+/** What one profile may gather from any number of calls; further keys are left out. */
+export const maxStoredTraits = 1_024;
+export const maxStoredTraitsLength = 262_144;
+
+/** A change with what its request says of it. */
+export interface QueuedChange {
+  projectId: string;
+  receiveTimeMs: number;
+  change: ProfileChange;
+}
+
+/**
+ * Ids whose records, and ids whose members, a change looks at. Beside them it looks at the root of each, and where it
+ * asks for members at their owners, and theirs.
+ */
+export function idsOf(change: ProfileChange): { records: string[]; groups: string[] } {
+  switch (change.kind) {
+    case 'identify':
+      return { records: [change.externalId, change.anonymousId].filter(Boolean), groups: [] };
+    case 'alias':
+      return { records: [change.previousId, change.externalId], groups: [change.previousId] };
+    case 'delete':
+      return { records: [change.distinctId], groups: [] };
+    case 'unmerge':
+      return { records: [change.distinctId], groups: [change.distinctId] };
+    default:
+      return change satisfies never;
+  }
+}
+
+export class ProfileChanges {
+  /** Those that were changed and must be stored. */
+  readonly changed = new Set<ProfileRecord>();
+  readonly #records = new Map<string, ProfileRecord>();
+  /** Records by the key of their root. */
+  readonly #members = new Map<string, Set<ProfileRecord>>();
+
+  /** Hands over a record as it is stored, or a new one where none is; the second of one id is ignored. */
+  add(record: ProfileRecord): void {
+    const key = recordKey(record.projectId, record.distinctId);
+    if (this.#records.has(key)) return;
+    this.#records.set(key, record);
+    if (record.root !== '') this.#memberSet(record).add(record);
+  }
+
+  has(projectId: string, distinctId: string): boolean {
+    return this.#records.has(recordKey(projectId, distinctId));
+  }
+
+  records(): Iterable<ProfileRecord> {
+    return this.#records.values();
+  }
+
+  apply({ projectId, receiveTimeMs, change }: QueuedChange): void {
+    switch (change.kind) {
+      case 'identify':
+        this.#identify(projectId, receiveTimeMs, change);
+        break;
+      case 'alias':
+        this.#alias(projectId, receiveTimeMs, change);
+        break;
+      case 'delete':
+        this.#delete(projectId, change);
+        break;
+      case 'unmerge':
+        this.#unmerge(projectId, change);
+        break;
+      default:
+        change satisfies never;
+    }
+  }
+
+  #identify(projectId: string, timeMs: number, change: IdentifyChange): void {
+    const profile = this.#named(projectId, change.externalId, timeMs);
+    if (change.traits.length > 0) {
+      for (const trait of change.traits) setTrait(profile, trait);
+      profile.updateTimeMs = timeMs;
+    }
+    if (change.deviceId !== '') profile.deviceId = change.deviceId;
+    this.changed.add(profile);
+    if (change.anonymousId === '') return;
+    const anonymous = this.#get(projectId, change.anonymousId);
+    if (anonymous.named) return;
+    this.#claim(anonymous, profile, change.externalId, timeMs, 'identify');
+  }
+
+  #alias(projectId: string, timeMs: number, { previousId, externalId }: AliasChange): void {
+    const profile = this.#named(projectId, externalId, timeMs);
+    const previous = this.#get(projectId, previousId);
+    if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
+    let gained = false;
+    for (const trait of previous.traits) {
+      if (!profile.traits.has(trait[0])) gained = setTrait(profile, trait) || gained;
+    }
+    if (gained) profile.updateTimeMs = timeMs;
+    if (profile.deviceId === '') profile.deviceId = previous.deviceId;
+    this.changed.add(profile);
+  }
+
+  /** The profile that an externalId means: its root's, made or made anew where there is none. */
+  #named(projectId: string, externalId: string, timeMs: number): ProfileRecord {
+    const named = this.#get(projectId, externalId);
+    const profile = this.#root(named);
+    for (const record of new Set([named, profile])) {
+      if (record.named && !record.deleted) continue;
+      record.named = true;
+      record.deleted = false;
+      record.createTimeMs = timeMs;
+      record.updateTimeMs = timeMs;
+      this.changed.add(record);
+    }
+    return profile;
+  }
+
+  /** The first claim holds. One that would close a circle is none. */
+  #claim(
+    merged: ProfileRecord,
+    profile: ProfileRecord,
+    owner: string,
+    timeMs: number,
+    source: MergeSource,
+  ): boolean {
+    if (merged.owner !== '' || merged === profile) return false;
+    merged.owner = owner;
+    merged.mergeTimeMs = timeMs;
+    merged.mergeSource = source;
+    merged.wasClaimed = true;
+    const members = [...this.#memberSetOf(merged)];
+    for (const record of [merged, ...members]) this.#setRoot(record, profile.distinctId);
+    return true;
+  }
+
+  #delete(projectId: string, { distinctId }: DeleteChange): void {
+    const profile = this.#root(this.#get(projectId, distinctId));
+    profile.deleted = true;
+    profile.traits = new Map();
+    profile.traitsLength = 0;
+    profile.deviceId = '';
+    this.changed.add(profile);
+  }
+
+  #unmerge(projectId: string, { distinctId }: UnmergeChange): void {
+    const record = this.#get(projectId, distinctId);
+    if (record.owner === '') return;
+    const below = [...this.#memberSet(record)].filter((member) => this.#leadsTo(member, record));
+    record.owner = '';
+    record.mergeSource = '';
+    this.#setRoot(record, '');
+    for (const member of below) this.#setRoot(member, distinctId);
+  }
+
+  /** Whether following the owners of `member` passes `record`; false for the record itself. */
+  #leadsTo(member: ProfileRecord, record: ProfileRecord): boolean {
+    let at = member;
+    while (at.owner !== '') {
+      at = this.#get(member.projectId, at.owner);
+      if (at === record) return true;
+    }
+    return false;
+  }
+
+  #setRoot(record: ProfileRecord, root: string): void {
+    if (record.root !== '') this.#memberSet(record).delete(record);
+    record.root = root;
+    if (root !== '') this.#memberSet(record).add(record);
+    this.changed.add(record);
+  }
+
+  #root(record: ProfileRecord): ProfileRecord {
+    return record.root === '' ? record : this.#get(record.projectId, record.root);
+  }
+
+  #get(projectId: string, distinctId: string): ProfileRecord {
+    const record = this.#records.get(recordKey(projectId, distinctId));
+    // To take it for one that nothing is known of could undo a merge.
+    if (record === undefined) throw new Error('profile changes: a record was not loaded');
+    return record;
+  }
+
+  /** The group that a record with a root belongs to. */
+  #memberSet(record: ProfileRecord): Set<ProfileRecord> {
+    return this.#group(recordKey(record.projectId, record.root));
+  }
+
+  /** The group whose root this record is. */
+  #memberSetOf(record: ProfileRecord): Set<ProfileRecord> {
+    return this.#group(recordKey(record.projectId, record.distinctId));
+  }
+
+  #group(key: string): Set<ProfileRecord> {
+    const group = this.#members.get(key) ?? new Set();
+    this.#members.set(key, group);
+    return group;
+  }
+}
+
+/** False where the profile is full. */
+function setTrait(profile: ProfileRecord, [key, json]: Trait): boolean {
+  const before = profile.traits.get(key);
+  const length =
+    profile.traitsLength + json.length + (before === undefined ? key.length : -before.length);
+  if (before === undefined && profile.traits.size >= maxStoredTraits) return false;
+  if (length > maxStoredTraitsLength) return false;
+  profile.traits.set(key, json);
+  profile.traitsLength = length;
+  return true;
+}

@@ -1,0 +1,52 @@
+// What is known of one distinct id: whether it was named, claimed or deleted, and its traits. The state that changes
+// are applied to; how it is stored is profile-store.ts's.
+
+export type MergeSource = '' | 'identify' | 'alias';
+
+export interface ProfileRecord {
+  readonly projectId: string;
+  readonly distinctId: string;
+  /** An Identify or Alias had it as its externalId. */
+  named: boolean;
+  deleted: boolean;
+  /** Each value as JSON text. */
+  traits: Map<string, string>;
+  /** Characters of all keys and values. */
+  traitsLength: number;
+  deviceId: string;
+  createTimeMs: number;
+  updateTimeMs: number;
+  /** The id that claimed this one; empty where none does. */
+  owner: string;
+  /** Where following owners ends; empty where this is the end. */
+  root: string;
+  mergeTimeMs: number;
+  mergeSource: MergeSource;
+  /** It was claimed once, so that a row must say by whom, or that nobody does any more. */
+  wasClaimed: boolean;
+}
+
+/** An id that nothing was said about yet. */
+export function newRecord(projectId: string, distinctId: string): ProfileRecord {
+  return {
+    projectId,
+    distinctId,
+    named: false,
+    deleted: false,
+    traits: new Map(),
+    traitsLength: 0,
+    deviceId: '',
+    createTimeMs: 0,
+    updateTimeMs: 0,
+    owner: '',
+    root: '',
+    mergeTimeMs: 0,
+    mergeSource: '',
+    wasClaimed: false,
+  };
+}
+
+/** Names an id among those of all projects; a project's id holds no space. */
+export function recordKey(projectId: string, distinctId: string): string {
+  return `${projectId} ${distinctId}`;
+}

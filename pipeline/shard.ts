@@ -1,0 +1,258 @@
+// One shard's writer with all its parts: takes the shard over, loads what was stored, writes until it is stopped. A
+// table of contents; each part has a file of its own.
+
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { insertArrow } from '../platform/clickhouse.ts';
+import type { Clock } from '../platform/clock.ts';
+import { openBucket } from '../platform/kv.ts';
+import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
+import type { Log } from '../platform/log.ts';
+import { maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
+import { retry } from '../platform/retry.ts';
+import { buckets, eventsStream } from '../platform/topology.ts';
+import { Audit } from './audit.ts';
+import { MessageSource, type SourceLimits } from './consume.ts';
+import { createDeadLetters } from './dead-letter.ts';
+import type { EventKeys } from './event-key.ts';
+import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
+import { createInsert } from './insert.ts';
+import { Judge } from './judge.ts';
+import { type Ledger, readLedgerRecord, takeOverLedger } from './ledger.ts';
+import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
+import type { PipelineMetrics } from './pipeline-metrics.ts';
+import type { BuilderPool } from './pool.ts';
+import { minSeenBytes, SeenSet } from './seen-set.ts';
+import { findStored, loadSeen } from './seen-store.ts';
+import { findSessions, loadSessions, type StoredRows } from './session-store.ts';
+import { Sessions } from './sessions.ts';
+import type { BatchIds, BuiltBatch, Verdict } from './thread-messages.ts';
+import {
+  type DoneBatch,
+  runWriter,
+  type WriterEnd,
+  type WriterParts,
+  type WriterState,
+} from './write.ts';
+
+export interface ShardOptions {
+  nats: NatsConnection;
+  clickhouse: ClickHouseClient;
+  shard: number;
+  pool: BuilderPool;
+  eventKeys: EventKeys;
+  seenMaxBytes: number;
+  clock: Clock;
+  log: Log;
+  metrics: PipelineMetrics;
+  /** Ends the source; what is queued is still written. */
+  stop: AbortSignal;
+  /** Ends every wait; what is pending stays pending. */
+  abort: AbortSignal;
+  onState(state: WriterState): void;
+}
+
+/** Two of these and a pull are in memory at once. */
+const sourceLimits: SourceLimits = {
+  maxRows: maxBatchRows,
+  maxBytes: 32 * 1_048_576,
+  // Two batches stay below the consumer's max_ack_pending.
+  maxMessages: 8_000,
+  maxWaitMs: maxBatchWaitMs,
+  quietMs: 100,
+};
+const buildTries = 3;
+const dayMs = 86_400_000;
+/** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
+const maxLoadedSessions = 100_000;
+const recountEveryMs = 30_000;
+
+type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
+export async function runShard(options: ShardOptions): Promise<WriterEnd> {
+  const { nats, shard, log } = options;
+  const untilAnswered: UntilAnswered = (call) =>
+    retry(call, {
+      signal: options.abort,
+      baseMs: 50,
+      capMs: 2_000,
+      onFailure: ({ error, attempt }) => log.warn({ shard, attempt, err: error }, 'a call failed'),
+    });
+  options.onState('loading');
+  const created = await untilAnswered(() => streamCreated(nats, eventsStream(shard)));
+  const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
+  const { ledger, found } = await takeOverLedger({
+    bucket,
+    key: `shard.${shard}`,
+    streamCreated: created,
+    writer: randomUUID(),
+    retry: untilAnswered,
+  });
+  const { seen, loaded } = await untilAnswered(() => loadSeenSet(options));
+  const storedRows = (): StoredRows => ({
+    shard,
+    // Without a record nothing says which rows were left unfinished: all that are there count.
+    hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
+    streamCreatedMs: Date.parse(created),
+  });
+  const sessions = await untilAnswered(() => openSessions(options, storedRows, untilAnswered));
+  log.info({ shard, found, hwm: ledger.hwm, loaded }, 'writing a shard');
+  const stream = openEventStream({
+    connection: nats,
+    stream: eventsStream(shard),
+    created,
+    retry: untilAnswered,
+  });
+  const source = new MessageSource(stream, sourceLimits);
+  const stopSource = () => source.stop();
+  options.stop.addEventListener('abort', stopSource);
+  if (options.stop.aborted) stopSource();
+  const books = openBooks(options, seen);
+  try {
+    const parts = writerParts(options, { ledger, source, stream, seen, sessions, untilAnswered });
+    const onDone = (done: DoneBatch) => {
+      sessions.done();
+      books.record(done);
+    };
+    return await runWriter({ ...parts, onDone }, `events:${created}:${shard}`);
+  } finally {
+    options.stop.removeEventListener('abort', stopSource);
+    source.stop();
+    books.close();
+  }
+}
+
+/** A new set each try: one that was filled halfway must not be filled again. */
+async function loadSeenSet({
+  clickhouse,
+  seenMaxBytes,
+  eventKeys,
+  shard,
+  clock,
+}: ShardOptions): Promise<{ seen: SeenSet; loaded: number }> {
+  const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
+  const loaded = await loadSeen(clickhouse, seen, eventKeys, { shard, nowMs: clock.nowMs() });
+  return { seen, loaded };
+}
+
+/** With the sessions that an event of today or yesterday may continue. */
+async function openSessions(
+  { clickhouse, clock }: ShardOptions,
+  storedRows: () => StoredRows,
+  untilAnswered: UntilAnswered,
+): Promise<Sessions> {
+  const sessions = new Sessions({
+    find: (visitors, fromMs, toMs) =>
+      untilAnswered(() => findSessions(clickhouse, storedRows(), visitors, fromMs, toMs)),
+  });
+  const yesterdayMs = (Math.floor(clock.nowMs() / dayMs) - 1) * dayMs;
+  const loaded = await loadSessions(
+    clickhouse,
+    storedRows(),
+    yesterdayMs - 2 * sessionInactivityMs,
+    maxLoadedSessions,
+  );
+  sessions.load(loaded.sessions, loaded.completeFromMs);
+  return sessions;
+}
+
+interface Opened {
+  ledger: Ledger;
+  source: MessageSource;
+  stream: EventStream;
+  seen: SeenSet;
+  sessions: Sessions;
+  untilAnswered: UntilAnswered;
+}
+
+function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, 'onDone'> {
+  const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
+  const { ledger, source, stream, seen, sessions, untilAnswered } = opened;
+  const label = { shard: String(shard) };
+  const judge = new Judge({
+    seen,
+    clock,
+    findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
+  });
+  return {
+    ledger,
+    source,
+    readAgain: (ranges) => readAgain(stream, ranges),
+    build: (batch, ask) => build(options, batch, ask),
+    judge: (ids) => judge.judge(ids),
+    assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
+    remember: (ids) => judge.remember(ids),
+    publishDeadLetters: createDeadLetters({
+      broker: nats.jetstream(),
+      shard,
+      streamCreated: ledger.streamCreated,
+      maxPayloadBytes: maxPayloadBytes(nats),
+      retry: untilAnswered,
+    }),
+    insert: createInsert({
+      insertArrow: (arrow, token) => insertArrow(clickhouse, 'events', arrow, token),
+      signal: abort,
+      log,
+      onInserted: (seconds) => metrics.insertSeconds.observe(label, seconds),
+      onFailures: (count) => metrics.insertFailures.set(label, count),
+    }),
+    onState: options.onState,
+  };
+}
+
+/** Builds a batch, anew where its thread died. */
+async function build(
+  { pool, shard, log, metrics }: ShardOptions,
+  batch: MessageBatch,
+  judge: (ids: BatchIds) => Promise<Verdict>,
+): Promise<BuiltBatch> {
+  for (let attempt = 1; ; attempt++) {
+    const startedMs = performance.now();
+    try {
+      const built = await pool.build(shard, packMessages(batch), judge);
+      const seconds = (performance.now() - startedMs) / 1_000;
+      metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
+      forgetBytes(batch);
+      return built;
+    } catch (error) {
+      if (attempt === buildTries) throw error;
+      log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
+    } finally {
+      metrics.activeBuilds.set(pool.active);
+    }
+  }
+}
+
+/** Counts what is done, and audits it every half minute until closed. */
+function openBooks(options: ShardOptions, seen: SeenSet) {
+  const { clickhouse, shard, clock, log, metrics } = options;
+  const label = { shard: String(shard) };
+  const audit = new Audit({
+    clickhouse,
+    shard,
+    log,
+    onUnaccounted: (events) => metrics.unaccountedEvents.inc(label, events),
+    onDifference: (rows) => metrics.auditDifference.set(label, rows),
+  });
+  const recount = setInterval(() => {
+    audit.recount().catch((error: unknown) => log.warn({ shard, err: error }, 'a recount failed'));
+  }, recountEveryMs);
+  recount.unref();
+  return {
+    record(done: DoneBatch): void {
+      const { stored, duplicates, deadLetters } = done.pending.counts;
+      metrics.events.inc({ ...label, outcome: 'stored' }, stored);
+      metrics.events.inc({ ...label, outcome: 'duplicate' }, duplicates);
+      metrics.events.inc({ ...label, outcome: 'dead_letter' }, deadLetters);
+      metrics.batches.inc(label);
+      metrics.batchRows.observe(label, stored);
+      metrics.seenBytes.set(label, seen.bytes);
+      if (done.ids.rows > 0) {
+        metrics.lagSeconds.set(label, (clock.nowMs() - done.ids.minReceiveTimeMs) / 1_000);
+      }
+      audit.record(done);
+    },
+    close: () => clearInterval(recount),
+  };
+}

@@ -1,0 +1,72 @@
+// A User-Agent header to the agent properties, by ua-parser-js. A pure function behind a cache that is bounded in
+// entries: parsing costs more than all else that is done to an event, and few agents send most requests.
+
+import { UAParser } from 'ua-parser-js';
+import { remembered } from './remembered.ts';
+
+/** '' where the header does not tell. */
+export interface Agent {
+  readonly browser: string;
+  readonly browserVersion: string;
+  readonly os: string;
+  readonly osVersion: string;
+  /** The model, else the type. */
+  readonly device: string;
+  /** mobile, tablet, desktop, console, smarttv, wearable, embedded or xr. */
+  readonly deviceType: string;
+  /** As the client hint Sec-CH-UA-Mobile means it: a phone, not a tablet; undefined where the type is unknown. */
+  readonly mobile: boolean | undefined;
+}
+
+/** Systems whose browsers do not name a device: what runs them is a desktop or a laptop computer. */
+const desktopSystems: ReadonlySet<string> = new Set([
+  'Windows',
+  'Mac OS',
+  'Chromium OS',
+  'Linux',
+  'GNU',
+  'Arch',
+  'CentOS',
+  'Debian',
+  'Fedora',
+  'Gentoo',
+  'Mandriva',
+  'Manjaro',
+  'Mint',
+  'Raspbian',
+  'RedHat',
+  'Slackware',
+  'SUSE',
+  'Ubuntu',
+  'FreeBSD',
+  'NetBSD',
+  'OpenBSD',
+  'DragonFly',
+  'Solaris',
+]);
+
+/** What Chrome on Android says instead of a model since it stopped telling. */
+const withheldModel = 'K';
+
+/** A function from the header to what it tells, which remembers the `maxEntries` headers used last. */
+export function createAgentParser(maxEntries: number): (userAgent: string) => Agent {
+  return remembered(maxEntries, parseAgent);
+}
+
+function parseAgent(userAgent: string): Agent {
+  const parser = new UAParser(userAgent);
+  const browser = parser.getBrowser();
+  const os = parser.getOS();
+  const device = parser.getDevice();
+  const deviceType = device.type ?? (desktopSystems.has(os.name ?? '') ? 'desktop' : '');
+  const model = device.model === withheldModel ? undefined : device.model;
+  return {
+    browser: browser.name ?? '',
+    browserVersion: browser.version ?? '',
+    os: os.name ?? '',
+    osVersion: os.version ?? '',
+    device: model ?? deviceType,
+    deviceType,
+    mobile: deviceType === '' ? undefined : deviceType === 'mobile',
+  };
+}

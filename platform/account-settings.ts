@@ -1,0 +1,143 @@
+// The settings of accounts and mail, read from what config.ts hands over: where people reach the service, how mail
+// leaves it, and which sign-in providers there are. Problems are collected, never thrown.
+
+import { type BlockList, isIP } from 'node:net';
+import { networks } from './private-networks.ts';
+
+/** An OpenID Connect provider. */
+export interface OAuthProviderSettings {
+  /** How requests name it. */
+  name: string;
+  issuer: string;
+  clientId: string;
+  clientSecret?: string;
+  /** Where browsers may be sent back to, compared character by character. */
+  redirectUris: readonly string[];
+}
+
+export interface AccountSettings {
+  /** Where people reach the dashboard, without a slash at the end; absent, where this process listens. */
+  publicUrl?: string;
+  /** The instance's mail server; absent, mails become files in the data directory. */
+  smtpUrl?: string;
+  mailFrom: string;
+  /** Networks that organizations' mail servers may be in besides the public internet. */
+  mailNetworks: BlockList;
+  oauthProviders: readonly OAuthProviderSettings[];
+}
+
+type ReadText = (name: string) => string | undefined;
+
+export function readAccountSettings(text: ReadText, problems: string[]): AccountSettings {
+  const publicUrl = readPublicUrl(text('MILLRACE_PUBLIC_URL'), problems);
+  const smtpUrl = readSmtpUrl(text('SMTP_URL'), problems);
+  const host = publicUrl === undefined ? 'localhost' : new URL(publicUrl).hostname;
+  const mailFrom = text('MILLRACE_MAIL_FROM') ?? `Millrace <millrace@${mailDomain(host)}>`;
+  if (/[\p{Cc}]/u.test(mailFrom) || !/^([^<>]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(mailFrom)) {
+    problems.push('MILLRACE_MAIL_FROM must be an e-mail address, or a name and <address>');
+  }
+  return {
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(smtpUrl !== undefined && { smtpUrl }),
+    mailFrom,
+    mailNetworks: readMailNetworks(
+      text('MILLRACE_MAIL_ALLOW'),
+      isLoopback(host) && listensLocally(text('MILLRACE_HOST')),
+      problems,
+    ),
+    oauthProviders: readProviders(text('MILLRACE_OAUTH_PROVIDERS'), problems),
+  };
+}
+
+function readPublicUrl(url: string | undefined, problems: string[]): string | undefined {
+  if (url === undefined) return undefined;
+  if (URL.canParse(url)) {
+    const { protocol, search, hash } = new URL(url);
+    const web = protocol === 'https:' || protocol === 'http:';
+    if (web && search === '' && hash === '') return url.replace(/\/+$/, '');
+  }
+  problems.push('MILLRACE_PUBLIC_URL must be a URL that starts with https:// or http://');
+  return undefined;
+}
+
+function readSmtpUrl(url: string | undefined, problems: string[]): string | undefined {
+  if (url === undefined) return undefined;
+  if (URL.canParse(url) && ['smtp:', 'smtps:'].includes(new URL(url).protocol)) {
+    if (new URL(url).hostname !== '') return url;
+  }
+  problems.push('SMTP_URL must be a URL such as smtps://user:password@mail.example.com');
+  return undefined;
+}
+
+// An instance that only its own machine reaches may well have its mail server there too. Any other is reachable by
+// people who must not use it to look into the network that it stands in.
+function readMailNetworks(list: string | undefined, local: boolean, problems: string[]): BlockList {
+  if (list === undefined) return networks(local ? ['0.0.0.0/0', '::/0'] : []);
+  const texts = list.split(',').map((text) => text.trim());
+  const wrong = texts.filter((text) => !isNetwork(text));
+  for (const text of wrong) {
+    problems.push(`MILLRACE_MAIL_ALLOW: ${text} is not a network such as 10.0.0.0/8`);
+  }
+  return networks(wrong.length > 0 ? [] : texts);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits = ''] = text.split('/');
+  const widest = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= widest;
+}
+
+function readProviders(json: string | undefined, problems: string[]): OAuthProviderSettings[] {
+  if (json === undefined) return [];
+  let list: unknown;
+  try {
+    list = JSON.parse(json);
+  } catch {
+    list = undefined;
+  }
+  if (Array.isArray(list) && list.every(isProvider)) {
+    const names = new Set(list.map(({ name }) => name));
+    if (names.size === list.length) return list;
+  }
+  problems.push(
+    'MILLRACE_OAUTH_PROVIDERS must be a JSON array of {"name", "issuer", "clientId", "clientSecret", "redirectUris"}' +
+      ' with https issuers',
+  );
+  return [];
+}
+
+function isProvider(value: unknown): value is OAuthProviderSettings {
+  if (typeof value !== 'object' || value === null) return false;
+  const field = (name: string): unknown => Reflect.get(value, name);
+  const redirectUris = field('redirectUris');
+  const issuer = field('issuer');
+  const secret = field('clientSecret');
+  return (
+    [field('name'), field('clientId')].every((text) => typeof text === 'string' && text !== '') &&
+    (secret === undefined || typeof secret === 'string') &&
+    typeof issuer === 'string' &&
+    isTrustworthy(issuer) &&
+    Array.isArray(redirectUris) &&
+    redirectUris.length > 0 &&
+    redirectUris.every((uri) => typeof uri === 'string' && URL.canParse(uri))
+  );
+}
+
+function isTrustworthy(issuer: string): boolean {
+  if (!URL.canParse(issuer)) return false;
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+// A process that listens on more than loopback may be reached by anybody, whether or not its public URL is set.
+function listensLocally(host: string | undefined): boolean {
+  return host === undefined || host === '::1' || isLoopback(host);
+}
+
+function mailDomain(host: string): string {
+  return isIP(host) !== 0 || host.startsWith('[') ? 'localhost' : host;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from './config.ts';
+
+function read(env: Record<string, string>, argv: string[] = []) {
+  return readConfig(env, argv);
+}
+
+describe('readConfig', () => {
+  it('has a value for everything without any setting', () => {
+    const result = read({});
+    if (result.kind !== 'ok') throw new Error(result.problems.join());
+    expect(result.config).toMatchObject({
+      roles: ['ingest', 'pipeline', 'query', 'control'],
+      host: '127.0.0.1',
+      port: 8080,
+      json: false,
+      shards: 1,
+      eventsPerSecond: 100_000,
+      frameLz4: true,
+    });
+    expect(result.config.natsUrl).toBeUndefined();
+  });
+
+  it('takes flags over the environment, with a space or an equals sign', () => {
+    const result = read({ MILLRACE_PORT: '1', MILLRACE_DATA: '/a' }, [
+      '--port=9',
+      '--data',
+      '/b',
+      '--json',
+    ]);
+    if (result.kind !== 'ok') throw new Error(result.problems.join());
+    expect(result.config).toMatchObject({ port: 9, dataDir: '/b', json: true });
+  });
+
+  it('reports every problem at once', () => {
+    const result = read(
+      {
+        MILLRACE_SHARDS: '0x2',
+        NATS_URL: 'http://x',
+        MILLRACE_CDN: 'cloudy',
+        MILLRACE_TRUSTED_PROXIES: '10.0.0.0/33',
+      },
+      ['--port', '70000', '--verbose', '--data'],
+    );
+    expect(result).toEqual({
+      kind: 'refused',
+      problems: [
+        '--verbose is not a flag: there are --port N, --data DIR, --roles LIST and --json',
+        '--data needs a value',
+        '--port must be a whole number from 0 to 65535',
+        'MILLRACE_SHARDS must be a whole number from 1 to 64',
+        'MILLRACE_TRUSTED_PROXIES: 10.0.0.0/33 is not a network such as 10.0.0.0/8',
+        'NATS_URL must be a URL that starts with nats:// or tls://',
+        'MILLRACE_CDN must be one of cloudflare, cloudfront, fastly, vercel, akamai, gcp',
+      ],
+    });
+  });
+
+  it('refuses to believe headers from everybody', () => {
+    const problem =
+      'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed';
+    expect(read({ MILLRACE_CDN: 'fastly' })).toEqual({ kind: 'refused', problems: [problem] });
+    expect(read({ MILLRACE_PROXY_HOPS: '1' })).toEqual({ kind: 'refused', problems: [problem] });
+    const trusting = read({ MILLRACE_CDN: 'fastly', MILLRACE_TRUSTED_PROXIES: '10.0.0.0/8, ::1' });
+    if (trusting.kind !== 'ok') throw new Error(trusting.problems.join());
+    expect(trusting.config.trustedProxies.check('10.1.2.3')).toBe(true);
+    expect(trusting.config.trustedProxies.check('::1', 'ipv6')).toBe(true);
+    expect(trusting.config.trustedProxies.check('11.1.2.3')).toBe(false);
+  });
+});

@@ -1,0 +1,215 @@
+// The one reader of the environment and the command line. Collects every problem before it speaks, refuses junk
+// instead of guessing, and hands out one typed value: nothing else in the product looks at process.env.
+
+import { BlockList, isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { type AccountSettings, readAccountSettings } from './account-settings.ts';
+
+export const roles = ['ingest', 'pipeline', 'query', 'control'] as const;
+export type Role = (typeof roles)[number];
+
+export const cdnPresets = [
+  'cloudflare',
+  'cloudfront',
+  'fastly',
+  'vercel',
+  'akamai',
+  'gcp',
+] as const;
+export type CdnPreset = (typeof cdnPresets)[number];
+
+export interface Config {
+  roles: Role[];
+  host: string;
+  port: number;
+  dataDir: string;
+  /** Prints one JSON line on stdout when ready, and nothing else there. */
+  json: boolean;
+  logLevel: string;
+  /** A broker of the user's own; absent, one is started on the data directory. */
+  natsUrl?: string;
+  /** A ClickHouse of the user's own; absent, the embedded engine is started on the data directory. */
+  clickhouseUrl?: string;
+  natsServerBinary: string;
+  shards: number;
+  eventsMaxBytes?: number;
+  pipelineThreads: number;
+  seenMaxBytes: number;
+  publishDeadlineMs: number;
+  frameLz4: boolean;
+  eventsPerSecond: number;
+  eventsBurst: number;
+  readsPerSecond: number;
+  cdn?: CdnPreset;
+  trustedProxies: BlockList;
+  proxyHops: number;
+  botScoreHeader: string;
+  verifiedBotHeader: string;
+  geoDatabase?: string;
+  accounts: AccountSettings;
+}
+
+export type ConfigResult = { kind: 'ok'; config: Config } | { kind: 'refused'; problems: string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads `env` and the arguments after the script's name. All problems are reported, not only the first. */
+export function readConfig(env: Environment, argv: readonly string[]): ConfigResult {
+  const problems: string[] = [];
+  const flags = readFlags(argv, problems);
+  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const integer = (name: string, fallback: number, min: number, max: number): number =>
+    readInteger(name, text(name), fallback, min, max, problems);
+  const portText = flags.get('--port') ?? text('MILLRACE_PORT');
+  const config: Config = {
+    roles: readRoles(flags.get('--roles') ?? text('MILLRACE_ROLES'), problems),
+    host: text('MILLRACE_HOST') ?? '127.0.0.1',
+    port: readInteger('--port', portText, 8080, 0, 65_535, problems),
+    dataDir: resolve(flags.get('--data') ?? text('MILLRACE_DATA') ?? 'data'),
+    json: flags.has('--json'),
+    logLevel: oneOf(
+      'MILLRACE_LOG_LEVEL',
+      text('MILLRACE_LOG_LEVEL') ?? 'info',
+      logLevels,
+      problems,
+    ),
+    natsServerBinary: text('MILLRACE_NATS_SERVER') ?? 'nats-server',
+    shards: integer('MILLRACE_SHARDS', 1, 1, 64),
+    pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
+    seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 256, 8, 65_536) * 1_048_576,
+    publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),
+    frameLz4:
+      oneOf('MILLRACE_FRAME_LZ4', text('MILLRACE_FRAME_LZ4') ?? 'on', onOff, problems) === 'on',
+    eventsPerSecond: integer('MILLRACE_EVENTS_PER_SECOND', 100_000, 0, 1_000_000_000),
+    eventsBurst: integer('MILLRACE_EVENTS_BURST', 200_000, 1, 1_000_000_000),
+    readsPerSecond: integer('MILLRACE_READS_PER_SECOND', 50, 0, 1_000_000),
+    trustedProxies: readNetworks(
+      'MILLRACE_TRUSTED_PROXIES',
+      text('MILLRACE_TRUSTED_PROXIES'),
+      problems,
+    ),
+    proxyHops: integer('MILLRACE_PROXY_HOPS', 0, 0, 16),
+    botScoreHeader: (text('MILLRACE_BOT_SCORE_HEADER') ?? 'cf-bot-score').toLowerCase(),
+    verifiedBotHeader: (text('MILLRACE_VERIFIED_BOT_HEADER') ?? 'cf-verified-bot').toLowerCase(),
+    accounts: readAccountSettings(text, problems),
+  };
+  const optional: Partial<Config> = {
+    ...present('natsUrl', readUrl('NATS_URL', text('NATS_URL'), ['nats:', 'tls:'], problems)),
+    ...present(
+      'clickhouseUrl',
+      readUrl('CLICKHOUSE_URL', text('CLICKHOUSE_URL'), ['http:', 'https:'], problems),
+    ),
+    ...present('geoDatabase', text('MILLRACE_GEO_DATABASE')),
+  };
+  const cdn = text('MILLRACE_CDN');
+  if (cdn !== undefined) optional.cdn = oneOf('MILLRACE_CDN', cdn, cdnPresets, problems);
+  if (text('MILLRACE_EVENTS_MAX_MIB') !== undefined) {
+    optional.eventsMaxBytes = integer('MILLRACE_EVENTS_MAX_MIB', 0, 16, 1 << 30) * 1_048_576;
+  }
+  if (!text('MILLRACE_TRUSTED_PROXIES') && (cdn !== undefined || config.proxyHops > 0)) {
+    problems.push(
+      'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed',
+    );
+  }
+  if (problems.length > 0) return { kind: 'refused', problems };
+  return { kind: 'ok', config: { ...config, ...optional } };
+}
+
+const onOff = ['on', 'off'] as const;
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+// One thread a core, less the one that serves requests; at least one.
+function defaultThreads(): number {
+  return Math.max(1, Math.min(8, availableParallelism() - 1));
+}
+
+const flagsWithValue = new Set(['--port', '--data', '--roles']);
+
+function readFlags(argv: readonly string[], problems: string[]): Map<string, string> {
+  const flags = new Map<string, string>();
+  for (let index = 0; index < argv.length; index++) {
+    const [name = '', inline] = (argv[index] ?? '').split(/=(.*)/s, 2);
+    if (name === '--json') {
+      flags.set(name, '');
+    } else if (flagsWithValue.has(name)) {
+      const value = inline ?? argv[++index];
+      if (value === undefined || value === '') problems.push(`${name} needs a value`);
+      else flags.set(name, value);
+    } else {
+      problems.push(
+        `${name} is not a flag: there are --port N, --data DIR, --roles LIST and --json`,
+      );
+    }
+  }
+  return flags;
+}
+
+function readInteger(
+  name: string,
+  text: string | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+  problems: string[],
+): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  problems.push(`${name} must be a whole number from ${min} to ${max}`);
+  return fallback;
+}
+
+function oneOf<T extends string>(
+  name: string,
+  text: string,
+  values: readonly T[],
+  problems: string[],
+): T {
+  const found = values.find((value) => value === text);
+  if (found !== undefined) return found;
+  problems.push(`${name} must be one of ${values.join(', ')}`);
+  const [first] = values;
+  if (first === undefined) throw new Error(`${name}: no values to choose from`);
+  return first;
+}
+
+function readRoles(text: string | undefined, problems: string[]): Role[] {
+  if (text === undefined) return [...roles];
+  return text.split(',').map((role) => oneOf('--roles', role.trim(), roles, problems));
+}
+
+function readUrl(
+  name: string,
+  text: string | undefined,
+  protocols: readonly string[],
+  problems: string[],
+): string | undefined {
+  if (text === undefined) return undefined;
+  const first = text.split(',', 1)[0] ?? '';
+  if (URL.canParse(first) && protocols.includes(new URL(first).protocol)) return text;
+  problems.push(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
+  return undefined;
+}
+
+function readNetworks(name: string, text: string | undefined, problems: string[]): BlockList {
+  const networks = new BlockList();
+  for (const network of (text ?? '').split(',')) {
+    const trimmed = network.trim();
+    if (trimmed === '') continue;
+    const [address = '', prefix] = trimmed.split('/', 2);
+    const version = isIP(address);
+    const widest = version === 4 ? 32 : 128;
+    const bits = prefix === undefined ? widest : Number(prefix);
+    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > widest) {
+      problems.push(`${name}: ${trimmed} is not a network such as 10.0.0.0/8`);
+    } else {
+      networks.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
+    }
+  }
+  return networks;
+}
+
+function present<K extends keyof Config>(name: K, value: Config[K] | undefined): Partial<Config> {
+  return value === undefined ? {} : { [name]: value };
+}

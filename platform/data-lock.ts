@@ -1,0 +1,55 @@
+// One Millrace a data directory: two brokers on one JetStream store would destroy it. The lock is a file that names
+// the owner's process id and start time; a lock whose owner is gone, killed included, is taken over.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Takes the lock and returns its release. Throws an Error with one sentence for the user where it is held. */
+export function lockDataDir(dataDir: string): () => void {
+  makeDirectory(dataDir);
+  const path = join(dataDir, 'millrace.lock');
+  const own = `${process.pid} ${startTime(process.pid) ?? ''}`;
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
+      return () => rmSync(path, { force: true });
+    } catch {
+      const [pid = '', ...started] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : [];
+      if (pid !== '' && isSameProcess(Number(pid), started.join(' '))) {
+        throw new Error(`${dataDir} is in use by another Millrace (process ${pid})`);
+      }
+      rmSync(path, { force: true });
+    }
+  }
+  throw new Error(`${path} cannot be written`);
+}
+
+function makeDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : String(error);
+    const why = code === 'EEXIST' ? 'it is a file' : `it cannot be made (${code})`;
+    throw new Error(`the data directory ${dataDir} cannot be used: ${why}`, { cause: error });
+  }
+}
+
+/** Whether the process that started then is the one that runs under this id now. */
+function isSameProcess(pid: number, started: string): boolean {
+  return Number.isInteger(pid) && pid > 0 && startTime(pid) === started;
+}
+
+/** A text that differs between two processes that had the same id; undefined where no such process runs. */
+export function startTime(pid: number): string | undefined {
+  try {
+    if (existsSync('/proc/self/stat')) {
+      // Field 22 (see proc(5)), counted from behind the command's name, which may hold spaces.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    }
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+// Where a property of an event lives in the table `events`: well-known auto properties have a column of their own,
+// every other one is in the map of its type. It deliberately knows neither Arrow nor SQL: pipeline writes by it, query
+// reads by it.
+
+/** An auto property with a column of its own. */
+export interface AutoColumn {
+  readonly column: string;
+  readonly property: string;
+  /** The column is LowCardinality(String), else String. */
+  readonly lowCardinality: boolean;
+}
+
+/**
+ * Every auto property that has a column. The column holds non-empty strings only and '' means absent: an empty string
+ * or a value of another type goes into its typed map under the same key, so that reading back is exact.
+ */
+export const autoColumns = [
+  { column: 'browser', property: '$browser', lowCardinality: true },
+  { column: 'browser_version', property: '$browserVersion', lowCardinality: true },
+  { column: 'os', property: '$os', lowCardinality: true },
+  { column: 'os_version', property: '$osVersion', lowCardinality: true },
+  { column: 'device', property: '$device', lowCardinality: true },
+  { column: 'device_type', property: '$deviceType', lowCardinality: true },
+  { column: 'country', property: '$country', lowCardinality: true },
+  { column: 'region', property: '$region', lowCardinality: true },
+  { column: 'city', property: '$city', lowCardinality: true },
+  { column: 'continent', property: '$continent', lowCardinality: true },
+  { column: 'timezone', property: '$timezone', lowCardinality: true },
+  { column: 'hostname', property: '$hostname', lowCardinality: true },
+  { column: 'pathname', property: '$pathname', lowCardinality: true },
+  { column: 'url', property: '$url', lowCardinality: false },
+  { column: 'referrer', property: '$referrer', lowCardinality: true },
+  { column: 'referrer_domain', property: '$referrerDomain', lowCardinality: true },
+  { column: 'channel', property: '$channel', lowCardinality: true },
+  { column: 'utm_source', property: '$utmSource', lowCardinality: true },
+  { column: 'utm_medium', property: '$utmMedium', lowCardinality: true },
+  { column: 'utm_campaign', property: '$utmCampaign', lowCardinality: true },
+  { column: 'utm_term', property: '$utmTerm', lowCardinality: true },
+  { column: 'utm_content', property: '$utmContent', lowCardinality: true },
+] as const satisfies readonly AutoColumn[];
+
+/** Name of an auto property that has a column. */
+export type AutoColumnProperty = (typeof autoColumns)[number]['property'];
+
+/** Auto property to the column that holds its non-empty string values. */
+export const columnOfProperty: ReadonlyMap<string, AutoColumn> = new Map(
+  autoColumns.map((column) => [column.property, column]),
+);
+
+/**
+ * The map of each type, auto and custom properties together: their keys cannot meet, because only those of auto
+ * properties start with '$'. `variant` is the field of common.v1.PropertyValue, `sqlType` the map's value type.
+ */
+export const propertyMaps = [
+  { column: 'string_properties', variant: 'stringValue', sqlType: 'String' },
+  { column: 'int_properties', variant: 'intValue', sqlType: 'Int64' },
+  { column: 'double_properties', variant: 'doubleValue', sqlType: 'Float64' },
+  { column: 'bool_properties', variant: 'boolValue', sqlType: 'Bool' },
+  { column: 'time_properties', variant: 'timestampValue', sqlType: "DateTime64(3, 'UTC')" },
+] as const;
+
+/** The variants of common.v1.PropertyValue, in the order of `propertyMaps`. */
+export type PropertyVariant = (typeof propertyMaps)[number]['variant'];

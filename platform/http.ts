@@ -1,0 +1,151 @@
+// One plaintext port for everything: HTTP/1.1 (Connect, gRPC-web, the operator's pages) and HTTP/2 with prior
+// knowledge (gRPC). node:http speaks no HTTP/2, so a plain TCP server reads a connection's first bytes and hands the
+// socket to the server they ask for. Routes are tried in order; what none takes goes to the Connect router.
+
+import {
+  createServer as createHttp1,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
+import { createServer, type Socket } from 'node:net';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+
+/** Answers the request and returns true, or leaves it untouched and returns false. */
+export type HotRoute = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: { path: string; query: string },
+) => boolean;
+
+export interface HttpOptions {
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  hotRoutes: readonly HotRoute[];
+  connect: Parameters<typeof connectNodeAdapter>[0];
+  /** Services that are served under a second name: the key is the alias. */
+  serviceAliases: ReadonlyMap<string, string>;
+  /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
+  arrival?: { requestMs: number; headersMs: number };
+}
+
+export interface HttpServer {
+  port: number;
+  /** Stops listening, lets requests in flight finish for `graceMs`, then closes what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+const http2Preface = 'PRI * HTTP/2.0';
+const maxHeaderBytes = 16_384;
+// A slow sender holds a connection, and that not for long.
+const defaultArrival = { requestMs: 60_000, headersMs: 20_000 };
+// How often node:http looks for requests that are late, as a share of what it looks for.
+const arrivalChecksPerTimeout = 4;
+// Longer than the idle time-outs of common load balancers (60 s), so that they close first.
+const keepAliveTimeoutMs = 65_000;
+
+/** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const listener = createListener(options);
+  const { requestMs, headersMs } = options.arrival ?? defaultArrival;
+  const http1 = createHttp1(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      requestTimeout: requestMs,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: Math.ceil(headersMs / arrivalChecksPerTimeout),
+      keepAliveTimeout: keepAliveTimeoutMs,
+      noDelay: true,
+    },
+    (request, response) => listener(request, response),
+  );
+  // node:http keeps its time-outs, and knows which connections are idle, only from the moment it listens.
+  http1.emit('listening');
+  const http2 = createHttp2((request, response) => {
+    // The two request types differ only in what nothing here uses; connectNodeAdapter takes both.
+    Reflect.apply(listener, undefined, [request, response]);
+  });
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(headersMs, () => socket.destroy());
+    readOpening(socket, (wantsHttp2) => {
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      if (wantsHttp2) {
+        http2.emit('connection', socket);
+      } else {
+        http1.emit('connection', socket);
+        socket.resume();
+      }
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, 1_024, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      http1.close();
+      http1.closeIdleConnections();
+      for (const session of sessions) session.close();
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Reads until it is certain which protocol is spoken; the socket is then paused, with all it has read put back. */
+function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): void {
+  let opening: Buffer = Buffer.alloc(0);
+  const read = (bytes: Buffer): void => {
+    opening = Buffer.concat([opening, bytes]);
+    const text = opening.toString('latin1', 0, http2Preface.length);
+    if (text.length < http2Preface.length && http2Preface.startsWith(text)) return;
+    socket.off('data', read);
+    socket.pause();
+    socket.unshift(opening);
+    decided(text === http2Preface);
+  };
+  socket.on('data', read);
+}
+
+function createListener(options: HttpOptions): RequestListener {
+  const connect = connectNodeAdapter({ ...options.connect, fallback: answerUnknownPath });
+  return (request, response) => {
+    const target = request.url ?? '/';
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    const query = mark < 0 ? '' : target.slice(mark + 1);
+    const url = { path, query };
+    for (const route of options.hotRoutes) {
+      if (route(request, response, url)) return;
+    }
+    const slash = path.indexOf('/', 1);
+    const service = options.serviceAliases.get(path.slice(1, slash));
+    if (service !== undefined) request.url = `/${service}${target.slice(slash)}`;
+    connect(request, response);
+  };
+}
+
+const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });
+
+const answerUnknownPath: HttpOptions['connect']['fallback'] & object = (_request, response) => {
+  response.writeHead(404, { 'content-type': 'application/json' });
+  response.end(unknownPath);
+};

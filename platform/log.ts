@@ -1,0 +1,19 @@
+// Structured logs, one JSON line each, on stderr: stdout belongs to what a command was asked to print.
+// A line never holds a secret, a body or an address: callers pass named fields, never requests or headers.
+
+import pino from 'pino';
+
+export type Log = pino.Logger;
+
+/** `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
+export function createLog(level: string): Log {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}

@@ -1,0 +1,92 @@
+// Sends one mail through one sender, once. Trying again is outbox.ts's.
+
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { BlockList } from 'node:net';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Mail, MailOutcome, MailSender } from './mail.ts';
+import { sendByResend } from './resend.ts';
+import { sendBySmtp } from './smtp.ts';
+
+export interface SendOptions {
+  clock: Clock;
+  log: Log;
+  /** Networks that organizations' mail servers may be in besides the public internet. */
+  allowedNetworks: BlockList;
+  /** Certificates of authorities trusted besides the system's, PEM. */
+  extraCertificates?: string;
+  /** Of Resend's interface, without a slash at the end. */
+  resendUrl?: string;
+}
+
+/** Who vouches for the sender: the operator, or an organization, whose servers are vetted. */
+export type SenderOrigin = 'instance' | 'organization';
+
+export type SendMail = (
+  sender: MailSender,
+  origin: SenderOrigin,
+  mail: Mail,
+) => Promise<MailOutcome>;
+
+/** The returned function takes at most 20 s and never throws for what the other side does. */
+export function createSendMail(options: SendOptions): SendMail {
+  return async (sender, origin, mail) => {
+    const { transport } = sender;
+    const message = {
+      to: mail.to,
+      subject: mail.subject,
+      alternatives: [part('text/plain', mail.text), part('text/html', mail.html)],
+      from: sender.fromAddress,
+      ...(sender.replyTo !== undefined && { replyTo: sender.replyTo }),
+      date: new Date(options.clock.nowMs()),
+      // Nothing in a message may make nodemailer read a file or fetch an address.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    };
+    switch (transport.kind) {
+      case 'smtp':
+        return sendBySmtp(transport, message, {
+          extraCertificates: options.extraCertificates,
+          vetAgainst: origin === 'organization' ? options.allowedNetworks : undefined,
+        });
+      case 'resend':
+        return sendByResend(transport.apiKey, sender, mail, options.resendUrl);
+      case 'file':
+        return writeEml(transport.directory, message, options);
+      default:
+        return transport satisfies never;
+    }
+  };
+}
+
+// Left to itself nodemailer encodes every text with a line over 76 characters, a link for example, and nobody could
+// copy that link out of a file. A line may have up to 998.
+function part(type: string, text: string): object {
+  const contentType = `${type}; charset=utf-8`;
+  const lines = text.split('\n');
+  if (lines.some((line) => line.length > 900 || !/^[\x20-\x7e]*$/.test(line))) {
+    return { contentType, content: text };
+  }
+  const head = [`Content-Type: ${contentType}`, 'Content-Transfer-Encoding: 7bit', ''];
+  return { raw: [...head, ...lines].join('\r\n') };
+}
+
+async function writeEml(
+  directory: string,
+  message: object,
+  options: SendOptions,
+): Promise<MailOutcome> {
+  const composer = createTransport({ streamTransport: true, buffer: true });
+  const { message: bytes } = await composer.sendMail(message);
+  if (!Buffer.isBuffer(bytes)) throw new Error('the composed mail is not in memory');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const time = new Date(options.clock.nowMs()).toISOString().replaceAll(':', '-');
+  const file = join(directory, `${time}-${randomUUID().slice(0, 8)}.eml`);
+  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+  options.log.info({ file }, 'no mail server is configured: the mail is in this file');
+  return { kind: 'sent' };
+}

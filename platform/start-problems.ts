@@ -1,0 +1,14 @@
+// What stands in the way of a start, told all at once. Knows no dependency: it only waits and joins what they say.
+
+/** All values; else throws an Error whose message has a line for each that failed. Waits for all in any case. */
+export async function allOrProblems<T extends readonly unknown[] | []>(
+  work: T,
+): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
+  const ends = await Promise.allSettled(work);
+  const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+  if (reasons.length === 0) return Promise.all(work);
+  const sentences = reasons.map((reason) =>
+    reason instanceof Error ? reason.message : `${reason}`,
+  );
+  throw new Error(sentences.join('\n'), { cause: reasons[0] });
+}

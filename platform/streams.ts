@@ -1,0 +1,68 @@
+// The broker's streams by name and subject, and how each is configured. Making them is topology.ts's; what flows
+// through them is not known here.
+
+import { DiscardPolicy, nanos, RetentionPolicy, StorageType, type StreamConfig } from './nats.ts';
+
+export const eventsStream = (shard: number): string => `EVENTS_${shard}`;
+export const eventsSubject = (shard: number): string => `events.${shard}`;
+/** What identity calls and deletions have to say about profiles, in the order in which it takes effect. */
+export const profilesStream = (shard: number): string => `PROFILES_${shard}`;
+export const profilesSubject = (shard: number): string => `profiles.${shard}`;
+/** Where the bucket `ledger` says, as `hwm`, how far the writer of a shard's profiles is. */
+export const profilesLedgerKey = (shard: number): string => `profiles.${shard}`;
+/** The durable consumer of each stream of events and of profiles. */
+export const writerConsumer = 'writer';
+export const deadLetterStream = 'EVENTS_DLQ';
+export const deadLetterSubject = (shard: number): string => `events_dlq.${shard}`;
+
+const MiB = 1_048_576;
+const hourMs = 3_600_000;
+
+/** Also the duplicate window of dead letters: long enough for a writer's restart between publish and ack. */
+const deadLetterWindowMs = hourMs;
+const deadLetterMaxAgeMs = 30 * 24 * hourMs;
+
+export type OurStream = Pick<
+  StreamConfig,
+  'name' | 'subjects' | 'retention' | 'storage' | 'discard' | 'max_age' | 'max_bytes'
+> & { num_replicas: number; duplicate_window?: number };
+
+export function eventsConfig(shard: number, maxBytes: number, replicas: number): OurStream {
+  return {
+    name: eventsStream(shard),
+    subjects: [eventsSubject(shard)],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_age: 0,
+    max_bytes: maxBytes,
+    num_replicas: replicas,
+  };
+}
+
+export function profilesConfig(shard: number, eventsMaxBytes: number, replicas: number): OurStream {
+  return {
+    ...eventsConfig(shard, lesserBytes(eventsMaxBytes), replicas),
+    name: profilesStream(shard),
+    subjects: [profilesSubject(shard)],
+  };
+}
+
+/** For streams that hold little where events hold much. */
+function lesserBytes(eventsMaxBytes: number): number {
+  return Math.min(1_024 * MiB, Math.max(16 * MiB, Math.floor(eventsMaxBytes / 8)));
+}
+
+export function deadLetterConfig(eventsMaxBytes: number, replicas: number): OurStream {
+  return {
+    name: deadLetterStream,
+    subjects: ['events_dlq.*'],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_age: nanos(deadLetterMaxAgeMs),
+    max_bytes: lesserBytes(eventsMaxBytes),
+    num_replicas: replicas,
+    duplicate_window: nanos(deadLetterWindowMs),
+  };
+}

@@ -1,0 +1,36 @@
+// A property that the server gives each event of a request, as the scanner's module takes it.
+
+/** Variants of a PropertyValue, in the order of the maps. */
+export const mapVariants = [
+  'stringValue',
+  'intValue',
+  'doubleValue',
+  'boolValue',
+  'timestampValue',
+] as const;
+
+/** A property that the server gives each event of a request. */
+export type AddedProperty = { readonly slot: number; readonly onlyIfAbsent: boolean } & (
+  | { readonly variant: 'intValue' | 'timestampValue'; readonly value: bigint }
+  | { readonly variant: 'doubleValue'; readonly value: number }
+  | { readonly variant: 'boolValue'; readonly value: boolean }
+);
+
+/** Bytes of one of them in the module's memory. */
+export const addedBytes = 24;
+
+/** Writes a property: `map` is the place of its variant, `key` its name's number in that map's dictionary. */
+export function writeAdded(
+  view: DataView,
+  property: AddedProperty,
+  map: number,
+  key: number,
+): void {
+  view.setUint32(0, property.slot, true);
+  view.setUint32(4, property.onlyIfAbsent ? 1 : 0, true);
+  view.setUint32(8, map, true);
+  view.setUint32(12, key, true);
+  if (typeof property.value === 'bigint') view.setBigInt64(16, property.value, true);
+  else if (typeof property.value === 'number') view.setFloat64(16, property.value, true);
+  else view.setUint8(16, property.value ? 1 : 0);
+}

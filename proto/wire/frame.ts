@@ -1,0 +1,193 @@
+// What one broker message carries: a list of requests, each with the context its events are enriched from and the
+// JSON body they came in. Written by ingest, read by pipeline; nothing else knows the layout.
+//
+//   frame   = magic u8, version u8, compression u8, 0 u8, rawLength u32, requests u32, events u32, payload
+//   payload = request*          request = contextLength u32, bodyLength u32, events u32, context, body
+//
+// Integers are little-endian. `rawLength` is the payload's length before compression, which is 0 for none and 1 for one
+// LZ4 block.
+
+import { createLz4, type Lz4 } from './lz4.ts';
+
+/** Where the caller is, as far as the CDN or the city database tells. */
+export interface Location {
+  country?: string;
+  region?: string;
+  city?: string;
+  continent?: string;
+  latitude?: number;
+  longitude?: number;
+  timezone?: string;
+}
+
+/** What the request's cookieless events are called, by the UTC day of their occurTime as seen from that of receipt. */
+export interface CookielessIds {
+  today?: string;
+  yesterday?: string;
+}
+
+/** Everything enrichment may know about a request. It never holds the caller's address. */
+export interface RequestContext {
+  projectId: string;
+  credential: 'public' | 'private';
+  /** Milliseconds since the epoch, when the request arrived. */
+  receiveTimeMs: number;
+  userAgent?: string;
+  location?: Location;
+  botScore?: number;
+  verifiedBot?: boolean;
+  /** A cookieless event of a day without an id was dropped at ingest, and is not counted in the request's events. */
+  cookieless?: CookielessIds;
+}
+
+/** One request: `body` is a BatchCreateRequest in protobuf JSON, field names in either style, already validated. */
+export interface FrameRequest {
+  context: RequestContext;
+  body: Uint8Array;
+  events: number;
+}
+
+export const FRAME_HEADER_BYTES = 16;
+export const REQUEST_HEADER_BYTES = 12;
+const MAGIC = 0x4d;
+const VERSION = 1;
+const COMPRESSION_NONE = 0;
+const COMPRESSION_LZ4 = 1;
+/** A frame that says it unpacks to more is none: twice what the largest body makes. */
+export const maxFramePayloadBytes = 16 * 1024 * 1024;
+
+/** A request as it waits to be framed: the context is already bytes, so its size counts towards the frame's. */
+export interface EncodedRequest {
+  context: Uint8Array;
+  body: Uint8Array;
+  events: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encodeContext(context: RequestContext): Uint8Array {
+  return encoder.encode(JSON.stringify(context));
+}
+
+/** Bytes that a request adds to a frame. */
+export function requestBytes(request: EncodedRequest): number {
+  return REQUEST_HEADER_BYTES + request.context.length + request.body.length;
+}
+
+/** One message of all the requests, in order. */
+export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
+  let payloadBytes = 0;
+  let events = 0;
+  for (const request of requests) {
+    payloadBytes += requestBytes(request);
+    events += request.events;
+  }
+  const frame = new Uint8Array(FRAME_HEADER_BYTES + payloadBytes);
+  const view = new DataView(frame.buffer);
+  frame[0] = MAGIC;
+  frame[1] = VERSION;
+  frame[2] = COMPRESSION_NONE;
+  view.setUint32(4, payloadBytes, true);
+  view.setUint32(8, requests.length, true);
+  view.setUint32(12, events, true);
+  let offset = FRAME_HEADER_BYTES;
+  for (const request of requests) {
+    view.setUint32(offset, request.context.length, true);
+    view.setUint32(offset + 4, request.body.length, true);
+    view.setUint32(offset + 8, request.events, true);
+    offset += REQUEST_HEADER_BYTES;
+    frame.set(request.context, offset);
+    offset += request.context.length;
+    frame.set(request.body, offset);
+    offset += request.body.length;
+  }
+  return frame;
+}
+
+/** The frame with its payload packed; undefined where that is not below `maxBytes`. */
+export function packFrame(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
+  const block = lz4().compress(frame.subarray(FRAME_HEADER_BYTES));
+  const bytes = FRAME_HEADER_BYTES + block.length;
+  if (bytes >= maxBytes) return undefined;
+  const packed = new Uint8Array(bytes);
+  packed.set(frame.subarray(0, FRAME_HEADER_BYTES));
+  packed[2] = COMPRESSION_LZ4;
+  packed.set(block, FRAME_HEADER_BYTES);
+  return packed;
+}
+
+/** The bytes that a frame takes when it is unpacked, as it says, without unpacking it. */
+export function unpackedBytes(frame: Uint8Array): number {
+  if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC) return frame.length;
+  return Math.max(frame.length, FRAME_HEADER_BYTES + viewOf(frame).getUint32(4, true));
+}
+
+/** How many events a frame says it holds, without reading its payload; 0 where it is not a frame. */
+export function frameEvents(frame: Uint8Array): number {
+  if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC) return 0;
+  return viewOf(frame).getUint32(12, true);
+}
+
+/**
+ * The requests of a frame, in order; bodies are views, of `frame` where it is not packed. Unpacks, so it is for the
+ * threads that read the events too. Throws a RangeError that says what is wrong where the bytes are not a whole frame.
+ */
+export function decodeFrame(frame: Uint8Array): FrameRequest[] {
+  if (frame.length < FRAME_HEADER_BYTES) throw new RangeError('frame: shorter than its header');
+  if (frame[0] !== MAGIC || frame[1] !== VERSION) throw new RangeError('frame: not version 1');
+  const header = viewOf(frame);
+  const rawLength = header.getUint32(4, true);
+  const payload = unpack(frame[2] ?? 0, frame.subarray(FRAME_HEADER_BYTES), rawLength);
+  if (payload.length !== rawLength) throw new RangeError('frame: length differs from its header');
+  return readPayload(payload, header.getUint32(8, true));
+}
+
+/** The payload; where it was packed, a copy that is the caller's. */
+function unpack(compression: number, packed: Uint8Array, rawLength: number): Uint8Array {
+  switch (compression) {
+    case COMPRESSION_NONE:
+      return packed;
+    case COMPRESSION_LZ4: {
+      if (rawLength > maxFramePayloadBytes) throw new RangeError('frame: too large to unpack');
+      const raw = lz4().decompress(packed, rawLength);
+      if (raw === undefined) throw new RangeError('frame: no LZ4 block of its length');
+      return raw.slice();
+    }
+    default:
+      throw new RangeError('frame: unknown compression');
+  }
+}
+
+function readPayload(payload: Uint8Array, count: number): FrameRequest[] {
+  const view = viewOf(payload);
+  const requests: FrameRequest[] = [];
+  let offset = 0;
+  for (let index = 0; index < count; index++) {
+    if (offset + REQUEST_HEADER_BYTES > payload.length) throw new RangeError('frame: cut short');
+    const contextEnd = offset + REQUEST_HEADER_BYTES + view.getUint32(offset, true);
+    const bodyEnd = contextEnd + view.getUint32(offset + 4, true);
+    if (bodyEnd > payload.length) throw new RangeError('frame: cut short');
+    const context = payload.subarray(offset + REQUEST_HEADER_BYTES, contextEnd);
+    requests.push({
+      context: JSON.parse(decoder.decode(context)),
+      body: payload.subarray(contextEnd, bodyEnd),
+      events: view.getUint32(offset + 8, true),
+    });
+    offset = bodyEnd;
+  }
+  if (offset !== payload.length) throw new RangeError('frame: bytes after the last request');
+  return requests;
+}
+
+let instance: Lz4 | undefined;
+
+/** The thread's own. */
+function lz4(): Lz4 {
+  instance ??= createLz4();
+  return instance;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

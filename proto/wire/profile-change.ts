@@ -1,0 +1,77 @@
+// What one request of a frame in a profiles stream carries: one change to the profiles of a project. Written by ingest,
+// by deletions and by the operator's commands; read by the writer of profiles.
+
+/** A trait's key and its value as JSON text. */
+export type Trait = readonly [key: string, json: string];
+
+/** Names a user, sets traits, and claims `anonymousId` where it is not empty. */
+export interface IdentifyChange {
+  kind: 'identify';
+  externalId: string;
+  /** Empty where there is none. */
+  anonymousId: string;
+  /** Empty where there is none. */
+  deviceId: string;
+  traits: readonly Trait[];
+}
+
+/** Merges the profile of `previousId`, whoever that is, into that of `externalId`. */
+export interface AliasChange {
+  kind: 'alias';
+  previousId: string;
+  externalId: string;
+}
+
+/** Hides the profile that `distinctId` belongs to. */
+export interface DeleteChange {
+  kind: 'delete';
+  distinctId: string;
+}
+
+/** Takes back the claim on `distinctId`. */
+export interface UnmergeChange {
+  kind: 'unmerge';
+  distinctId: string;
+}
+
+export type ProfileChange = IdentifyChange | AliasChange | DeleteChange | UnmergeChange;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export function encodeChange(change: ProfileChange): Uint8Array {
+  return encoder.encode(JSON.stringify(change));
+}
+
+/** Throws where the bytes are no change. */
+export function decodeChange(bytes: Uint8Array): ProfileChange {
+  const value: unknown = JSON.parse(decoder.decode(bytes));
+  if (isChange(value)) return value;
+  throw new RangeError('profile change: none that this version knows');
+}
+
+const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
+  identify: ['externalId', 'anonymousId', 'deviceId'],
+  alias: ['previousId', 'externalId'],
+  delete: ['distinctId'],
+  unmerge: ['distinctId'],
+};
+
+function isChange(value: unknown): value is ProfileChange {
+  if (typeof value !== 'object' || value === null) return false;
+  const kind: unknown = Reflect.get(value, 'kind');
+  if (!isKind(kind)) return false;
+  if (!textsOf[kind].every((name) => typeof Reflect.get(value, name) === 'string')) return false;
+  const traits: unknown = Reflect.get(value, 'traits');
+  return kind !== 'identify' || (Array.isArray(traits) && traits.every(isTrait));
+}
+
+function isKind(kind: unknown): kind is ProfileChange['kind'] {
+  return typeof kind === 'string' && Object.hasOwn(textsOf, kind);
+}
+
+function isTrait(value: unknown): value is Trait {
+  return (
+    Array.isArray(value) && value.length === 2 && value.every((text) => typeof text === 'string')
+  );
+}

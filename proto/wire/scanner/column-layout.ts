@@ -1,0 +1,43 @@
+// What the columns are called between the module and its wrapper. Plain constants, so that both compilers read this
+// file.
+
+/** Auto properties with a column: cells of 32 bits, by number. */
+export const textColumns = 22;
+/** Auto properties that enrichment may replace: those with a column first, then some without. */
+export const propertySlots = 28;
+/** Dictionaries: one for each text column, the kinds, and the keys of each map. */
+export const kindDictionary = 22;
+export const keyDictionaries = 23;
+export const dictionaries = 28;
+/** Maps in the order of the variants of codes.ts, from 0. */
+export const maps = 5;
+
+/** Numbers of regions, for `regionOf`. */
+export const regionEventIds = 0;
+export const regionSessionIds = 1;
+export const regionTimes = 2;
+export const regionCookieless = 3;
+export const regionKinds = 4;
+export const regionPresent = 5;
+export const regionDistinctEnds = 6;
+export const regionDistinctBytes = 7;
+/** `textColumns` regions from here on. */
+export const regionTexts = 8;
+/** `maps` regions each. */
+export const regionMapEnds = 30;
+export const regionMapKeys = 35;
+export const regionMapValues = 40;
+/** Bytes of the string map's values; its values are where each of them ends. */
+export const regionStringBytes = 45;
+/** Of the interned texts: 24 bytes each, see intern.ts; their bytes; the table that finds them. */
+export const regionEntries = 46;
+export const regionHeap = 47;
+export const regionTable = 48;
+/** The properties that are added to each event of a request: 24 bytes each. */
+export const regionExtras = 49;
+/** Where the wrapper puts a text for a call. */
+export const regionScratch = 50;
+export const regions = 51;
+
+export const maxExtras = 8;
+export const scratchBytes = 65_536;

@@ -1,0 +1,189 @@
+// The rules of ActivityService.List's request, and the conditions that it puts on events. All of a request is checked
+// here before anything is asked of the engine.
+
+import { clone, toBinary } from '@bufbuild/protobuf';
+import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
+import { maxDistinctIdCodePoints, maxKindCharacters } from '../platform/limits.ts';
+import {
+  type ListRequest,
+  ListRequestSchema,
+} from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { type Bindings, createBindings } from './bindings.ts';
+import { decodeCursor, type Position } from './cursor.ts';
+import { filterCondition } from './filter.ts';
+import { idBytesSql, memberKeysSql, membersSql, profileIdSql, rootSql } from './identity-sql.ts';
+import { invalidArgument } from './invalid-argument.ts';
+
+/** Events of a page where the request names no number, and at most. */
+export const defaultPageSize = 100;
+export const maxPageSize = 1_000;
+export const maxKinds = 100;
+export const maxFilters = 50;
+/** Values of all filters of a request. */
+export const maxFilterValues = 1_000;
+/** UTF-8 bytes of all texts of a request: bound parameters travel in a URL, whose length servers limit. */
+export const maxRequestTextBytes = 65_536;
+
+/** What one request asks for. */
+export interface ActivitySelection {
+  /** SQL that holds for the events asked for, apart from their time and their place after `after`. */
+  condition: string;
+  params: Readonly<Record<string, unknown>>;
+  /** A user or a visit is named: few events, spread over a long time. */
+  isNarrow: boolean;
+  /** Half-open, in milliseconds since the epoch. */
+  fromMs: number;
+  toMs: number;
+  pageSize: number;
+  /** The last event of the page before. */
+  after: Position | undefined;
+  /** All that selects events, as bytes: the seal of page tokens. */
+  conditions: Uint8Array;
+}
+
+/** Throws invalid_argument that names the field and its rule. */
+export function readSelection(projectId: string, request: ListRequest): ActivitySelection {
+  checkTextBytes(request);
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const conditions = [
+    `project_id = ${project}`,
+    ...distinctIdConditions(request, project, bindings),
+    ...profileConditions(request, project, bindings),
+    ...sessionConditions(request, bindings),
+    ...kindConditions(request, bindings),
+    ...filterConditions(request, bindings),
+  ];
+  const seal = conditionBytes(projectId, request);
+  return {
+    condition: conditions.join(' AND '),
+    params: bindings.params,
+    isNarrow: request.distinctId !== '' || request.profileId !== '' || request.sessionId !== '',
+    ...readTimeRange(request),
+    pageSize: readPageSize(request),
+    after: readPageToken(request, seal),
+    conditions: seal,
+  };
+}
+
+function checkTextBytes({ distinctId, kinds, filters }: ListRequest): void {
+  const texts = [distinctId, ...kinds];
+  for (const filter of filters) texts.push(filter.property, filter.value, ...filter.values);
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= maxRequestTextBytes) return;
+  throw invalidArgument('filters', `texts take at most ${maxRequestTextBytes} bytes together`);
+}
+
+// profile_key is what the index knows; the whole id decides, as two ids may share a key. A cookieless visitor is
+// nobody, so that their id is looked for as it is.
+function distinctIdConditions(
+  { distinctId }: ListRequest,
+  project: string,
+  bindings: Bindings,
+): string[] {
+  if (distinctId === '') return [];
+  if ([...distinctId].length > maxDistinctIdCodePoints) {
+    throw invalidArgument('distinctId', `takes at most ${maxDistinctIdCodePoints} code points`);
+  }
+  const bound = bindings.bind('String', distinctId);
+  const root = rootSql(project, profileIdSql(project, bound));
+  return [
+    `profile_key IN ${memberKeysSql(project, root)}`,
+    `(distinct_id = ${bound} OR (NOT cookieless AND ${ofPerson(project, root)}))`,
+  ];
+}
+
+function profileConditions(
+  { profileId }: ListRequest,
+  project: string,
+  bindings: Bindings,
+): string[] {
+  if (profileId === '') return [];
+  if (!/^[0-9a-f]{32}$/.test(profileId)) {
+    throw invalidArgument('profileId', 'must be 32 lower-case hex digits');
+  }
+  const root = rootSql(project, idBytesSql(bindings.bind('String', profileId)));
+  return [
+    `profile_key IN ${memberKeysSql(project, root)}`,
+    ofPerson(project, root),
+    'NOT cookieless',
+  ];
+}
+
+/** The event's own id is the root's, or one that is merged into it. */
+function ofPerson(project: string, root: string): string {
+  return `${profileIdSql('project_id', 'distinct_id')} IN ${membersSql(project, root)}`;
+}
+
+function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): string[] {
+  if (sessionId === '') return [];
+  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(sessionId)) {
+    throw invalidArgument('sessionId', 'must be a UUID');
+  }
+  return [`session_id = ${bindings.bind('UUID', sessionId.toLowerCase())}`];
+}
+
+function kindConditions({ kinds }: ListRequest, bindings: Bindings): string[] {
+  if (kinds.length === 0) return [];
+  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
+  for (const [index, kind] of kinds.entries()) {
+    if (kind === '') throw invalidArgument(`kinds[${index}]`, 'must not be empty');
+    if (kind.length > maxKindCharacters) {
+      throw invalidArgument(`kinds[${index}]`, `takes at most ${maxKindCharacters} characters`);
+    }
+  }
+  return [`kind IN ${bindings.bind('Array(String)', kinds)}`];
+}
+
+function filterConditions({ filters }: ListRequest, bindings: Bindings): string[] {
+  if (filters.length > maxFilters) throw invalidArgument('filters', `takes at most ${maxFilters}`);
+  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0);
+  if (values > maxFilterValues) {
+    throw invalidArgument('filters', `take at most ${maxFilterValues} values together`);
+  }
+  return filters.map((filter, index) => filterCondition(filter, `filters[${index}]`, bindings));
+}
+
+// Ends of time that every event is within, and that the engine's DateTime64(3) can hold.
+const earliestMs = 0;
+const latestMs = Date.UTC(2200, 0, 1);
+
+function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: number } {
+  const fromMs = momentMs('timeRange.from', timeRange?.from) ?? earliestMs;
+  const toMs = momentMs('timeRange.to', timeRange?.to) ?? latestMs;
+  if (timeRange?.from !== undefined && timeRange.to !== undefined && fromMs > toMs) {
+    throw invalidArgument('timeRange', 'from must not be after to');
+  }
+  return { fromMs: Math.max(fromMs, earliestMs), toMs: Math.min(toMs, latestMs) };
+}
+
+/** Rounded up: of events kept to the millisecond, the same ones are before the moment and its next millisecond. */
+function momentMs(field: string, moment: Timestamp | undefined): number | undefined {
+  if (moment === undefined) return undefined;
+  const { seconds, nanos } = moment;
+  const isValid =
+    seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos < 1e9;
+  if (!isValid) throw invalidArgument(field, `is not a ${TimestampSchema.name}`);
+  return Number(seconds) * 1_000 + Math.ceil(nanos / 1e6);
+}
+
+function readPageSize({ pageSize }: ListRequest): number {
+  if (pageSize === 0) return defaultPageSize;
+  if (pageSize > 0 && pageSize <= maxPageSize) return pageSize;
+  throw invalidArgument('pageSize', `must be from 1 to ${maxPageSize}`);
+}
+
+function readPageToken({ pageToken }: ListRequest, conditions: Uint8Array): Position | undefined {
+  if (pageToken === '') return undefined;
+  const position = decodeCursor(pageToken, conditions);
+  if (position !== undefined) return position;
+  throw invalidArgument('pageToken', 'must be a nextPageToken answered to the same conditions');
+}
+
+function conditionBytes(projectId: string, request: ListRequest): Uint8Array {
+  const conditions = clone(ListRequestSchema, request);
+  conditions.pageSize = 0;
+  conditions.pageToken = '';
+  const bytes = toBinary(ListRequestSchema, conditions, { writeUnknownFields: false });
+  return Buffer.concat([Buffer.from(`${projectId}\0`), bytes]);
+}

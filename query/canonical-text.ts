@@ -1,0 +1,62 @@
+// The one text that stands for a property value: what protobuf JSON prints, without quotes. Filters compare by it, so
+// that "42" finds the string, the integer and the double. Text to value is done here, value to text in the engine.
+
+/** A filter's text read as each type whose canonical text it is. Every text is a string's own. */
+export interface TextReadings {
+  int?: bigint;
+  /** 0 stands for -0 too: both print as "0". */
+  double?: number;
+  bool?: boolean;
+  /** Milliseconds since the epoch. */
+  timeMs?: bigint;
+}
+
+const maxInt64 = 2n ** 63n - 1n;
+const minInt64 = -(2n ** 63n);
+
+/** "042", "1.50" and "TRUE" are the text of strings alone: no other type prints them. */
+export function readCanonicalText(text: string): TextReadings {
+  const readings: TextReadings = {};
+  if (/^(?:0|-?[1-9]\d{0,18})$/.test(text)) {
+    const int = BigInt(text);
+    if (int >= minInt64 && int <= maxInt64) readings.int = int;
+  }
+  const double = Number(text);
+  if (Number.isFinite(double) && String(double) === text) readings.double = double;
+  if (text === 'true' || text === 'false') readings.bool = text === 'true';
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/.test(text)) {
+    const timeMs = Date.parse(text);
+    if (!Number.isNaN(timeMs) && timeText(timeMs) === text) readings.timeMs = BigInt(timeMs);
+  }
+  return readings;
+}
+
+function timeText(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('.000Z', 'Z');
+}
+
+/** SQL for the canonical text of a Float64 expression: the engine prints 1e300 where JSON has 1e+300, and a -0. */
+export function doubleTextSql(double: string): string {
+  return `if(${double} = 0, '0', replaceRegexpOne(toString(${double}), 'e([0-9])', 'e+\\\\1'))`;
+}
+
+/** SQL for the canonical text of a DateTime64(3, 'UTC') expression. */
+export function timeTextSql(time: string): string {
+  return `concat(replaceOne(replaceRegexpOne(toString(${time}), '[.]000$', ''), ' ', 'T'), 'Z')`;
+}
+
+/** Types whose text can hold `part`; case does not count. Those left out need not be read. */
+export function typesThatCanHold(part: string): {
+  int: boolean;
+  double: boolean;
+  bools: boolean[];
+  time: boolean;
+} {
+  const lower = part.toLowerCase();
+  return {
+    int: /^[-0-9]+$/.test(part),
+    double: /^[-+.e0-9]+$/.test(lower),
+    bools: [true, false].filter((bool) => String(bool).includes(lower)),
+    time: /^[-:.tz0-9]+$/.test(lower),
+  };
+}

@@ -1,0 +1,62 @@
+// ProfilesService.Delete: asks the writer of profiles to hide one, through the queue that Identify's calls take, so
+// that both have one order; and answers once that is done.
+
+import { create } from '@bufbuild/protobuf';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { ProfileQueue } from '../platform/profile-queue.ts';
+import {
+  type DeleteRequest,
+  type DeleteResponse,
+  DeleteResponseSchema,
+} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { createBindings } from './bindings.ts';
+import type { Deadline } from './deadline.ts';
+import { findProfile } from './get-profile.ts';
+import { idBytesSql, profileIdSql, profileKeySql } from './identity-sql.ts';
+import { readRows } from './read-rows.ts';
+
+export interface DeleteProfileOptions {
+  clickhouse: Pick<ClickHouseClient, 'query'>;
+  profiles: ProfileQueue;
+}
+
+const maxRowCharacters = 65_536;
+
+/** Throws as getProfile does, and unavailable where it is not known whether the profile is hidden. */
+export async function deleteProfile(
+  { clickhouse, profiles }: DeleteProfileOptions,
+  projectId: string,
+  { id }: DeleteRequest,
+  deadline: Deadline,
+): Promise<DeleteResponse> {
+  const { stored } = await findProfile({ clickhouse }, projectId, id, deadline);
+  const distinctId =
+    stored.externalId === ''
+      ? await anonymousId(clickhouse, projectId, stored.id, deadline)
+      : stored.externalId;
+  await profiles.change(projectId, { kind: 'delete', distinctId }, deadline.signal);
+  return create(DeleteResponseSchema);
+}
+
+/** The distinct id behind an anonymous profile's id, as its events have it. */
+async function anonymousId(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  projectId: string,
+  id: string,
+  deadline: Deadline,
+): Promise<string> {
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const bytes = idBytesSql(bindings.bind('String', id));
+  const sql = `SELECT distinct_id FROM events WHERE project_id = ${project} AND profile_key = ${profileKeySql(bytes)}
+    AND NOT cookieless AND ${profileIdSql('project_id', 'distinct_id')} = ${bytes} LIMIT 1`;
+  const result = await readRows(
+    clickhouse,
+    { sql, params: bindings.params },
+    { deadline, maxRows: 1, maxCharacters: maxRowCharacters },
+  );
+  const found = result.kind === 'rows' ? result.rows[0]?.[0] : undefined;
+  if (typeof found === 'string') return found;
+  throw new ConnectError('no profile has this id', Code.NotFound);
+}

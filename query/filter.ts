@@ -1,0 +1,185 @@
+// The rules of a property filter: which operator takes which values, and what it means. The SQL of the conditions is in
+// property-condition.ts.
+
+import { maxPropertyKeyCodePoints } from '../platform/limits.ts';
+import {
+  FilterOperator,
+  type PropertyFilter,
+  PropertySource,
+} from '../proto/gen/common/v1/filter_pb.js';
+import type { Bindings } from './bindings.ts';
+import { invalidArgument } from './invalid-argument.ts';
+import { type Bound, type DecimalNumber, parseDecimal } from './numeric-range.ts';
+import {
+  holds,
+  isAbsentOrOutside,
+  isOneOf,
+  isPresent,
+  isWithin,
+  not,
+  placeOf,
+} from './property-condition.ts';
+
+/** What the operators ask of one property, as SQL conditions. */
+export interface Comparisons {
+  /** The canonical text is one of these. */
+  isOneOf(texts: readonly string[]): string;
+  /** The canonical text holds this one, upper and lower case alike. */
+  holds(text: string): string;
+  isPresent(): string;
+  /** A number within the bounds. */
+  isWithin(lower: Bound | undefined, upper: Bound | undefined): string;
+  /** Absent, or a number below `lower` or above `upper`. */
+  isAbsentOrOutside(lower: DecimalNumber, upper: DecimalNumber): string;
+}
+
+/**
+ * The condition that an event meets `filter`. `path` names the filter in errors, as in `filters[2]`.
+ * Throws invalid_argument where the filter breaks a rule.
+ */
+export function filterCondition(filter: PropertyFilter, path: string, bindings: Bindings): string {
+  const place = placeOf(propertyKey(filter, path), bindings);
+  return comparison(filter, path, {
+    isOneOf: (texts) => isOneOf(place, texts),
+    holds: (text) => holds(place, text),
+    isPresent: () => isPresent(place),
+    isWithin: (lower, upper) => isWithin(place, lower, upper),
+    isAbsentOrOutside: (lower, upper) => isAbsentOrOutside(place, lower, upper),
+  });
+}
+
+/** The condition that a property meets `filter`'s operator and values. Throws as filterCondition does. */
+export function comparison(filter: PropertyFilter, path: string, property: Comparisons): string {
+  const { operator } = filter;
+  switch (operator) {
+    case FilterOperator.EQUALS:
+      return property.isOneOf([single(filter, path)]);
+    case FilterOperator.NOT_EQUALS:
+      return not(property.isOneOf([single(filter, path)]));
+    case FilterOperator.IN:
+      return property.isOneOf(several(filter, path));
+    case FilterOperator.NOT_IN:
+      return not(property.isOneOf(several(filter, path)));
+    case FilterOperator.CONTAINS:
+      return property.holds(part(filter, path));
+    case FilterOperator.NOT_CONTAINS:
+      return not(property.holds(part(filter, path)));
+    case FilterOperator.IS_SET:
+      return isSet(property, filter, path);
+    case FilterOperator.IS_NOT_SET:
+      return not(isSet(property, filter, path));
+    case FilterOperator.LT:
+      return property.isWithin(undefined, { number: number(filter, path), inclusive: false });
+    case FilterOperator.LTE:
+      return property.isWithin(undefined, { number: number(filter, path), inclusive: true });
+    case FilterOperator.GT:
+      return property.isWithin({ number: number(filter, path), inclusive: false }, undefined);
+    case FilterOperator.GTE:
+      return property.isWithin({ number: number(filter, path), inclusive: true }, undefined);
+    case FilterOperator.BETWEEN: {
+      const [lower, upper] = pair(filter, path);
+      return property.isWithin(
+        { number: lower, inclusive: true },
+        { number: upper, inclusive: true },
+      );
+    }
+    case FilterOperator.NOT_BETWEEN: {
+      const [lower, upper] = pair(filter, path);
+      return property.isAbsentOrOutside(lower, upper);
+    }
+    case FilterOperator.UNSPECIFIED:
+      throw invalidArgument(`${path}.operator`, 'is required');
+    default: {
+      // A number that no operator has reaches us from JSON and from binary alike.
+      const unknown: never = operator;
+      throw invalidArgument(`${path}.operator`, `${Number(unknown)} is not an operator`);
+    }
+  }
+}
+
+/** Throws where a filter names no property that there could be. */
+export function checkPropertyName({ property }: PropertyFilter, path: string): void {
+  const field = `${path}.property`;
+  if (property === '') throw invalidArgument(field, 'is required');
+  if (longerThan(property, maxPropertyKeyCodePoints)) {
+    throw invalidArgument(field, `takes at most ${maxPropertyKeyCodePoints} code points`);
+  }
+}
+
+function propertyKey(filter: PropertyFilter, path: string): string {
+  checkPropertyName(filter, path);
+  const { property, source } = filter;
+  const field = `${path}.property`;
+  switch (source) {
+    case PropertySource.UNSPECIFIED:
+      return property;
+    case PropertySource.AUTO:
+      if (property.startsWith('$')) return property;
+      throw invalidArgument(field, 'an auto property starts with $');
+    case PropertySource.CUSTOM:
+      if (!property.startsWith('$')) return property;
+      throw invalidArgument(field, 'a custom property does not start with $');
+    case PropertySource.PROFILE:
+      throw invalidArgument(`${path}.source`, 'events have AUTO and CUSTOM properties only');
+    default: {
+      const unknown: never = source;
+      throw invalidArgument(`${path}.source`, `${Number(unknown)} is not a source`);
+    }
+  }
+}
+
+/** Counts code points without walking a text that is short enough in any case. */
+function longerThan(text: string, codePoints: number): boolean {
+  return text.length > codePoints && [...text].length > codePoints;
+}
+
+function single({ operator, value, values }: PropertyFilter, path: string): string {
+  if (values.length === 0) return value;
+  throw invalidArgument(`${path}.values`, `${FilterOperator[operator]} takes value, not values`);
+}
+
+function several({ operator, value, values }: PropertyFilter, path: string): string[] {
+  const name = FilterOperator[operator];
+  if (value !== '') throw invalidArgument(`${path}.value`, `${name} takes values, not value`);
+  if (values.length === 0) throw invalidArgument(`${path}.values`, `${name} takes at least one`);
+  return values;
+}
+
+function part(filter: PropertyFilter, path: string): string {
+  const value = single(filter, path);
+  if (value !== '') return value;
+  throw invalidArgument(`${path}.value`, `${FilterOperator[filter.operator]} takes a text`);
+}
+
+function number(filter: PropertyFilter, path: string): DecimalNumber {
+  const parsed = parseDecimal(single(filter, path));
+  if (parsed !== undefined) return parsed;
+  throw invalidArgument(`${path}.value`, `${FilterOperator[filter.operator]} takes a number`);
+}
+
+function pair(filter: PropertyFilter, path: string): [DecimalNumber, DecimalNumber] {
+  const { operator, value, values } = filter;
+  const name = FilterOperator[operator];
+  if (value !== '') throw invalidArgument(`${path}.value`, `${name} takes values, not value`);
+  const [first, second] = values;
+  if (first === undefined || second === undefined || values.length !== 2) {
+    throw invalidArgument(`${path}.values`, `${name} takes exactly two`);
+  }
+  const lower = parseDecimal(first);
+  const upper = parseDecimal(second);
+  if (lower === undefined || upper === undefined) {
+    throw invalidArgument(`${path}.values`, `${name} takes numbers`);
+  }
+  return [lower, upper];
+}
+
+function isSet(
+  property: Comparisons,
+  { operator, value, values }: PropertyFilter,
+  path: string,
+): string {
+  const name = FilterOperator[operator];
+  if (value !== '') throw invalidArgument(`${path}.value`, `${name} takes none`);
+  if (values.length > 0) throw invalidArgument(`${path}.values`, `${name} takes none`);
+  return property.isPresent();
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine } from '../test/engine.ts';
+import { type ReadService, startReadService } from '../test/read-service.ts';
+import { storedRow, storeRows } from '../test/stored-events.ts';
+
+let engine: Awaited<ReturnType<typeof startEngine>>;
+let service: ReadService;
+beforeAll(async () => {
+  engine = await startEngine();
+  service = await startReadService({ clickhouseUrl: engine.url });
+});
+afterAll(async () => {
+  await service?.stop();
+  await engine?.stop();
+});
+
+const projectId = 'prj_profiles';
+const startMs = Date.UTC(2026, 9, 1, 12);
+
+async function profileIdOf(project: string, distinctId: string): Promise<string> {
+  const result = await service.clickhouse.query({
+    query: 'SELECT lower(hex(millraceProfileHash({project:String}, {distinctId:String}))) AS id',
+    query_params: { project, distinctId },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ id: string }>();
+  return row?.id ?? '';
+}
+
+async function failure(call: Promise<unknown>): Promise<ConnectError> {
+  return call.then(
+    () => {
+      throw new Error('expected a failure');
+    },
+    (error) => ConnectError.from(error),
+  );
+}
+
+describe('a person whose events came in several inserts', () => {
+  const sessions = [randomUUID(), randomUUID(), randomUUID()];
+  const at = (minute: number, fields: object) =>
+    storedRow({
+      projectId,
+      distinctId: 'anna',
+      occurTimeMs: startMs + minute * 60_000,
+      receiveTimeMs: startMs + 86_400_000 - minute * 1_000,
+      ...fields,
+    });
+
+  beforeAll(async () => {
+    // Merges must not hide that reading has to merge.
+    await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profile_activity' });
+    const desktop = { browser: 'Firefox', browser_version: '140', os: 'Linux', device: 'desktop' };
+    const phone = { browser: 'Safari', os: 'iOS', os_version: '26', device: 'iPhone' };
+    await storeRows(service.clickhouse, [
+      at(1, { sessionId: sessions[0], columns: { ...desktop, country: 'DE', city: 'Berlin' } }),
+      at(2, { sessionId: sessions[0], kind: 'click', columns: desktop }),
+    ]);
+    await storeRows(service.clickhouse, [
+      at(5, { sessionId: sessions[1], columns: phone }),
+      at(6, { sessionId: sessions[1], kind: 'purchase' }),
+    ]);
+    await storeRows(service.clickhouse, [
+      at(-3, { sessionId: sessions[2], columns: { country: 'FR', region: 'IDF', city: 'Paris' } }),
+      at(3, { sessionId: sessions[0], kind: 'page_view' }),
+    ]);
+  });
+  afterAll(async () => {
+    await service.clickhouse.command({ query: 'SYSTEM START MERGES profile_activity' });
+  });
+
+  it('has one profile with all of them', async () => {
+    const id = await profileIdOf(projectId, 'anna');
+    const { profile } = await service.profiles(projectId).get({ id });
+    expect(profile).toMatchObject({ id, externalId: '', properties: {}, projectId });
+    expect(profile?.activity).toMatchObject({
+      totalEvents: 6n,
+      pageviews: 4n,
+      sessions: 3n,
+      browser: 'Safari',
+      browserVersion: '',
+      os: 'iOS',
+      osVersion: '26',
+      device: 'iPhone',
+      country: 'DE',
+      region: '',
+      city: 'Berlin',
+    });
+    const moment = (value: Parameters<typeof timestampDate>[0] | undefined) =>
+      value && timestampDate(value).getTime() - startMs;
+    expect(moment(profile?.activity?.firstSeen)).toBe(-3 * 60_000);
+    expect(moment(profile?.activity?.lastSeen)).toBe(6 * 60_000);
+    expect(moment(profile?.createTime)).toBe(86_400_000 - 6_000);
+    expect(profile?.updateTime).toEqual(profile?.createTime);
+  });
+
+  it('answers JSON as documented, zeros included', async () => {
+    await storeRows(service.clickhouse, [
+      storedRow({ projectId, distinctId: 'zoe', kind: 'click', occurTimeMs: startMs }),
+    ]);
+    const id = await profileIdOf(projectId, 'zoe');
+    const answer = await service.post(projectId, 'shared.profiles.v1.ProfilesService/Get', { id });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      profile: {
+        id,
+        projectId,
+        properties: {},
+        createTime: '2026-10-01T12:00:01Z',
+        activity: {
+          totalEvents: '1',
+          pageviews: '0',
+          sessions: '1',
+          lastSeen: '2026-10-01T12:00:00Z',
+        },
+      },
+    });
+  });
+});
+
+describe('what is no profile', () => {
+  const get = (project: string, id: string) => failure(service.profiles(project).get({ id }));
+
+  it.each([
+    ['an unknown id', '0123456789abcdef0123456789abcdef'],
+    ['upper case', '0123456789ABCDEF0123456789ABCDEF'],
+    ['too short', '0123'],
+    ['no id at all', "' OR 1 = 1 --"],
+    ['a trailing line break', '0123456789abcdef0123456789abcdef\n'],
+  ])('%s is not found', async (_, id) => {
+    expect(await get(projectId, id)).toMatchObject({
+      code: Code.NotFound,
+      rawMessage: 'no profile has this id',
+    });
+  });
+
+  it('an empty id is refused by name', async () => {
+    expect(await get(projectId, '')).toMatchObject({
+      code: Code.InvalidArgument,
+      rawMessage: 'id: is required',
+    });
+  });
+
+  it("another project's profile is not found", async () => {
+    await storeRows(service.clickhouse, [storedRow({ projectId, distinctId: 'olga' })]);
+    const id = await profileIdOf(projectId, 'olga');
+    expect((await service.profiles(projectId).get({ id })).profile?.id).toBe(id);
+    expect((await get('prj_other', id)).code).toBe(Code.NotFound);
+  });
+
+  it('one distinct id in two projects is two profiles', async () => {
+    const both = ['prj_one', 'prj_two'];
+    for (const project of both) {
+      await storeRows(service.clickhouse, [storedRow({ projectId: project, distinctId: 'same' })]);
+    }
+    const ids = await Promise.all(both.map((project) => profileIdOf(project, 'same')));
+    expect(new Set(ids).size).toBe(2);
+    for (const [index, project] of both.entries()) {
+      const { profile } = await service.profiles(project).get({ id: ids[index] ?? '' });
+      expect(profile?.activity?.totalEvents).toBe(1n);
+    }
+  });
+
+  it('a cookieless visitor is nobody', async () => {
+    const distinctId = 'cookieless-abc';
+    await storeRows(service.clickhouse, [storedRow({ projectId, distinctId, cookieless: true })]);
+    expect((await get(projectId, await profileIdOf(projectId, distinctId))).code).toBe(
+      Code.NotFound,
+    );
+  });
+});

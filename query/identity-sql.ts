@@ -1,0 +1,34 @@
+// How merges are resolved, as SQL: every id has a root, itself where nobody claimed it, and the ids of one root are one
+// person. Arguments are SQL too: placeholders and fixed text, never a request's own.
+
+/** The 16 bytes of the profile that `distinctId` names, before merges. */
+export function profileIdSql(project: string, distinctId: string): string {
+  return `millraceProfileHash(${project}, ${distinctId})`;
+}
+
+/** The 16 bytes of an id in hex. */
+export function idBytesSql(hex: string): string {
+  return `toFixedString(unhex(${hex}), 16)`;
+}
+
+/** The key by which events know a profile's 16 bytes. */
+export function profileKeySql(id: string): string {
+  return `reinterpretAsUInt64(substring(${id}, 1, 8))`;
+}
+
+/** The root of one id. */
+export function rootSql(project: string, id: string): string {
+  const claimed = `project_id = ${project} AND edge AND profile_id = ${id} AND root != ''`;
+  return `assumeNotNull(ifNull((SELECT root_id FROM profiles FINAL WHERE ${claimed}), ${id}))`;
+}
+
+/** A set of one column: all ids of the person whose root is `root`, itself included. */
+export function membersSql(project: string, root: string): string {
+  return `(SELECT ${root} AS id UNION ALL
+    SELECT profile_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root_id = ${root})`;
+}
+
+/** The same as keys of events. */
+export function memberKeysSql(project: string, root: string): string {
+  return `(SELECT ${profileKeySql('id')} FROM ${membersSql(project, root)})`;
+}

@@ -1,0 +1,114 @@
+// What protobuf-es leaves to be desired in JSON. Reading: it takes an unknown enum name for no value, and 30 February
+// for 2 March. Writing: it loses a map's key "__proto__" and the sign of -0. Connect lets a method decode and encode
+// its own text, which is where all four are put right, for every protocol at once.
+
+import { randomUUID } from 'node:crypto';
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { invalidArgument } from './invalid-argument.ts';
+
+/** What a JSON answer holds in place of what would be lost; `jsonOptions` puts the real text back. */
+export interface JsonStandIns {
+  /** A key that stands for "__proto__". */
+  protoKey: string;
+  /** A stringValue that stands for the doubleValue -0. */
+  negativeZero: string;
+}
+
+// Drawn anew by each process and told to nobody, so that no stored text can be it.
+const mark = randomUUID();
+export const jsonStandIns: JsonStandIns = {
+  protoKey: `__proto__${mark}`,
+  negativeZero: `-0${mark}`,
+};
+
+/** Options for a method whose requests are `input`. */
+export function jsonOptions(input: DescMessage) {
+  return {
+    ignoreUnknownFields: true,
+    textDecoder: { decode: (bytes?: Uint8Array) => decode(input, bytes) },
+    textEncoder: { encode },
+  };
+}
+
+function encode(text = ''): Uint8Array<ArrayBuffer> {
+  const whole = text.includes(mark)
+    ? text
+        .replaceAll(`"${jsonStandIns.protoKey}":`, '"__proto__":')
+        .replaceAll(`{"stringValue":"${jsonStandIns.negativeZero}"}`, '{"doubleValue":-0}')
+    : text;
+  return new TextEncoder().encode(whole);
+}
+
+function decode(input: DescMessage, bytes?: Uint8Array): string {
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  checkMessage(input, JSON.parse(text), '');
+  return text;
+}
+
+/** Shapes are not checked here: whoever reads the message refuses a wrong one. */
+function checkMessage(desc: DescMessage, json: unknown, path: string): void {
+  if (desc.typeName === 'google.protobuf.Timestamp') checkMoment(json, path);
+  if (desc.typeName.startsWith('google.protobuf.') || !isObject(json)) return;
+  const values = new Map(Object.entries(json));
+  for (const field of desc.fields) {
+    const fieldPath = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
+    for (const name of new Set([field.jsonName, field.name])) {
+      if (values.has(name)) checkField(field, values.get(name), fieldPath);
+    }
+  }
+}
+
+function checkField(field: DescField, json: unknown, path: string): void {
+  switch (field.fieldKind) {
+    case 'scalar':
+      return;
+    case 'enum':
+      checkEnum(field.enum, json, path);
+      return;
+    case 'message':
+      checkMessage(field.message, json, path);
+      return;
+    case 'list':
+      if (!Array.isArray(json)) return;
+      for (const [index, item] of json.entries()) checkElement(field, item, `${path}[${index}]`);
+      return;
+    case 'map':
+      if (!isObject(json)) return;
+      for (const [key, item] of Object.entries(json))
+        checkElement(field, item, `${path}["${key}"]`);
+      return;
+    default: {
+      const unknown: never = field;
+      throw new Error(`no such field: ${String(unknown)}`);
+    }
+  }
+}
+
+function checkElement(
+  { enum: names, message }: DescField & { fieldKind: 'list' | 'map' },
+  json: unknown,
+  path: string,
+): void {
+  if (names !== undefined) checkEnum(names, json, path);
+  if (message !== undefined) checkMessage(message, json, path);
+}
+
+function checkEnum(desc: DescEnum, json: unknown, path: string): void {
+  if (typeof json !== 'string' || desc.values.some(({ name }) => name === json)) return;
+  throw invalidArgument(path, `${JSON.stringify(json.slice(0, 100))} is not a ${desc.name}`);
+}
+
+function checkMoment(json: unknown, path: string): void {
+  if (typeof json !== 'string') return;
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d)/.exec(json);
+  if (match === null) return;
+  const [year = 0, month = 0, day = 0, hour = 0] = match.slice(1).map(Number);
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24) return;
+  throw invalidArgument(path, 'no such date or hour');
+}
+
+function isObject(json: unknown): json is object {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}

@@ -1,0 +1,148 @@
+// ActivityService.List: stored events of one project, newest first, a page at a time. A page token names the last event
+// of its page, so that events which arrive meanwhile move nothing: each is seen once or, being newer, not at all.
+
+import { create } from '@bufbuild/protobuf';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../platform/clock.ts';
+import {
+  type ListRequest,
+  type ListResponse,
+  ListResponseSchema,
+} from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { type ActivitySelection, readSelection } from './activity-selection.ts';
+import { encodeCursor } from './cursor.ts';
+import type { Deadline } from './deadline.ts';
+import { eventRowSql, readEventRow } from './event-row.ts';
+import type { JsonStandIns } from './json-codec.ts';
+import { mergedIds } from './merged-ids.ts';
+import { type ReadBounds, readRows, type Statement } from './read-rows.ts';
+import { newestFirst, type TimeWindow } from './time-windows.ts';
+
+// A page ends early where its events are large; its token leads on.
+const maxPageCharacters = 8_388_608;
+const firstDays = 1;
+/** For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day. */
+const firstDaysNarrow = 16;
+
+export interface ListActivityOptions {
+  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clock: Clock;
+}
+
+/** Throws invalid_argument for a request that breaks a rule, and what the client throws where reading fails. */
+export async function listActivity(
+  options: ListActivityOptions,
+  projectId: string,
+  request: ListRequest,
+  deadline: Deadline,
+  standIns: JsonStandIns | undefined,
+): Promise<ListResponse> {
+  const selection = readSelection(projectId, request);
+  const { rows, hasMore } = await readPage(options, selection, deadline);
+  const read = rows.slice(0, selection.pageSize).map((row) => readEventRow(row, standIns));
+  const last = read.at(-1);
+  const response = create(ListResponseSchema);
+  response.events = read.map(({ event }) => event);
+  const ids = new Set(response.events.map(({ profileId }) => profileId).filter(Boolean));
+  const roots = await mergedIds(options.clickhouse, projectId, [...ids], deadline);
+  for (const event of response.events) {
+    event.profileId = roots.get(event.profileId) ?? event.profileId;
+  }
+  if (hasMore && last !== undefined) {
+    response.nextPageToken = encodeCursor(last.position, selection.conditions);
+  }
+  return response;
+}
+
+interface Page {
+  /** Up to one more than the page holds. */
+  rows: unknown[][];
+  hasMore: boolean;
+}
+
+async function readPage(
+  { clickhouse, clock }: ListActivityOptions,
+  selection: ActivitySelection,
+  deadline: Deadline,
+): Promise<Page> {
+  const { fromMs, toMs, after, pageSize, isNarrow } = selection;
+  const range = {
+    fromMs,
+    toMs: after === undefined ? toMs : Math.min(toMs, after.occurTimeMs + 1),
+  };
+  const days = isNarrow ? firstDaysNarrow : firstDays;
+  const rows: unknown[][] = [];
+  let characters = 0;
+  for (const window of newestFirst(range, clock.nowMs(), days)) {
+    const part = await readWindow(clickhouse, selection, window, {
+      deadline,
+      maxRows: pageSize + 1 - rows.length,
+      maxCharacters: maxPageCharacters - characters,
+    });
+    rows.push(...part.rows);
+    characters += part.characters;
+    if (part.stopped) return { rows, hasMore: true };
+    if (rows.length > pageSize) return { rows, hasMore: true };
+  }
+  return { rows, hasMore: false };
+}
+
+/** Asks for fewer events where the engine cannot hold so many of their size. */
+async function readWindow(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  selection: ActivitySelection,
+  window: TimeWindow,
+  bounds: ReadBounds,
+): Promise<{ rows: unknown[][]; characters: number; stopped: boolean }> {
+  for (let maxRows = bounds.maxRows; ; maxRows = Math.ceil(maxRows / 8)) {
+    const statement = windowStatement(selection, window, maxRows);
+    const result = await readRows(clickhouse, statement, { ...bounds, maxRows });
+    switch (result.kind) {
+      case 'rows': {
+        const isShort = maxRows < bounds.maxRows && result.rows.length === maxRows;
+        return { ...result, stopped: result.stopped || isShort };
+      }
+      case 'too-large':
+        if (maxRows > 1) break;
+        throw new ConnectError('the events are too large to be read', Code.ResourceExhausted);
+      default: {
+        const unknown: never = result;
+        throw new Error(`no such result: ${String(unknown)}`);
+      }
+    }
+  }
+}
+
+// event_id as a number has the order of its text, which a UUID's own order is not.
+const order = 'occur_time DESC, toUInt128(event_id) DESC';
+
+function windowStatement(
+  { condition, params, after }: ActivitySelection,
+  window: TimeWindow,
+  maxRows: number,
+): Statement {
+  const conditions = [
+    condition,
+    `occur_time >= ${moment('fromMs')}`,
+    `occur_time < ${moment('toMs')}`,
+  ];
+  if (after !== undefined) {
+    conditions.push(
+      `(occur_time, toUInt128(event_id)) < (${moment('afterMs')}, toUInt128({afterId:UUID}))`,
+    );
+  }
+  return {
+    sql: `SELECT ${eventRowSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
+    params: {
+      ...params,
+      ...window,
+      ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }),
+      maxRows,
+    },
+  };
+}
+
+function moment(param: 'fromMs' | 'toMs' | 'afterMs'): string {
+  return `fromUnixTimestamp64Milli({${param}:Int64}, 'UTC')`;
+}

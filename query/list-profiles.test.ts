@@ -1,0 +1,354 @@
+import { Code } from '@connectrpc/connect';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  FilterOperator,
+  LogicalOperator,
+  PropertySource,
+} from '../proto/gen/common/v1/filter_pb.js';
+import type { ListResponse } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { startEngine } from '../test/engine.ts';
+import { type ReadService, startReadService } from '../test/read-service.ts';
+import { storedRow, storeRows } from '../test/stored-events.ts';
+import { storeProfiles } from '../test/stored-profiles.ts';
+
+let engine: Awaited<ReturnType<typeof startEngine>>;
+let service: ReadService;
+beforeAll(async () => {
+  engine = await startEngine();
+  service = await startReadService({ clickhouseUrl: engine.url });
+});
+afterAll(async () => {
+  await service?.stop();
+  await engine?.stop();
+});
+
+interface Filter {
+  property: string;
+  operator: FilterOperator;
+  value?: string;
+  values?: string[];
+  source?: PropertySource;
+}
+
+type ListInput = Parameters<ReturnType<ReadService['profiles']>['list']>[0];
+
+async function pages(projectId: string, request: ListInput = {}): Promise<ListResponse[]> {
+  const found: ListResponse[] = [];
+  for await (const page of service.profiles(projectId).list(request)) found.push(page);
+  return found;
+}
+
+/** External ids of the profiles that meet the filters, sorted; an anonymous one as ''. */
+async function meeting(projectId: string, ...filters: Filter[]): Promise<string[]> {
+  const found = await pages(projectId, { filterGroups: [{ filters }] });
+  return found.flatMap(({ profiles }) => profiles.map(({ externalId }) => externalId)).sort();
+}
+
+const { EQUALS, NOT_EQUALS, CONTAINS, NOT_CONTAINS, IS_SET, IS_NOT_SET } = FilterOperator;
+const { LT, LTE, GT, GTE, IN, NOT_IN, BETWEEN, NOT_BETWEEN } = FilterOperator;
+
+describe('filters on traits', () => {
+  // By external id, the value of the trait `t`.
+  const values: Record<string, unknown> = {
+    'a null': null,
+    'an empty text': '',
+    'text 42': '42',
+    'text null': 'null',
+    'a text': 'Red SHOE "Ünï" \\ / \u2028',
+    '42': 42,
+    '0': 0,
+    '-7': -7,
+    '1.5': 1.5,
+    '1e21': 1e21,
+    'a tenth': 0.1,
+    true: true,
+    'an object': { a: 'Shoe', n: 42 },
+    'a list': ['shoe', 42],
+  };
+  const projectId = 'operators';
+  const all = Object.keys(values).sort();
+  beforeAll(async () => {
+    const profiles = Object.entries(values).map(([distinctId, t]) => ({
+      projectId,
+      distinctId,
+      traits: { other: 'x', t },
+    }));
+    await storeProfiles(service.clickhouse, [...profiles, { projectId, distinctId: 'absent' }]);
+    await storeRows(service.clickhouse, [storedRow({ projectId, distinctId: 'anonymous' })]);
+  });
+
+  const table: [FilterOperator, { value?: string; values?: string[] }, string[]][] = [
+    [EQUALS, { value: '42' }, ['42', 'text 42']],
+    [EQUALS, { value: '' }, ['an empty text']],
+    [EQUALS, { value: 'null' }, ['text null']],
+    [EQUALS, { value: 'true' }, ['true']],
+    [EQUALS, { value: '1.50' }, []],
+    [EQUALS, { value: '1e+21' }, ['1e21']],
+    [EQUALS, { value: 'Red SHOE "Ünï" \\ / \u2028' }, ['a text']],
+    [EQUALS, { value: '"42"' }, []],
+    [IN, { values: ['0', '-7', 'nobody'] }, ['-7', '0']],
+    [CONTAINS, { value: 'shoe' }, ['a list', 'a text', 'an object']],
+    [CONTAINS, { value: '"ünï' }, ['a text']],
+    [CONTAINS, { value: '4' }, ['42', 'a list', 'an object', 'text 42']],
+    [IS_SET, {}, all.filter((id) => id !== 'a null')],
+    [LT, { value: '0' }, ['-7']],
+    [LTE, { value: '0' }, ['-7', '0']],
+    [GT, { value: '1.5' }, ['1e21', '42']],
+    [GTE, { value: '1.5' }, ['1.5', '1e21', '42']],
+    [GTE, { value: '0.1' }, ['1.5', '1e21', '42', 'a tenth']],
+    [BETWEEN, { values: ['0', '1.5'] }, ['0', '1.5', 'a tenth']],
+    [BETWEEN, { values: ['5', '1'] }, []],
+  ];
+  const opposites = new Map([
+    [EQUALS, NOT_EQUALS],
+    [IN, NOT_IN],
+    [CONTAINS, NOT_CONTAINS],
+    [IS_SET, IS_NOT_SET],
+  ]);
+  it.each(table)('operator %s with %j', async (operator, given, expected) => {
+    expect(await meeting(projectId, { property: 't', operator, ...given })).toEqual(expected);
+    const opposite = opposites.get(operator);
+    if (opposite === undefined) return;
+    const others = ['', 'absent', ...all].filter((id) => !expected.includes(id)).sort();
+    expect(await meeting(projectId, { property: 't', operator: opposite, ...given })).toEqual(
+      others,
+    );
+  });
+
+  it('NOT_BETWEEN holds for numbers outside and for who lacks the trait', async () => {
+    const filter = { property: 't', operator: NOT_BETWEEN, values: ['0', '42'] };
+    expect(await meeting(projectId, filter)).toEqual(['', '-7', '1e21', 'a null', 'absent']);
+  });
+
+  it('follows dots into objects, and takes a key with dots as it is', async () => {
+    const dotted = 'dotted';
+    await storeProfiles(service.clickhouse, [
+      { projectId: dotted, distinctId: 'nested', traits: { a: { b: { c: 'x"y' }, n: 1.5 } } },
+      { projectId: dotted, distinctId: 'flat', traits: { 'a.b.c': 'x"y', 'a.n': 1.5 } },
+      { projectId: dotted, distinctId: 'both', traits: { 'a.b.c': 'z', a: { b: { c: 'x"y' } } } },
+    ]);
+    const equals = { property: 'a.b.c', operator: EQUALS, value: 'x"y' };
+    expect(await meeting(dotted, equals)).toEqual(['flat', 'nested']);
+    expect(await meeting(dotted, { property: 'a.n', operator: GT, value: '1' })).toEqual([
+      'flat',
+      'nested',
+    ]);
+    expect(await meeting(dotted, { property: 'a.b', operator: IS_SET })).toEqual([
+      'both',
+      'nested',
+    ]);
+    expect(
+      await meeting(dotted, { property: 'a.b.c', operator: NOT_CONTAINS, value: 'X' }),
+    ).toEqual(['both']);
+  });
+
+  it('combines filters and groups with both operators', async () => {
+    const is = (value: string) => ({ property: 't', operator: EQUALS, value });
+    const ask = async (...groups: [LogicalOperator, Filter[]][]) => {
+      const filterGroups = groups.map(([operator, filters]) => ({ operator, filters }));
+      const found = await pages(projectId, {
+        filterGroups,
+        filterGroupsOperator: LogicalOperator.OR,
+      });
+      return found.flatMap(({ profiles }) => profiles.map(({ externalId }) => externalId)).sort();
+    };
+    const { AND, OR, UNSPECIFIED } = LogicalOperator;
+    expect(await ask([OR, [is('0'), is('true')]])).toEqual(['0', 'true']);
+    expect(await ask([AND, [is('0'), is('true')]])).toEqual([]);
+    expect(await ask([UNSPECIFIED, [is('0'), is('true')]], [AND, [is('-7')]])).toEqual(['-7']);
+    expect((await ask([AND, []])).length).toBe(all.length + 2);
+  });
+});
+
+it('filters by activity, across merges', async () => {
+  const projectId = 'activity';
+  const seen = (distinctId: string, columns: Record<string, string>, second: number) =>
+    storedRow({ projectId, distinctId, columns, occurTimeMs: Date.UTC(2026, 10, 1, 0, 0, second) });
+  await storeRows(service.clickhouse, [
+    seen('u1', { browser: 'Firefox', country: 'FR' }, 1),
+    seen('anon-1', { browser: 'Chrome', country: 'DE' }, 2),
+    seen('loner', { browser: 'Chrome', os: 'Linux' }, 3),
+  ]);
+  await storeProfiles(service.clickhouse, [
+    { projectId, distinctId: 'u1', traits: { plan: 'pro' } },
+    { projectId, distinctId: 'anon-1', named: false, owner: 'u1', root: 'u1', wasClaimed: true },
+    { projectId, distinctId: 'silent' },
+  ]);
+  const auto = (property: string, operator: FilterOperator, value = '') => {
+    return { property, operator, value, source: PropertySource.AUTO };
+  };
+  expect(await meeting(projectId, auto('$browser', EQUALS, 'Chrome'))).toEqual(['', 'u1']);
+  expect(await meeting(projectId, auto('$browser', EQUALS, 'Firefox'))).toEqual([]);
+  expect(await meeting(projectId, auto('$country', IS_SET))).toEqual(['u1']);
+  expect(await meeting(projectId, auto('$os', NOT_CONTAINS, 'linux'))).toEqual(['silent', 'u1']);
+  expect(await meeting(projectId, auto('$os', GT, '1'))).toEqual([]);
+  const plan = { property: 'plan', operator: EQUALS, value: 'pro' };
+  expect(await meeting(projectId, auto('$country', EQUALS, 'DE'), plan)).toEqual(['u1']);
+  const [page] = await pages(projectId, { filterGroups: [{ filters: [plan] }] });
+  expect(page?.profiles[0]?.activity).toMatchObject({ totalEvents: 2n, browser: 'Chrome' });
+});
+
+it('reads 100 a page in one order, and from a token on, whatever appears meanwhile', async () => {
+  const projectId = 'pages';
+  const timeMs = Date.UTC(2026, 9, 1);
+  const profiles = Array.from({ length: 1_150 }, (_, index) => ({
+    projectId,
+    distinctId: `user-${index}`,
+    // Some of one moment: their ids decide.
+    createTimeMs: timeMs + Math.floor(index / 3),
+  }));
+  await storeProfiles(service.clickhouse, profiles);
+  await storeRows(
+    service.clickhouse,
+    Array.from({ length: 60 }, (_, index) =>
+      storedRow({ projectId, distinctId: `anon-${index}`, receiveTimeMs: timeMs + 5 * index }),
+    ),
+  );
+  const whole = await pages(projectId);
+  expect(whole.map((page) => page.profiles.length)).toEqual([...Array(12).fill(100), 10]);
+  expect(whole.at(-1)?.nextPageToken).toBe('');
+  const keys = whole.flatMap((page) => page.profiles.map(placeOf));
+  expect(new Set(keys).size).toBe(1_210);
+  expect(keys).toEqual([...keys].sort().reverse());
+
+  await storeProfiles(service.clickhouse, [{ projectId, distinctId: 'late' }]);
+  for (const at of [0, 4, 11]) {
+    const rest = await pages(projectId, { pageToken: whole[at]?.nextPageToken ?? '' });
+    expect(rest.flatMap((page) => page.profiles.map(placeOf))).toEqual(keys.slice(100 * (at + 1)));
+  }
+  const foreign = { pageToken: whole[0]?.nextPageToken ?? '' };
+  await expect(pages('other', foreign)).rejects.toMatchObject({ code: Code.InvalidArgument });
+});
+
+/** Sorts as the list does. */
+function placeOf(profile: ListResponse['profiles'][number]): string {
+  const { seconds = 0n, nanos = 0 } = profile.createTime ?? {};
+  return `${seconds}.${String(nanos).padStart(9, '0')} ${profile.id}`;
+}
+
+it('answers a project without profiles with one empty page', async () => {
+  const found = await pages('nobody');
+  expect(found.map(({ profiles, nextPageToken }) => ({ profiles, nextPageToken }))).toEqual([
+    { profiles: [], nextPageToken: '' },
+  ]);
+});
+
+const refused: [string, ListInput, string][] = [
+  [
+    'a token that is none',
+    { pageToken: 'x' },
+    'pageToken: must be a nextPageToken answered to the same filters',
+  ],
+  [
+    'no property',
+    group({ property: '', operator: IS_SET }),
+    'filterGroups[0].filters[0].property: is required',
+  ],
+  [
+    'no operator',
+    group({ property: 'a', operator: FilterOperator.UNSPECIFIED }),
+    'filterGroups[0].filters[0].operator: is required',
+  ],
+  [
+    'a text for a number',
+    group({ property: 'a', operator: GT, value: 'x' }),
+    'filterGroups[0].filters[0].value: GT takes a number',
+  ],
+  [
+    'one value for two',
+    group({ property: 'a', operator: BETWEEN, values: ['1'] }),
+    'filterGroups[0].filters[0].values: BETWEEN takes exactly two',
+  ],
+  [
+    'a value for none',
+    group({ property: 'a', operator: IS_SET, value: 'x' }),
+    'filterGroups[0].filters[0].value: IS_SET takes none',
+  ],
+  [
+    'event properties',
+    group({ property: 'a', operator: IS_SET, source: PropertySource.CUSTOM }),
+    'filterGroups[0].filters[0].source: profiles have traits and the source AUTO only',
+  ],
+  [
+    'an unknown activity',
+    group({ property: '$url', operator: IS_SET, source: PropertySource.AUTO }),
+    'filterGroups[0].filters[0].property: the source AUTO has $browser, $browserVersion, $os, $osVersion, $device, $country, $region, $city',
+  ],
+  [
+    'too many filters',
+    { filterGroups: [{ filters: Array(51).fill({ property: 'a', operator: IS_SET }) }] },
+    'filterGroups: takes at most 50 filters together',
+  ],
+];
+it.each(refused)('refuses %s', async (_, request, message) => {
+  await expect(pages('refused', request)).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+    rawMessage: message,
+  });
+});
+
+function group(filter: Filter): ListInput {
+  return { filterGroups: [{ filters: [filter] }] };
+}
+
+describe('hostile names and values', () => {
+  const pieces = [
+    "'",
+    '"',
+    '\\',
+    '`',
+    ';',
+    '--',
+    '/*',
+    '{p0:String}',
+    '{',
+    '}',
+    '?',
+    '%',
+    '\n',
+    '\t',
+    '.',
+    '$',
+    'é',
+    '😀',
+    ' ',
+    'a',
+    '(',
+    ')',
+    'NULL',
+    "\\'",
+    '0x',
+    '\u0001',
+  ];
+  const hostile = fc
+    .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 })
+    .map((parts) => parts.join(''));
+
+  it('are names and values, and nothing else', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(hostile, hostile, hostile, async (name, value, other) => {
+        const projectId = `hostile-${run++}`;
+        await storeProfiles(service.clickhouse, [
+          { projectId, distinctId: `has ${name}`, traits: { [name]: value, [`${name}~`]: other } },
+          { projectId, distinctId: 'has not', traits: { [`x${name}`]: value } },
+        ]);
+        const has = [`has ${name}`];
+        const ask = (operator: FilterOperator, given: object = {}) =>
+          meeting(projectId, { property: name, operator, ...given });
+        expect(await ask(EQUALS, { value })).toEqual(has);
+        expect(await ask(NOT_EQUALS, { value })).toEqual(['has not']);
+        expect(await ask(EQUALS, { value: `${value}!` })).toEqual([]);
+        expect(await ask(IN, { values: [other, value, name] })).toEqual(has);
+        expect(await ask(CONTAINS, { value })).toEqual(has);
+        expect(await ask(IS_NOT_SET)).toEqual(['has not']);
+        const read = await service
+          .profiles(projectId)
+          .getByExternalId({ externalId: `has ${name}` });
+        expect(read.profile?.properties).toEqual({ [name]: value, [`${name}~`]: other });
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

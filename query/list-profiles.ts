@@ -1,0 +1,148 @@
+// ProfilesService.List: the profiles of a project by creation, newest first, a page at a time until the end. A page
+// token names the last profile of its page, so that profiles which appear meanwhile move nothing.
+
+import { create } from '@bufbuild/protobuf';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  type ListRequest,
+  type ListResponse,
+  ListResponseSchema,
+} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { createBindings } from './bindings.ts';
+import { encodeCursor, type Position } from './cursor.ts';
+import type { Deadline } from './deadline.ts';
+import { idBytesSql } from './identity-sql.ts';
+import type { JsonStandIns } from './json-codec.ts';
+import {
+  activitySql,
+  int64,
+  profileMessage,
+  readActivity,
+  type StoredActivity,
+  type StoredProfile,
+  texts,
+} from './profile-message.ts';
+import { readProfileSelection } from './profile-selection.ts';
+import { profilesSql } from './profiles-sql.ts';
+import { type ReadBounds, readRows, type Statement } from './read-rows.ts';
+
+export const pageSize = 100;
+/** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */
+const readAhead = 900;
+const maxCharacters = 33_554_432;
+
+export interface ListProfilesOptions {
+  clickhouse: Pick<ClickHouseClient, 'query'>;
+  /** A time limit for each read that a page takes, not for the stream, whose length is the caller's affair. */
+  startDeadline: () => Deadline;
+}
+
+/** Throws invalid_argument for a request that breaks a rule, and what the client throws where reading fails. */
+export async function* listProfiles(
+  options: ListProfilesOptions,
+  projectId: string,
+  request: ListRequest,
+  standIns: JsonStandIns | undefined,
+): AsyncGenerator<ListResponse> {
+  const bindings = createBindings();
+  const selection = readProfileSelection(projectId, request, bindings);
+  const project = bindings.bind('String', projectId);
+  let after = selection.after;
+  let wanted = pageSize;
+  for (;;) {
+    const statement = profilesSql({ ...selection, project, after, maxRows: wanted + 1 });
+    const params = { ...bindings.params, ...statement.params };
+    const found = await readPage(options, { sql: statement.sql, params }, wanted + 1);
+    const pages = found.rows.slice(0, wanted);
+    const hasMore = found.stopped || found.rows.length > wanted;
+    for (let from = 0; from < Math.max(1, pages.length); from += pageSize) {
+      const page = pages.slice(from, from + pageSize).map(readProfile);
+      after = positionOf(page.at(-1)) ?? after;
+      const isLast = !hasMore && from + pageSize >= pages.length;
+      const response = create(ListResponseSchema, {
+        nextPageToken:
+          isLast || after === undefined ? '' : encodeCursor(after, selection.conditions),
+      });
+      const activities = await readActivities(options, projectId, page);
+      response.profiles = page.map((stored) =>
+        profileMessage(projectId, stored, activities.get(stored.id), standIns),
+      );
+      yield response;
+    }
+    if (!hasMore) return;
+    wanted = readAhead;
+  }
+}
+
+async function readPage(
+  { clickhouse, startDeadline }: ListProfilesOptions,
+  statement: Statement,
+  maxRows: number,
+): Promise<{ rows: unknown[][]; stopped: boolean }> {
+  return rowsOf(clickhouse, statement, { deadline: startDeadline(), maxRows, maxCharacters });
+}
+
+async function rowsOf(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  statement: Statement,
+  bounds: ReadBounds,
+): Promise<{ rows: unknown[][]; stopped: boolean }> {
+  const result = await readRows(clickhouse, statement, bounds);
+  if (result.kind === 'rows') return result;
+  throw new ConnectError('the profiles are too large to be read', Code.ResourceExhausted);
+}
+
+function readProfile(row: readonly unknown[]): StoredProfile {
+  const [id, created, updated, externalId, keys, values] = row;
+  return {
+    id: String(id),
+    externalId: String(externalId),
+    traitKeys: texts(keys),
+    traitValues: texts(values),
+    createTimeMs: Number(int64(created)),
+    updateTimeMs: Number(int64(updated)),
+  };
+}
+
+function positionOf(profile: StoredProfile | undefined): Position | undefined {
+  if (profile === undefined) return undefined;
+  // A token holds 16 bytes, written as a UUID.
+  const eventId = profile.id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { occurTimeMs: profile.createTimeMs, eventId };
+}
+
+/** What the events of a page's profiles add up to, those of merged ids included. */
+async function readActivities(
+  { clickhouse, startDeadline }: ListProfilesOptions,
+  projectId: string,
+  page: readonly StoredProfile[],
+): Promise<ReadonlyMap<string, StoredActivity>> {
+  const activities = new Map<string, StoredActivity>();
+  if (page.length === 0) return activities;
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const list = bindings.bind(
+    'Array(String)',
+    page.map(({ id }) => id),
+  );
+  const ids = `(SELECT ${idBytesSql('id')} FROM (SELECT arrayJoin(${list}) AS id))`;
+  const members = `(SELECT profile_id, root_id FROM profiles FINAL
+    WHERE project_id = ${project} AND edge AND root != '' AND root_id IN ${ids})`;
+  const sql = `SELECT lower(hex(if(members.root_id = toFixedString('', 16), activity.profile_id, members.root_id))) AS id,
+      ${activitySql}
+    FROM profile_activity AS activity LEFT ANY JOIN ${members} AS members ON members.profile_id = activity.profile_id
+    WHERE activity.project_id = ${project}
+      AND (activity.profile_id IN ${ids} OR activity.profile_id IN (SELECT profile_id FROM ${members}))
+    GROUP BY id`;
+  const { rows } = await rowsOf(
+    clickhouse,
+    { sql, params: bindings.params },
+    { deadline: startDeadline(), maxRows: pageSize, maxCharacters },
+  );
+  for (const [id, ...columns] of rows) {
+    const activity = readActivity(columns);
+    if (activity !== undefined) activities.set(String(id), activity);
+  }
+  return activities;
+}

@@ -1,0 +1,117 @@
+// A profile as it is answered: what Identify said of it and what its events add up to.
+
+import { create, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  type Profile,
+  type ProfileActivitySummary,
+  ProfileActivitySummarySchema,
+  ProfileSchema,
+} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { JsonStandIns } from './json-codec.ts';
+
+/** What is stored of a profile, or made up of an anonymous one's events. */
+export interface StoredProfile {
+  /** 32 hex digits. */
+  id: string;
+  /** Empty for an anonymous profile. */
+  externalId: string;
+  traitKeys: readonly string[];
+  /** JSON texts. */
+  traitValues: readonly string[];
+  createTimeMs: number;
+  updateTimeMs: number;
+}
+
+export interface StoredActivity {
+  firstReceivedMs: number;
+  summary: ProfileActivitySummary;
+}
+
+// The view keeps one state per insert until they are merged, hence the combinators.
+export const activitySql = `
+  toUnixTimestamp64Milli(min(first_received)),
+  toUnixTimestamp64Milli(min(first_seen)),
+  toUnixTimestamp64Milli(max(last_seen)),
+  sum(total_events),
+  sum(pageviews),
+  uniqExactMerge(sessions),
+  argMaxIfMerge(agent),
+  argMaxIfMerge(place)`;
+
+/** Undefined where there are no events. Takes the columns of `activitySql`. */
+export function readActivity(row: readonly unknown[]): StoredActivity | undefined {
+  const [received, firstSeen, lastSeen, totalEvents, pageviews, sessions, agent, place] = row;
+  const total = int64(totalEvents);
+  if (total === 0n) return undefined;
+  const [browser, browserVersion, os, osVersion, device] = texts(agent);
+  const [country, region, city] = texts(place);
+  return {
+    firstReceivedMs: Number(int64(received)),
+    summary: create(ProfileActivitySummarySchema, {
+      firstSeen: timestampFromMs(Number(int64(firstSeen))),
+      lastSeen: timestampFromMs(Number(int64(lastSeen))),
+      totalEvents: total,
+      pageviews: int64(pageviews),
+      sessions: int64(sessions),
+      browser: browser ?? '',
+      browserVersion: browserVersion ?? '',
+      os: os ?? '',
+      osVersion: osVersion ?? '',
+      device: device ?? '',
+      country: country ?? '',
+      region: region ?? '',
+      city: city ?? '',
+    }),
+  };
+}
+
+/** `standIns` are for an answer in JSON, absent for one in binary. */
+export function profileMessage(
+  projectId: string,
+  stored: StoredProfile,
+  activity: StoredActivity | undefined,
+  standIns: JsonStandIns | undefined,
+): Profile {
+  const { id, externalId, createTimeMs, updateTimeMs } = stored;
+  return create(ProfileSchema, {
+    id,
+    externalId,
+    properties: propertiesOf(stored, standIns),
+    projectId,
+    createTime: timestampFromMs(createTimeMs),
+    updateTime: timestampFromMs(updateTimeMs),
+    activity:
+      activity?.summary ??
+      create(ProfileActivitySummarySchema, { totalEvents: 0n, pageviews: 0n, sessions: 0n }),
+  });
+}
+
+function propertiesOf(
+  { traitKeys, traitValues }: StoredProfile,
+  standIns: JsonStandIns | undefined,
+): JsonObject {
+  const properties: JsonObject = {};
+  for (const [index, key] of traitKeys.entries()) {
+    const value: JsonValue = JSON.parse(traitValues[index] ?? 'null');
+    const name = key === '__proto__' && standIns !== undefined ? standIns.protoKey : key;
+    // Assigning to __proto__ would set the prototype instead.
+    Object.defineProperty(properties, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return properties;
+}
+
+export function int64(value: unknown): bigint {
+  if (typeof value === 'string') return BigInt(value);
+  throw new Error(`the engine answered a ${typeof value} for an integer`);
+}
+
+export function texts(value: unknown): string[] {
+  if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
+  throw new Error(`the engine answered a ${typeof value} for texts`);
+}

@@ -1,0 +1,55 @@
+// What a caller is told when a read fails. Causes stay here: they are logged once and never sent.
+
+import { ClickHouseError } from '@clickhouse/client';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { Log } from '../platform/log.ts';
+import type { Deadline } from './deadline.ts';
+
+// ClickHouse's own names of its failures.
+const timeouts = new Set(['TIMEOUT_EXCEEDED', 'QUERY_WAS_CANCELLED', 'TOO_SLOW']);
+const outages = new Set([
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+  'ALL_CONNECTION_TRIES_FAILED',
+  'NETWORK_ERROR',
+  'SOCKET_TIMEOUT',
+]);
+
+/** Turns whatever `work` threw into what the caller sees; a ConnectError was written for the caller already. */
+export function readFailure(
+  cause: unknown,
+  context: Pick<HandlerContext, 'signal' | 'method'>,
+  deadline: Deadline,
+  log: Log,
+): ConnectError {
+  if (cause instanceof ConnectError) return cause;
+  if (context.signal.aborted && context.signal.reason instanceof ConnectError) {
+    return context.signal.reason;
+  }
+  const method = context.method.name;
+  if (
+    deadline.signal.aborted ||
+    (cause instanceof ClickHouseError && timeouts.has(cause.type ?? ''))
+  ) {
+    log.warn({ method }, 'a read took too long');
+    return new ConnectError('the read took too long: ask for less', Code.DeadlineExceeded);
+  }
+  if (isOutage(cause)) {
+    log.warn({ ...describe(cause), method }, 'the event store cannot be reached');
+    return new ConnectError('the event store cannot be reached, try again', Code.Unavailable);
+  }
+  log.error({ ...describe(cause), method }, 'a read failed');
+  return new ConnectError('the read failed', Code.Internal);
+}
+
+/** The store did not answer, or answered that it could not now. */
+function isOutage(cause: unknown): boolean {
+  if (cause instanceof ClickHouseError) return outages.has(cause.type ?? '');
+  // Failures of the network carry the system's code, such as ECONNREFUSED.
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
+}
+
+/** A ClickHouse message repeats the statement with what the caller filtered by: only its code and name are logged. */
+function describe(cause: unknown): object {
+  if (!(cause instanceof ClickHouseError)) return { err: cause };
+  return { clickhouseCode: cause.code, clickhouseError: cause.type };
+}

@@ -1,0 +1,140 @@
+import { Writable } from 'node:stream';
+import { Code, ConnectError, createClient as createRpcClient } from '@connectrpc/connect';
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from '@connectrpc/connect-node';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { startEngine, type TestEngine } from '../test/engine.ts';
+import { type ReadService, startReadService } from '../test/read-service.ts';
+import { storedRow, storeRows } from '../test/stored-events.ts';
+import { readFailure } from './read-failure.ts';
+
+const projectId = 'prj_routes';
+const lines: string[] = [];
+const log = pino(
+  { level: 'info' },
+  new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  }),
+);
+beforeEach(() => {
+  lines.length = 0;
+});
+
+let engine: TestEngine;
+let service: ReadService;
+beforeAll(async () => {
+  engine = await startEngine();
+  service = await startReadService({ clickhouseUrl: engine.url, maxReadMs: 1_000, log });
+  await storeRows(service.clickhouse, [storedRow({ projectId })]);
+});
+afterAll(async () => {
+  await service?.stop();
+  await engine?.stop();
+});
+
+async function failure(call: Promise<unknown>): Promise<ConnectError> {
+  return call.then(
+    () => {
+      throw new Error('expected a failure');
+    },
+    (error) => ConnectError.from(error),
+  );
+}
+
+describe('every protocol and codec', () => {
+  const headers = { 'x-test-project': projectId };
+  it.each([true, false])('binary: %s', async (useBinaryFormat) => {
+    const { baseUrl } = service;
+    for (const transport of [
+      createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat }),
+      createGrpcWebTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat }),
+      createGrpcTransport({ baseUrl, useBinaryFormat }),
+    ]) {
+      const client = createRpcClient(ActivityService, transport);
+      expect((await client.list({}, { headers })).events).toHaveLength(1);
+    }
+  });
+});
+
+describe('a limit on reads', () => {
+  it('refuses the read beyond it and says when to come back', async () => {
+    const limited = await startReadService({ clickhouseUrl: engine.url, readsPerSecond: 2 });
+    const read = (project: string) =>
+      limited.post(project, 'shared.profiles.v1.ProfilesService/Get', { id: '0'.repeat(32) });
+    const statuses = [];
+    for (let index = 0; index < 3; index++) statuses.push((await read('prj_a')).status);
+    expect(statuses).toEqual([404, 404, 429]);
+    const refused = await read('prj_a');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(JSON.parse(refused.text)).toEqual({
+      code: 'resource_exhausted',
+      message: 'too many reads with this key',
+    });
+    expect((await read('prj_b')).status).toBe(404);
+    await limited.stop();
+  });
+});
+
+describe('when reading fails', () => {
+  const list = (timeoutMs?: number) =>
+    service.activity(projectId).list({}, timeoutMs === undefined ? {} : { timeoutMs });
+
+  it('for a store that does not answer in time: deadline_exceeded', async () => {
+    engine.pause();
+    try {
+      expect(await failure(list())).toMatchObject({ code: Code.DeadlineExceeded });
+      const startMs = performance.now();
+      expect(await failure(list(200))).toMatchObject({ code: Code.DeadlineExceeded });
+      expect(performance.now() - startMs).toBeLessThan(900);
+    } finally {
+      engine.resume();
+    }
+    expect((await list()).events).toHaveLength(1);
+  });
+
+  it('for a query that the engine ends: deadline_exceeded', async () => {
+    const cause = await service.clickhouse
+      .query({ query: 'SELECT sleep(3)', clickhouse_settings: { max_execution_time: 1 } })
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    const { signal } = new AbortController();
+    const deadline = { signal, remainingMs: () => 1_000 };
+    const context = { signal, method: ActivityService.method.list };
+    expect(readFailure(cause, context, deadline, log)).toMatchObject({
+      code: Code.DeadlineExceeded,
+    });
+  });
+
+  it('for a fault of ours: internal, its cause logged once and never sent', async () => {
+    await service.clickhouse.command({ query: 'RENAME TABLE events TO events_away' });
+    try {
+      const error = await failure(
+        service.activity(projectId).list({ distinctId: 'secret of the caller' }),
+      );
+      expect(error).toMatchObject({ code: Code.Internal, rawMessage: 'the read failed' });
+      const causes = lines.filter((line) => line.includes('a read failed'));
+      expect(causes).toHaveLength(1);
+      expect(causes[0]).toContain('UNKNOWN_TABLE');
+      expect(lines.join()).not.toContain('secret of the caller');
+    } finally {
+      await service.clickhouse.command({ query: 'RENAME TABLE events_away TO events' });
+    }
+  });
+
+  it('for a store that is gone: unavailable, and it recovers', async () => {
+    await engine.kill9();
+    expect(await failure(list())).toMatchObject({ code: Code.Unavailable });
+    await engine.restart();
+    expect((await list()).events).toHaveLength(1);
+  });
+});

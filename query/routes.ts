@@ -1,0 +1,155 @@
+// What this service serves: each method with its handler, the limit on reads, and the one place where a failure becomes
+// an answer.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { ProfileQueue } from '../platform/profile-queue.ts';
+import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts';
+import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
+import { deleteProfile } from './delete-profile.ts';
+import { getProfile, getProfileByExternalId } from './get-profile.ts';
+import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
+import { listActivity } from './list-activity.ts';
+import { listProfiles } from './list-profiles.ts';
+import { readFailure } from './read-failure.ts';
+
+/** Who reads: authentication answers it before a handler runs. */
+export interface Reader {
+  projectId: string;
+  /** The credential that a limit counts for. */
+  keyId: string;
+}
+
+export interface QueryOptions {
+  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clock: Clock;
+  /** Where deletions go; without it there is no Delete. */
+  profiles?: ProfileQueue;
+  log: Log;
+  readerOf: (context: HandlerContext) => Reader;
+  /** Reads a second of one key, and as many at once; 0 switches the limit off. */
+  readsPerSecond: number;
+  /** What one read may take; 10 s unless given. */
+  maxReadMs?: number;
+}
+
+/** Registers ProfilesService and ActivityService. */
+export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
+  const { clickhouse, clock, readsPerSecond } = options;
+  const buckets = createTokenBuckets({
+    perSecond: readsPerSecond,
+    burst: Math.max(1, readsPerSecond),
+    clock,
+  });
+  registerProfiles(router, options, buckets);
+  const { list } = ActivityService.method;
+  router.rpc(
+    list,
+    (request, context) =>
+      read(options, buckets, context, ({ projectId }, deadline) =>
+        listActivity({ clickhouse, clock }, projectId, request, deadline, standInsFor(context)),
+      ),
+    { jsonOptions: jsonOptions(list.input) },
+  );
+}
+
+function registerProfiles(
+  router: ConnectRouter,
+  options: QueryOptions,
+  buckets: TokenBuckets,
+): void {
+  const { clickhouse, profiles } = options;
+  const { get, getByExternalId, list, delete: remove } = ProfilesService.method;
+  router.rpc(
+    get,
+    (request, context) =>
+      read(options, buckets, context, ({ projectId }, deadline) =>
+        getProfile({ clickhouse }, projectId, request, deadline, standInsFor(context)),
+      ),
+    { jsonOptions: jsonOptions(get.input) },
+  );
+  router.rpc(
+    getByExternalId,
+    (request, context) =>
+      read(options, buckets, context, ({ projectId }, deadline) =>
+        getProfileByExternalId({ clickhouse }, projectId, request, deadline, standInsFor(context)),
+      ),
+    { jsonOptions: jsonOptions(getByExternalId.input) },
+  );
+  router.rpc(
+    list,
+    (request, context) =>
+      readStream(options, buckets, context, ({ projectId }, startOne) =>
+        listProfiles(
+          { clickhouse, startDeadline: startOne },
+          projectId,
+          request,
+          standInsFor(context),
+        ),
+      ),
+    { jsonOptions: jsonOptions(list.input) },
+  );
+  if (profiles === undefined) return;
+  router.rpc(
+    remove,
+    (request, context) =>
+      read(options, buckets, context, ({ projectId }, deadline) =>
+        deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
+      ),
+    { jsonOptions: jsonOptions(remove.input) },
+  );
+}
+
+/** As read, for answers that go on: each part of one has a deadline of its own. */
+async function* readStream<T>(
+  { readerOf, log, maxReadMs = defaultMaxReadMs }: QueryOptions,
+  buckets: TokenBuckets,
+  context: HandlerContext,
+  work: (reader: Reader, startOne: () => Deadline) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const reader = readerOf(context);
+  const waitSeconds = buckets.take(reader.keyId, 1);
+  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
+  let deadline = startDeadline(context, maxReadMs);
+  try {
+    yield* work(reader, () => {
+      deadline = startDeadline(context, maxReadMs);
+      return deadline;
+    });
+  } catch (cause) {
+    throw readFailure(cause, context, deadline, log);
+  }
+}
+
+async function read<T>(
+  { readerOf, log, maxReadMs = defaultMaxReadMs }: QueryOptions,
+  buckets: TokenBuckets,
+  context: HandlerContext,
+  work: (reader: Reader, deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const reader = readerOf(context);
+  const waitSeconds = buckets.take(reader.keyId, 1);
+  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
+  const deadline = startDeadline(context, maxReadMs);
+  try {
+    return await work(reader, deadline);
+  } catch (cause) {
+    throw readFailure(cause, context, deadline, log);
+  }
+}
+
+function tooManyReads(waitSeconds: number): ConnectError {
+  return new ConnectError('too many reads with this key', Code.ResourceExhausted, {
+    'retry-after': String(waitSeconds),
+  });
+}
+
+/** An answer has the codec of its request, in each of the protocols: only one in JSON needs stand-ins. */
+function standInsFor(context: HandlerContext): JsonStandIns | undefined {
+  const contentType = context.requestHeader.get('content-type') ?? '';
+  return /^application\/(?:.+\+)?json\b/.test(contentType) ? jsonStandIns : undefined;
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { newestFirst } from './time-windows.ts';
+
+const dayMs = 86_400_000;
+const nowMs = Date.UTC(2026, 10, 20, 13, 30);
+const day = (daysAgo: number): number => Date.UTC(2026, 10, 20) - daysAgo * dayMs;
+
+it('starts with today, the future included, and widens', () => {
+  const range = { fromMs: 0, toMs: Date.UTC(2200, 0, 1) };
+  expect([...newestFirst(range, nowMs, 1)]).toEqual([
+    { fromMs: day(0), toMs: range.toMs },
+    { fromMs: day(8), toMs: day(0) },
+    { fromMs: day(72), toMs: day(8) },
+    { fromMs: day(584), toMs: day(72) },
+    { fromMs: 0, toMs: day(584) },
+  ]);
+});
+
+it('starts with the last day of a range that has passed', () => {
+  const range = { fromMs: 0, toMs: day(100) };
+  expect([...newestFirst(range, nowMs, 1)][0]).toEqual({ fromMs: day(101), toMs: day(100) });
+});
+
+it('starts as wide as asked', () => {
+  const range = { fromMs: 0, toMs: nowMs };
+  expect([...newestFirst(range, nowMs, 16)][0]).toEqual({ fromMs: day(15), toMs: nowMs });
+});
+
+it('looks at all of a range of the future', () => {
+  const range = { fromMs: nowMs + dayMs, toMs: nowMs + 2 * dayMs };
+  expect([...newestFirst(range, nowMs, 1)]).toEqual([range]);
+});
+
+it('looks nowhere in an empty range', () => {
+  expect([...newestFirst({ fromMs: 5, toMs: 5 }, nowMs, 1)]).toEqual([]);
+});
+
+it('leaves no gap, overlaps nowhere and ends', () => {
+  const moment = fc.integer({ min: 0, max: Date.UTC(2199, 0, 1) });
+  fc.assert(
+    fc.property(moment, moment, moment, fc.integer({ min: 1, max: 64 }), (a, b, now, days) => {
+      const range = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
+      const windows = [...newestFirst(range, now, days)];
+      expect(windows.length).toBeLessThan(8);
+      let toMs = range.toMs;
+      for (const window of windows) {
+        expect(window.toMs).toBe(toMs);
+        expect(window.fromMs).toBeLessThan(window.toMs);
+        toMs = window.fromMs;
+      }
+      expect(toMs).toBe(range.fromMs);
+    }),
+  );
+});

@@ -1,0 +1,141 @@
+// Brings a clean clone to the point where it can run: npm packages, the nats-server binary, the build. Plain Node
+// without dependencies, because it runs before there are any. Does nothing where nothing is missing.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Everything in order; exits with code 1 and one sentence where a step cannot be done. */
+export function prepare({ needsBroker }) {
+  requireNode(20, 19);
+  installPackages();
+  if (needsBroker) installBroker();
+  build();
+}
+
+function fail(sentence) {
+  process.stderr.write(`millrace: ${sentence}\n`);
+  process.exit(1);
+}
+
+function say(sentence) {
+  process.stderr.write(`millrace: ${sentence}\n`);
+}
+
+function requireNode(major, minor) {
+  const [haveMajor = 0, haveMinor = 0] = process.versions.node.split('.').map(Number);
+  if (haveMajor > major || (haveMajor === major && haveMinor >= minor)) return;
+  fail(`Node ${major}.${minor} or newer is needed, this is ${process.versions.node}`);
+}
+
+function installPackages() {
+  const stamp = join(root, 'node_modules', '.millrace-stamp');
+  const wanted = hashOf([join(root, 'package-lock.json')]);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('installing npm packages');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  // Not `npm ci`: it refuses a lock file without the builds of other platforms that a registry does not carry.
+  // `--no-save` still installs what the lock file says and leaves it alone.
+  const run = spawnSync(
+    npm,
+    ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    },
+  );
+  if (run.status !== 0) fail('`npm install` failed: its message is above');
+  writeFileSync(stamp, wanted);
+}
+
+function installBroker() {
+  const binary = process.env.MILLRACE_NATS_SERVER ?? 'nats-server';
+  if (spawnSync(binary, ['--version']).status === 0) return;
+  // A binary that was named and is not there is a mistake, which no package repairs; the service says so.
+  if (process.env.MILLRACE_NATS_SERVER) return;
+  const advice =
+    'install it (Debian and Ubuntu: `apt-get install nats-server`; macOS: `brew install nats-server`), ' +
+    'name it in MILLRACE_NATS_SERVER, or point NATS_URL at a broker of your own';
+  if (spawnSync('apt-get', ['--version']).status !== 0) fail(`nats-server is missing: ${advice}`);
+  say('installing the nats-server package');
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const run = (...words) => {
+    const [command, ...args] = [...asRoot, ...words];
+    return spawnSync(command, args, {
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    }).status;
+  };
+  // Debian's package starts a server of its own; this one must not answer on its port.
+  const install = () =>
+    run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'nats-server');
+  if (install() !== 0) {
+    run('apt-get', 'update', '-qq');
+    if (install() !== 0) fail(`nats-server could not be installed: ${advice}`);
+  }
+  if (spawnSync(binary, ['--version']).status !== 0) fail(`nats-server is missing: ${advice}`);
+}
+
+const sourceFolders = 'proto platform ingest pipeline query control sql demo bench test'.split(' ');
+const sourceEndings = new Set(['.ts', '.js', '.sql', '.binpb', '.wasm']);
+
+/** Compiles to dist/ where a source differs from the last build; a failed build leaves the last one in place. */
+export function build() {
+  const stampName = '.stamp';
+  const wanted = hashOf(sourceFiles());
+  const stamp = join(root, 'dist', stampName);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('building');
+  const next = join(root, 'dist.next');
+  rmSync(next, { recursive: true, force: true });
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  try {
+    execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', next], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    });
+  } catch {
+    fail('the build failed: its message is above');
+  }
+  const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations'];
+  for (const asset of [...assets, 'proto/wire/scanner.wasm', 'proto/wire/lz4.wasm']) {
+    cpSync(join(root, asset), join(next, asset), { recursive: true });
+  }
+  writeFileSync(join(next, stampName), wanted);
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  renameSync(next, join(root, 'dist'));
+}
+
+function sourceFiles() {
+  const files = [
+    'main.ts',
+    'service.ts',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+  ];
+  for (const folder of sourceFolders) {
+    for (const name of readdirSync(join(root, folder), { recursive: true })) {
+      if (sourceEndings.has(extname(name))) files.push(join(folder, name));
+    }
+  }
+  return files.sort().map((name) => join(root, name));
+}
+
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(path).update(readFileSync(path));
+  return hash.digest('hex');
+}

@@ -1,0 +1,7 @@
+// `npm run demo`, `import` and `bench`: prepares, then runs the built entry named first with the arguments after it.
+import { prepare } from './prepare.mjs';
+
+const [entry, ...args] = process.argv.slice(2);
+prepare({ needsBroker: entry === 'bench/run.js' });
+process.argv.splice(1, process.argv.length, `dist/${entry}`, ...args);
+await import(`../dist/${entry}`);

@@ -1,0 +1,100 @@
+// One chDB connection: runs one statement at a time with exactly the settings and the database its request names. chDB
+// keeps what SET and USE change, so this keeps account of both and changes only what differs.
+
+import { Session } from 'chdb';
+import { toEngineError } from './errors.ts';
+import { quoteString } from './parameters.ts';
+
+export interface Scope {
+  settings: ReadonlyMap<string, string>;
+  database: string;
+}
+
+/** What one statement did, as far as the engine tells. */
+export interface Outcome {
+  bytes: Uint8Array;
+  rowsRead: number;
+  bytesRead: number;
+  elapsedSeconds: number;
+}
+
+export class Connection {
+  readonly #path: string;
+  readonly #name: string;
+  #session: Session;
+  #settings = new Map<string, string>();
+  #database = 'default';
+
+  /** `name` is how KILL QUERY finds the connection's statement; unique in the process, without quotes. */
+  constructor(path: string, name: string, connectionArgs: readonly string[]) {
+    this.#path = path;
+    this.#name = name;
+    this.#session = new Session(path, { connectionArgs });
+  }
+
+  /** Runs one statement off the event loop. Throws EngineError. `format` is for a result that names none. */
+  async run(sql: string, scope: Scope, format: string): Promise<Outcome> {
+    await this.#enter(scope);
+    try {
+      const result = await this.#session.queryAsync(sql, { format });
+      return {
+        bytes: result.bytes(),
+        rowsRead: result.rowsRead,
+        bytesRead: result.bytesRead,
+        elapsedSeconds: result.elapsed,
+      };
+    } catch (error) {
+      await this.#forget();
+      throw toEngineError(error);
+    }
+  }
+
+  /** Ends the statement that runs on connection `name`, if there is one. Takes a few milliseconds of the event loop. */
+  kill(name: string): void {
+    this.#session.query(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(name)} ASYNC`);
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  // chDB keeps a statement that failed, its memory and its line in system.processes, until the connection's next one.
+  async #forget(): Promise<void> {
+    await this.#session.queryAsync('SELECT 1').catch(() => {});
+  }
+
+  async #enter(scope: Scope): Promise<void> {
+    const wanted = new Map([...scope.settings, ['log_comment', this.#name]]);
+    const changes: string[] = [];
+    for (const [name, value] of wanted) {
+      if (this.#settings.get(name) !== value) changes.push(`${name} = ${quoteString(value)}`);
+    }
+    for (const name of this.#settings.keys()) {
+      if (!wanted.has(name)) changes.push(`${name} = DEFAULT`);
+    }
+    try {
+      if (changes.length > 0) await this.#session.queryAsync(`SET ${changes.join(', ')}`);
+      this.#settings = wanted;
+      if (scope.database !== this.#database) {
+        const quoted = scope.database.replace(/[\\`]/g, '\\$&');
+        await this.#session.queryAsync(`USE \`${quoted}\``);
+        this.#database = scope.database;
+      }
+    } catch (error) {
+      this.#reopen();
+      throw toEngineError(error);
+    }
+  }
+
+  // A SET that failed may have changed something: a new connection knows nothing.
+  #reopen(): void {
+    this.#session.close();
+    this.#session = new Session(this.#path);
+    this.#settings = new Map();
+    this.#database = 'default';
+  }
+}

@@ -1,0 +1,61 @@
+// A fixed number of connections and a bounded queue of those who wait for one. A full queue refuses at once, with the
+// code a ClickHouse server uses for too many simultaneous queries.
+
+import type { Connection } from './connection.ts';
+import { EngineError, tooMany } from './errors.ts';
+
+interface Waiter {
+  resolve: (connection: Connection) => void;
+  reject: (error: EngineError) => void;
+}
+
+export class Connections {
+  readonly #free: Connection[];
+  readonly #waiting: Waiter[] = [];
+  readonly #maxWaiting: number;
+
+  constructor(connections: readonly Connection[], maxWaiting: number) {
+    this.#free = [...connections];
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Runs `use` with a connection of its own, first come first served. Throws EngineError 202 where `maxWaiting` already
+   * wait, and 394 where `signal` is aborted before there is a connection.
+   */
+  async with<T>(signal: AbortSignal, use: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.#free.pop() ?? (await this.#wait(signal));
+    try {
+      return await use(connection);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(connection);
+      else next.resolve(connection);
+    }
+  }
+
+  #wait(signal: AbortSignal): Promise<Connection> {
+    if (signal.aborted) return Promise.reject(cancelled());
+    if (this.#waiting.length >= this.#maxWaiting) return Promise.reject(tooMany(this.#maxWaiting));
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const place = this.#waiting.indexOf(waiter);
+        if (place !== -1) this.#waiting.splice(place, 1);
+        reject(cancelled());
+      };
+      const waiter: Waiter = {
+        resolve: (connection) => {
+          signal.removeEventListener('abort', leave);
+          resolve(connection);
+        },
+        reject,
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+}
+
+function cancelled(): EngineError {
+  return new EngineError(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled');
+}

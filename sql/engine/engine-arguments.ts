@@ -1,0 +1,24 @@
+// What bounds the engine's memory, as the arguments chDB takes when it opens a data directory. Its own defaults are for
+// a machine that it has to itself: nine tenths of all memory, and caches of gigabytes.
+
+const MiB = 1_048_576;
+
+/**
+ * `memoryMiB` is what the engine may allocate in all; a statement beyond its half fails with code 241, and large
+ * aggregations and sorts go to disk long before. The library and Node take about 250 MiB of their own.
+ */
+export function engineArguments(memoryMiB: number): string[] {
+  const share = (part: number): number => Math.floor((memoryMiB * MiB) / part);
+  const settings = {
+    max_server_memory_usage: share(1),
+    max_memory_usage: share(2),
+    max_bytes_before_external_group_by: share(8),
+    max_bytes_before_external_sort: share(8),
+    mark_cache_size: share(16),
+    primary_index_cache_size: share(16),
+    index_mark_cache_size: share(64),
+    query_condition_cache_size: share(64),
+    compiled_expression_cache_size: share(64),
+  };
+  return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+}

@@ -1,0 +1,200 @@
+// chDB on one data directory, as a few connections for reading and a few for writing. Reads can be cancelled; inserts
+// are always finished. What it never does is keep a result or an insert's data in memory.
+
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, type Scope } from './connection.ts';
+import { Connections } from './connections.ts';
+import { EngineError, toEngineError, tooMany } from './errors.ts';
+import { ResultPipe } from './result-pipe.ts';
+import type { Statement } from './statement.ts';
+import { clearDirectory, withUpload } from './upload.ts';
+
+export interface ResultSink {
+  /** Resolves when there is room for more, and at once when `cancelled` is aborted. */
+  write(chunk: Buffer, cancelled: AbortSignal): Promise<void>;
+  end(): void;
+  /** Returns false where nothing was sent yet, and the error is still to be answered. */
+  fail(error: EngineError): boolean;
+}
+
+export interface EngineOptions {
+  path: string;
+  readers: number;
+  writers: number;
+  /** Statements that may wait for a connection, of each kind. */
+  maxWaiting: number;
+  /** Arguments of the engine's own, as clickhouse-local takes them. */
+  engineArguments: readonly string[];
+}
+
+const killEveryMs = 50;
+// For statements whose result is not taken from the call: Null here would silence even their files.
+const ownFormat = 'TabSeparated';
+const emptyScope: Scope = { settings: new Map(), database: 'default' };
+
+export class Engine {
+  readonly version: string;
+  readonly #directory: string;
+  readonly #control: Connection;
+  readonly #all: Connection[];
+  readonly #pipes = new Map<Connection, ResultPipe>();
+  readonly #readers: Connections;
+  readonly #writers: Connections;
+  readonly #maxInserts: number;
+  readonly #reads = new Set<AbortController>();
+  #running = 0;
+  #inserts = 0;
+  #uploads = 0;
+  #stopping = false;
+
+  /** Opens the data directory; resolves when statements can be run. Throws where another process has it. */
+  static async open(options: EngineOptions): Promise<Engine> {
+    const open = (name: string): Connection =>
+      new Connection(options.path, name, options.engineArguments);
+    // This takes the directory's lock: nothing in it may be touched before.
+    const control = open('control');
+    const directory = join(options.path, 'requests');
+    clearDirectory(directory);
+    const { bytes } = await control.run('SELECT version()', emptyScope, ownFormat);
+    const version = Buffer.from(bytes).toString('utf8').trim();
+    return new Engine(options, directory, open, control, version);
+  }
+
+  private constructor(
+    options: EngineOptions,
+    directory: string,
+    open: (name: string) => Connection,
+    control: Connection,
+    version: string,
+  ) {
+    this.version = version;
+    this.#directory = directory;
+    this.#control = control;
+    const readers = Array.from({ length: options.readers }, (_, n) => open(`reader-${n}`));
+    const writers = Array.from({ length: options.writers }, (_, n) => open(`writer-${n}`));
+    for (const reader of readers) {
+      this.#pipes.set(reader, new ResultPipe(join(directory, `${reader.name}.pipe`)));
+    }
+    this.#maxInserts = options.writers + options.maxWaiting;
+    this.#readers = new Connections(readers, options.maxWaiting);
+    this.#writers = new Connections(writers, options.maxWaiting);
+    this.#all = [control, ...readers, ...writers];
+  }
+
+  /**
+   * Writes `data` as the statement says; resolves when it is in the table. Where `gone` is aborted before it began, it
+   * does not happen. Throws EngineError.
+   */
+  async insert(
+    statement: Statement & { kind: 'insert' },
+    scope: Scope,
+    data: AsyncIterable<Buffer>,
+    gone: AbortSignal,
+  ): Promise<void> {
+    if (this.#inserts >= this.#maxInserts) throw tooMany(this.#inserts);
+    this.#inserts++;
+    const name = `upload-${this.#uploads++}`;
+    const work = (path: string, bytes: number): Promise<void> | void => {
+      if (bytes === 0) return;
+      return this.#writers.with(gone, async (connection) => {
+        await connection.run(statement.from(path), scope, ownFormat);
+      });
+    };
+    try {
+      await this.#counted(() => withUpload(this.#directory, name, data, work));
+    } finally {
+      this.#inserts--;
+    }
+  }
+
+  /** Runs a statement that changes something and returns what it prints. Throws EngineError. */
+  async command(sql: string, scope: Scope, format: string, gone: AbortSignal): Promise<Uint8Array> {
+    return this.#counted(() =>
+      this.#writers.with(
+        gone,
+        async (connection) => (await connection.run(sql, scope, format)).bytes,
+      ),
+    );
+  }
+
+  /** Streams a result into `sink`; `gone` ends the statement. Throws EngineError where nothing was sent yet. */
+  async read(
+    statement: Statement & { kind: 'read' },
+    scope: Scope,
+    gone: AbortSignal,
+    sink: ResultSink,
+  ): Promise<void> {
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    gone.addEventListener('abort', end, { once: true });
+    if (gone.aborted) end();
+    this.#reads.add(ending);
+    try {
+      await this.#counted(() =>
+        this.#readers.with(ending.signal, async (connection) => {
+          const failure = await this.#stream(connection, statement, scope, ending.signal, sink);
+          if (failure === undefined) sink.end();
+          else if (!sink.fail(failure)) throw failure;
+        }),
+      );
+    } finally {
+      this.#reads.delete(ending);
+    }
+  }
+
+  /** Ends running reads, waits for running writes, closes. No call may follow. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    for (const ending of this.#reads) ending.abort();
+    while (this.#running > 0) await delay(5);
+    for (const connection of this.#all) connection.close();
+  }
+
+  async #stream(
+    connection: Connection,
+    statement: Statement & { kind: 'read' },
+    scope: Scope,
+    cancelled: AbortSignal,
+    sink: ResultSink,
+  ): Promise<EngineError | undefined> {
+    const pipe = this.#pipes.get(connection);
+    if (pipe === undefined) throw new Error(`no pipe for ${connection.name}`);
+    const { bytes, finish } = pipe.open();
+    let settled = false;
+    const run = connection
+      .run(statement.into(pipe.path), scope, ownFormat)
+      .then(() => undefined, toEngineError)
+      .finally(() => {
+        settled = true;
+        finish();
+      });
+    const endEarly = (): void => void this.#killUntil(connection, () => settled);
+    if (cancelled.aborted) endEarly();
+    else cancelled.addEventListener('abort', endEarly, { once: true });
+    for await (const chunk of bytes) {
+      if (!cancelled.aborted) await sink.write(chunk, cancelled);
+    }
+    const failure = await run;
+    cancelled.removeEventListener('abort', endEarly);
+    return failure;
+  }
+
+  // The statement may not be known to the engine yet: again until it has ended. The connection has no other statement
+  // before `settled`, so this never ends a stranger's.
+  async #killUntil(connection: Connection, settled: () => boolean): Promise<void> {
+    for (; !settled(); await delay(killEveryMs)) this.#control.kill(connection.name);
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stopping) {
+      throw new EngineError(236, 'ABORTED', 'The engine is stopping');
+    }
+    this.#running++;
+    try {
+      return await work();
+    } finally {
+      this.#running--;
+    }
+  }
+}

@@ -1,0 +1,353 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse.ts';
+import { createLog } from '../../platform/log.ts';
+import { memoryKiB, startEngine, type TestEngine } from '../../test/engine.ts';
+
+let engine: TestEngine;
+let client: DatabaseClient;
+beforeAll(async () => {
+  engine = await startEngine();
+  client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 200 });
+});
+afterAll(async () => {
+  await client.close();
+  await engine.stop();
+});
+
+async function rows<T = Record<string, unknown>>(
+  query: string,
+  options: Omit<Parameters<DatabaseClient['query']>[0], 'query' | 'format'> = {},
+): Promise<T[]> {
+  return (await client.query({ query, format: 'JSONEachRow', ...options })).json<T>();
+}
+
+async function failure(work: Promise<unknown>): Promise<ClickHouseError> {
+  const error = await work.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  if (error instanceof ClickHouseError) return error;
+  throw new Error(`not a ClickHouseError: ${error}`);
+}
+
+describe('results', () => {
+  it.each([
+    ['JSONEachRow', '{"n":"0","s":"a"}\n{"n":"1","s":"a"}\n'],
+    ['JSONCompactEachRow', '["0", "a"]\n["1", "a"]\n'],
+    ['TabSeparatedWithNames', 'n\ts\n0\ta\n1\ta\n'],
+    ['CSV', '0,"a"\n1,"a"\n'],
+  ] as const)('come as %s', async (format, expected) => {
+    const query = "SELECT number AS n, 'a' AS s FROM numbers(2)";
+    const result = await client.query({ query, format });
+    expect(await result.text()).toBe(expected);
+  });
+
+  it('come as JSON with a single head, however many blocks they have', async () => {
+    const result = await client.query({ query: 'SELECT number AS n FROM numbers(200000)' });
+    const { data, rows, meta } = await result.json<{ n: string }>();
+    expect(meta).toEqual([{ name: 'n', type: 'UInt64' }]);
+    expect(rows).toBe(200_000);
+    expect(data.at(-1)).toEqual({ n: '199999' });
+  });
+
+  it('of statements that are no SELECT come too', async () => {
+    expect(await rows('SHOW TABLES')).toContainEqual({ name: 'events' });
+    expect(await rows('DESCRIBE TABLE events')).toContainEqual(
+      expect.objectContaining({ name: 'kind', type: 'LowCardinality(String)' }),
+    );
+    expect(await rows('EXISTS TABLE events')).toEqual([{ result: 1 }]);
+    expect(await rows('(SELECT 1 AS a) UNION ALL (SELECT 1)')).toEqual([{ a: 1 }, { a: 1 }]);
+    expect(await rows('SELECT 1 AS format -- a comment ends it')).toEqual([{ format: 1 }]);
+    expect(await rows('SELECT 1 WHERE 0')).toEqual([]);
+  });
+
+  it('keep 64-bit integers and text exact', async () => {
+    const query = `SELECT toInt64('-9223372036854775808') AS i, 18446744073709551615 AS u,
+      'a\\'b\\\\c\\t\\0é🎉' AS s, toDateTime64('2024-01-02 03:04:05.678', 3, 'UTC') AS t`;
+    expect(await rows(query)).toEqual([
+      {
+        ...{ i: '-9223372036854775808', u: '18446744073709551615' },
+        ...{ s: "a'b\\c\t\0é🎉", t: '2024-01-02 03:04:05.678' },
+      },
+    ]);
+  });
+
+  it('stream in bounded memory, as slowly as they are read', async () => {
+    const before = memoryKiB(engine.pid());
+    const { stream } = await client.exec({
+      query: "SELECT number, repeat('x', 100) FROM numbers(30000000) FORMAT TabSeparated",
+    });
+    let bytes = 0;
+    let most = 0;
+    for await (const chunk of stream) {
+      const passed =
+        Math.floor(bytes / 10_000_000) !== Math.floor((bytes + chunk.length) / 10_000_000);
+      if (passed) most = Math.max(most, memoryKiB(engine.pid()));
+      bytes += chunk.length;
+      if (bytes > 300_000_000) break;
+    }
+    expect(most - before).toBeLessThan(150_000);
+  });
+});
+
+describe('compression', () => {
+  it('works both ways where the client asks', async () => {
+    const zipped = createClient({
+      url: engine.url,
+      compression: { request: true, response: true },
+    });
+    await zipped.command({ query: 'CREATE TABLE zipped (n UInt64) ENGINE = Memory' });
+    const values = Array.from({ length: 1_000 }, (_, n) => ({ n }));
+    await zipped.insert({ table: 'zipped', values, format: 'JSONEachRow' });
+    const result = await zipped.query({
+      query: 'SELECT n FROM zipped ORDER BY n',
+      format: 'JSONCompactEachRow',
+    });
+    expect(result.response_headers['content-encoding']).toBe('gzip');
+    expect(await result.json()).toEqual(values.map(({ n }) => [n]));
+    await zipped.close();
+  });
+});
+
+describe('settings', () => {
+  it('hold for their statement only', async () => {
+    const query = "SELECT getSetting('max_block_size') AS size";
+    const [usual] = await rows(query);
+    const set = { clickhouse_settings: { max_block_size: '77' } };
+    for (let round = 0; round < 20; round++) {
+      expect(await rows(query, set)).toEqual([{ size: 77 }]);
+      await Promise.all([failure(rows('SELECT nonsense', set)), rows('SELECT 1', set)]);
+    }
+    const after = await Promise.all(Array.from({ length: 20 }, () => rows(query)));
+    expect(after.flat()).toEqual(Array(20).fill(usual));
+  });
+
+  it('that do not exist are refused, and leave nothing behind', async () => {
+    const settings = { clickhouse_settings: { max_block_size: '77', no_such_setting: 1 } };
+    for (let round = 0; round < 20; round++) {
+      expect((await failure(rows('SELECT 1', settings))).code).toBe('115');
+    }
+    const sizes = await Promise.all(
+      Array.from({ length: 20 }, () => rows("SELECT getSetting('max_block_size') = 77 AS leaked")),
+    );
+    expect(sizes.flat()).toEqual(Array(20).fill({ leaked: 0 }));
+  });
+
+  it('in the text of a statement work as well', async () => {
+    const query = "SELECT getSetting('max_block_size') AS size SETTINGS max_block_size = 78";
+    expect(await rows(query)).toEqual([{ size: 78 }]);
+  });
+
+  it.each(['SET max_threads = 1', 'USE system', 'CREATE TEMPORARY TABLE x (n Int8)'])(
+    '%s is refused: it would outlive its request',
+    async (query) => {
+      expect((await failure(client.command({ query }))).code).toBe('48');
+    },
+  );
+
+  it('a session is refused', async () => {
+    expect((await failure(rows('SELECT 1', { session_id: 'mine' }))).code).toBe('48');
+  });
+
+  it('the time a statement may take is kept', async () => {
+    const slow = rows('SELECT sum(sipHash64(number)) FROM numbers(100000000000)', {
+      clickhouse_settings: { max_execution_time: 0.2 },
+    });
+    expect((await failure(slow)).code).toBe('159');
+  });
+
+  it('the memory a statement may take is bounded without one', async () => {
+    const greedy = rows('SELECT length(groupArray(number)) FROM numbers(1000000000)');
+    expect((await failure(greedy)).code).toBe('241');
+  });
+
+  it('the database of a request is its own', async () => {
+    const bare = createClient({
+      url: new URL(engine.url).origin,
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+    const of = (database: string) => ({ http_headers: { 'X-ClickHouse-Database': database } });
+    const ask = async (database: string): Promise<unknown> =>
+      (await bare.query({ query: 'SELECT currentDatabase() AS d', ...of(database) })).json<{
+        d: string;
+      }>();
+    for (const database of ['system', 'millrace', 'default', 'system']) {
+      expect(await ask(database)).toMatchObject({ data: [{ d: database }] });
+    }
+    expect((await failure(ask('nowhere'))).code).toBe('81');
+    const origin = new URL(engine.url).origin;
+    const both = await fetch(`${origin}/?database=default`, {
+      method: 'POST',
+      body: 'SELECT currentDatabase()',
+      headers: { 'X-ClickHouse-Database': 'system' },
+    });
+    expect(await both.text()).toBe('system\n');
+    await bare.close();
+  });
+
+  it('a query id is given back, and made where there is none', async () => {
+    const named = await client.query({ query: 'SELECT 1', query_id: 'mine' });
+    expect(named.response_headers['x-clickhouse-query-id']).toBe('mine');
+    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body: 'SELECT 1' });
+    expect(answer.headers.get('x-clickhouse-query-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await answer.text()).toBe('1\n');
+  });
+});
+
+describe('errors', () => {
+  it('have ClickHouse code, type and status', async () => {
+    const error = await failure(rows('SELECT * FROM no_such_table'));
+    expect(error).toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
+    expect(error.message).toMatch(/no_such_table/);
+    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body: 'SELEC 1' });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('62');
+    expect(await answer.text()).toMatch(
+      /^Code: 62\. DB::Exception: .*\(SYNTAX_ERROR\) \(version 26/s,
+    );
+  });
+
+  it('in the middle of a result end it as a ClickHouseError', async () => {
+    const result = await client.query({
+      query: "SELECT number, throwIf(number = 2000000, 'boom') FROM numbers(4000000)",
+      format: 'JSONEachRow',
+      clickhouse_settings: { max_threads: 1 },
+    });
+    let seen = 0;
+    const read = async (): Promise<void> => {
+      for await (const batch of result.stream()) seen += batch.length;
+    };
+    const error = await failure(read());
+    expect(error).toMatchObject({ code: '395', message: expect.stringContaining('boom') });
+    expect(seen).toBeGreaterThan(100_000);
+  });
+
+  it('of a statement that is too long is like the server', async () => {
+    const long = rows(`SELECT 1 -- ${'x'.repeat(300_000)}`);
+    expect((await failure(long)).code).toBe('62');
+    const rowsOfText = Array.from({ length: 40_000 }, (_, n) => `(${n})`).join(', ');
+    await client.command({ query: 'CREATE TABLE wide (n UInt64) ENGINE = Memory' });
+    await client.command({ query: `INSERT INTO wide VALUES ${rowsOfText}` });
+    expect(await rows('SELECT count() AS n FROM wide')).toEqual([{ n: '40000' }]);
+  });
+
+  it('of a statement about files are like the server', async () => {
+    const into = client.command({ query: "SELECT 1 INTO OUTFILE '/tmp/x'" });
+    expect((await failure(into)).code).toBe('48');
+    const from = client.command({ query: "INSERT INTO t FROM INFILE '/etc/passwd' FORMAT CSV" });
+    expect((await failure(from)).code).toBe('48');
+  });
+
+  it('a connection is as good as new after a hundred of them', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => failure(rows('SELECT nonsense'))));
+    expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }]);
+  });
+});
+
+describe('many at once', () => {
+  const busy = 'SELECT sum(sipHash64(number)) FROM numbers(100000000000)';
+  const idle = 'SELECT sum(sleepEachRow(0.1)) FROM numbers(100000) SETTINGS max_block_size = 1';
+
+  async function running(): Promise<number> {
+    const ours = "(query LIKE '%sipHash64%' OR query LIKE '%sleepEachRow%')";
+    const [row] = await rows<{ n: string }>(
+      `SELECT count() AS n FROM system.processes WHERE ${ours} AND query NOT LIKE '%processes%'`,
+    );
+    return Number(row?.n);
+  }
+
+  it('a statement whose client hangs up ends', async () => {
+    const hangUp = new AbortController();
+    const gone = rows(busy, { abort_signal: hangUp.signal }).catch(() => 'gone');
+    await vi.waitUntil(async () => (await running()) === 1, { timeout: 10_000 });
+    hangUp.abort();
+    expect(await gone).toBe('gone');
+    await vi.waitUntil(async () => (await running()) === 0, { timeout: 10_000 });
+  });
+
+  it('a result whose client hangs up ends, however much of it is on its way', async () => {
+    const hangUp = new AbortController();
+    const { stream } = await client.exec({
+      query: 'SELECT sipHash64(number) FROM numbers(100000000000) FORMAT TSV',
+      abort_signal: hangUp.signal,
+    });
+    for await (const _ of stream) break;
+    stream.destroy();
+    await vi.waitUntil(async () => (await running()) === 0, { timeout: 10_000 });
+  });
+
+  it('more than may wait are refused with code 202, and the rest go on', async () => {
+    const hangUp = new AbortController();
+    // All readers but the one that `running` asks.
+    const long = Array.from({ length: 5 }, () =>
+      rows(idle, { abort_signal: hangUp.signal }).catch(() => 'gone'),
+    );
+    await vi.waitUntil(async () => (await running()) === 5, { timeout: 10_000 });
+    const short = Array.from({ length: 140 }, () =>
+      rows('SELECT sleep(0.01)').then(
+        () => 'answered',
+        (error) => (error instanceof ClickHouseError ? error.code : String(error)),
+      ),
+    );
+    const outcomes = await Promise.all(short);
+    hangUp.abort();
+    await Promise.all(long);
+    expect(new Set(outcomes)).toEqual(new Set(['answered', '202']));
+    expect(outcomes.filter((outcome) => outcome === 'answered').length).toBeGreaterThan(100);
+    expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }]);
+  });
+
+  it('a ping is answered while every connection is busy', async () => {
+    const hangUp = new AbortController();
+    const long = Array.from({ length: 6 }, () =>
+      rows(idle, { abort_signal: hangUp.signal }).catch(() => 'gone'),
+    );
+    for (let round = 0; round < 20; round++) {
+      const started = performance.now();
+      expect(await client.ping()).toEqual({ success: true });
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }
+    hangUp.abort();
+    await Promise.all(long);
+    expect(await client.ping({ select: true })).toEqual({ success: true });
+  });
+});
+
+describe('inserts', () => {
+  it('take rows as JSON, from arrays and from the statement itself', async () => {
+    await client.command({
+      query: 'CREATE TABLE people (id Int64, name String) ENGINE = MergeTree ORDER BY id',
+    });
+    const values = [
+      { id: '-9223372036854775808', name: 'quote\' back\\slash\t"x"\n é🎉' },
+      { id: '9223372036854775807', name: '{name:String} $1 ;--' },
+    ];
+    await client.insert({ table: 'people', values, format: 'JSONEachRow' });
+    await client.insert({ table: 'people', values: [[1, 'a']], format: 'JSONCompactEachRow' });
+    await client.command({ query: "INSERT INTO people VALUES (2, 'b'), (3, 'c')" });
+    await client.command({ query: "INSERT INTO people SELECT number + 4, 'd' FROM numbers(1)" });
+    await client.command({
+      query: 'INSERT INTO people FORMAT JSONEachRow {"id": 5, "name": "e"}',
+    });
+    const expected = [values[0], ...'abcde'].map((row, n) =>
+      typeof row === 'string' ? { id: String(n), name: row } : row,
+    );
+    expect(await rows('SELECT * FROM people ORDER BY id')).toEqual([...expected, values[1]]);
+  });
+
+  it('of data that cannot be read fail with a code and leave no file', async () => {
+    const { code } = await failure(
+      client.insert({
+        table: 'people',
+        values: [{ id: 'no number', name: 'x' }],
+        format: 'JSONEachRow',
+      }),
+    );
+    expect(code).toBe('27');
+    const left = readdirSync(join(engine.dir, 'requests'));
+    expect(left.filter((name) => name.startsWith('upload'))).toEqual([]);
+  });
+});

@@ -1,0 +1,131 @@
+// ClickHouse's HTTP interface, as far as @clickhouse/client needs it, over an engine in this process. It knows HTTP and
+// the order of steps of a request; statements, connections and results have files of their own.
+
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Engine } from './engine.ts';
+import { EngineError, exceptionLine, statusFor, toEngineError } from './errors.ts';
+import { bindParameters } from './parameters.ts';
+import { bodyOf, type EngineRequest, readRequest, readText } from './request.ts';
+import { ResultResponse } from './result-response.ts';
+import { readStatement, type Statement } from './statement.ts';
+
+// As many parameters as a ClickHouse server takes in a URL.
+const maxHeaderBytes = 1_048_576;
+const maxSockets = 512;
+// Longer than any client keeps an idle socket: the side that sends the next request should be the one that closes.
+const keepAliveMs = 65_000;
+
+/** A server that is not listening yet. */
+export function createEngineServer(engine: Engine): Server {
+  const server = createServer({ maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveMs });
+  server.maxConnections = maxSockets;
+  server.requestTimeout = 0;
+  server.on('request', (request, response) => {
+    serve(engine, request, response).catch((error) => {
+      answerError(engine, response, toEngineError(error));
+      // What is left of a refused body would otherwise be read as the next request.
+      request.resume();
+    });
+  });
+  return server;
+}
+
+async function serve(
+  engine: Engine,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '/').split('?', 1)[0];
+  if (request.method === 'GET' && path === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  if (path !== '/' || (request.method !== 'POST' && request.method !== 'GET')) {
+    response.writeHead(404).end('There is POST / for statements and GET /ping\n');
+    return;
+  }
+  // A client that goes while it is written to is no failure of ours.
+  response.on('error', () => {});
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const read = readRequest(request, randomUUID);
+  response.setHeader('X-ClickHouse-Query-Id', read.queryId);
+  response.setHeader('X-ClickHouse-Timezone', 'UTC');
+  const body = bodyOf(request);
+  const inUrl = statementOf(read, read.query);
+  if (inUrl?.kind === 'insert') {
+    await engine.insert(inUrl, read.scope, withInline(inUrl.inline, body), gone.signal);
+    response.end();
+    return;
+  }
+  const rest = await readText(body);
+  const statement = statementOf(read, rest === '' ? read.query : `${read.query}\n${rest}`);
+  if (statement === undefined)
+    throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
+  await answer(engine, read, statement, response, gone.signal, request.method === 'GET');
+}
+
+function statementOf(read: EngineRequest, text: string): Statement | undefined {
+  if (text.trim() === '') return undefined;
+  const { maxQueryCharacters } = read;
+  const statement = readStatement(bindParameters(text, read.parameters), read.defaultFormat);
+  // Rows that are part of a statement's text do not count, as in a server.
+  if (statement.kind === 'read' && text.length > maxQueryCharacters) {
+    throw new EngineError(62, 'SYNTAX_ERROR', `Max query size exceeded: ${maxQueryCharacters}`);
+  }
+  return statement;
+}
+
+async function answer(
+  engine: Engine,
+  read: EngineRequest,
+  statement: Statement,
+  response: ServerResponse,
+  gone: AbortSignal,
+  readOnly: boolean,
+): Promise<void> {
+  if (readOnly && statement.kind !== 'read') {
+    throw new EngineError(164, 'READONLY', 'Cannot execute query in readonly mode: use POST');
+  }
+  switch (statement.kind) {
+    case 'insert':
+      await engine.insert(statement, read.scope, withInline(statement.inline, []), gone);
+      response.end();
+      return;
+    case 'command': {
+      const text = await engine.command(statement.sql, read.scope, read.defaultFormat, gone);
+      response.end(text);
+      return;
+    }
+    case 'read': {
+      const result = new ResultResponse(response, read.compressResponse, engine.version);
+      await engine.read(statement, read.scope, gone, result);
+      return;
+    }
+    default:
+      statement satisfies never;
+  }
+}
+
+async function* withInline(
+  inline: string,
+  body: AsyncIterable<Buffer> | Iterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  if (inline !== '') yield Buffer.from(inline);
+  yield* body;
+}
+
+function answerError(engine: Engine, response: ServerResponse, error: EngineError): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(statusFor(error), {
+    'Content-Type': 'text/plain; charset=UTF-8',
+    'X-ClickHouse-Exception-Code': String(error.code),
+  });
+  response.end(exceptionLine(error, engine.version));
+}

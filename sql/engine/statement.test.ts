@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { readStatement } from './statement.ts';
+
+function into(sql: string, format = 'TSV'): string {
+  const statement = readStatement(sql, format);
+  if (statement.kind !== 'read') throw new Error(`a ${statement.kind}`);
+  return statement.into('/p').replace("INTO OUTFILE '/p' APPEND COMPRESSION 'none'", '>>');
+}
+
+function from(sql: string): { text: string; inline: string } {
+  const statement = readStatement(sql, 'TSV');
+  if (statement.kind !== 'insert') throw new Error(`a ${statement.kind}`);
+  const text = statement.from('/p').replace("FROM INFILE '/p' COMPRESSION 'none'", '<<');
+  return { text, inline: statement.inline };
+}
+
+describe('a read', () => {
+  it.each([
+    ['SELECT 1', 'SELECT 1\n>> FORMAT TSV'],
+    ['select 1 format JSON', 'select 1 \n>> format JSON'],
+    ['SELECT 1 FORMAT JSON;', 'SELECT 1 \n>> FORMAT JSON;'],
+    ['SELECT 1 FORMAT JSON SETTINGS a = 1', 'SELECT 1 \n>> FORMAT JSON SETTINGS a = 1'],
+    ['SELECT 1 SETTINGS a = 1 FORMAT JSON', 'SELECT 1 SETTINGS a = 1 \n>> FORMAT JSON'],
+    ['SELECT 1 SETTINGS a = 1', 'SELECT 1 SETTINGS a = 1\n>> FORMAT TSV'],
+    ['SELECT 1 ; ', 'SELECT 1\n>> FORMAT TSV'],
+    ['SELECT 1 -- FORMAT JSON', 'SELECT 1\n>> FORMAT TSV'],
+    ['SELECT 1 /* FORMAT /* nested */ JSON */', 'SELECT 1\n>> FORMAT TSV'],
+    ["SELECT ' FORMAT JSON'", "SELECT ' FORMAT JSON'\n>> FORMAT TSV"],
+    ['SELECT 1 AS format', 'SELECT 1 AS format\n>> FORMAT TSV'],
+    ['SELECT format FROM t WHERE a', 'SELECT format FROM t WHERE a\n>> FORMAT TSV'],
+    ['SELECT (SELECT 1 AS format LIMIT 1)', 'SELECT (SELECT 1 AS format LIMIT 1)\n>> FORMAT TSV'],
+    ['SELECT $$ FORMAT JSON', 'SELECT $$ FORMAT JSON\n>> FORMAT TSV'],
+    ['(SELECT 1) UNION ALL (SELECT 2)', '(SELECT 1) UNION ALL (SELECT 2)\n>> FORMAT TSV'],
+    ['WITH 1 AS x SELECT x', 'WITH 1 AS x SELECT x\n>> FORMAT TSV'],
+    ['-- why\nSHOW TABLES', '-- why\nSHOW TABLES\n>> FORMAT TSV'],
+  ])('%s', (sql, expected) => {
+    expect(into(sql)).toBe(expected);
+  });
+
+  it('quotes its path', () => {
+    const statement = readStatement('SELECT 1', 'TSV');
+    expect(statement.kind === 'read' && statement.into("/it's")).toContain("'/it\\'s'");
+  });
+});
+
+describe('an insert', () => {
+  it.each([
+    ['INSERT INTO t FORMAT CSV', 'INSERT INTO t << FORMAT CSV', ''],
+    ['insert into t (a, b) format CSV', 'insert into t (a, b) << format CSV', ''],
+    ['INSERT INTO t (format) FORMAT CSV', 'INSERT INTO t (format) << FORMAT CSV', ''],
+    ['INSERT INTO t SETTINGS a = 1 FORMAT CSV', 'INSERT INTO t << SETTINGS a = 1 FORMAT CSV', ''],
+    ['INSERT INTO t FORMAT CSV 1,2', 'INSERT INTO t << FORMAT CSV', '1,2'],
+    [
+      'INSERT INTO t FORMAT CSV\n1,"a FORMAT b;"\n',
+      'INSERT INTO t << FORMAT CSV',
+      '1,"a FORMAT b;"\n',
+    ],
+    ['INSERT INTO t FORMAT JSONEachRow {"a":1}', 'INSERT INTO t << FORMAT JSONEachRow', '{"a":1}'],
+  ])('%s', (sql, text, inline) => {
+    expect(from(sql)).toEqual({ text, inline });
+  });
+
+  it.each([
+    'INSERT INTO t VALUES (1)',
+    'INSERT INTO t SELECT 1',
+    'INSERT INTO t WITH 1 AS x SELECT x',
+  ])('that brings its own rows is a command: %s', (sql) => {
+    expect(readStatement(sql, 'TSV')).toEqual({ kind: 'command', sql });
+  });
+});
+
+describe('other statements', () => {
+  it.each(['CREATE TABLE t (n Int8)', 'ALTER TABLE t DELETE WHERE 1', 'OPTIMIZE TABLE t FINAL'])(
+    '%s is a command',
+    (sql) => {
+      expect(readStatement(sql, 'TSV')).toEqual({ kind: 'command', sql });
+    },
+  );
+
+  it.each([
+    ['SET a = 1', 48],
+    ['/* x */ use db', 48],
+    ['CREATE TEMPORARY TABLE t (n Int8)', 48],
+    ["SELECT 1 INTO OUTFILE '/x'", 48],
+    ["INSERT INTO t FROM INFILE '/x' FORMAT CSV", 48],
+    ['', 62],
+    [' -- nothing', 62],
+    [';', 62],
+  ])('%s is refused', (sql, code) => {
+    expect(() => readStatement(sql, 'TSV')).toThrow(expect.objectContaining({ code }));
+  });
+});

@@ -1,0 +1,95 @@
+// What kind of statement a text is, and the text with the engine's own file clauses put in: results go out through
+// INTO OUTFILE, inserted data comes in through FROM INFILE. Everything else in the text is left to the engine.
+
+import { EngineError } from './errors.ts';
+import { quoteString } from './parameters.ts';
+import { type Token, tokenize } from './tokens.ts';
+
+export type Statement =
+  /** Has a result; `into` gives the text that writes it to a file. */
+  | { kind: 'read'; into: (path: string) => string }
+  /** Takes data in `format`; `from` gives the text that reads it from a file, `inline` is data in the text itself. */
+  | { kind: 'insert'; inline: string; from: (path: string) => string }
+  | { kind: 'command'; sql: string };
+
+const readWords = new Set(
+  'SELECT WITH FROM ( SHOW DESCRIBE DESC EXISTS EXPLAIN CHECK VALUES'.split(' '),
+);
+const sessionWords = new Set('SET USE BEGIN COMMIT ROLLBACK'.split(' '));
+
+/**
+ * Reads `sql`, with its parameters already bound. `defaultFormat` is for results that name none. Throws EngineError for
+ * what a server refuses over HTTP (files of its own) and for statements that would outlive their request.
+ */
+export function readStatement(sql: string, defaultFormat: string): Statement {
+  const tokens = tokenize(sql);
+  const end = endOfStatement(tokens);
+  const words = tokens.slice(0, end).filter((token) => token.depth === 0);
+  const first = words[0]?.value ?? '';
+  if (first === '') throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
+  refuseSessionState(words);
+  refuseFiles(words);
+  if (first === 'INSERT') return readInsert(sql, tokens, words);
+  if (readWords.has(first)) return readResult(sql, words, defaultFormat);
+  return { kind: 'command', sql };
+}
+
+// A trailing semicolon ends the statement; what follows it is the engine's to refuse.
+function endOfStatement(tokens: readonly Token[]): number {
+  let end = tokens.length;
+  while (end > 0 && tokens[end - 1]?.value === ';') end--;
+  return end;
+}
+
+function refuseSessionState(words: readonly Token[]): void {
+  const temporary = words[0]?.value === 'CREATE' && words[1]?.value === 'TEMPORARY';
+  if (!temporary && !sessionWords.has(words[0]?.value ?? '')) return;
+  const name = temporary ? 'CREATE TEMPORARY' : words[0]?.value;
+  throw notImplemented(`${name} needs a session, and there are none: pass settings with the query`);
+}
+
+function refuseFiles(words: readonly Token[]): void {
+  const names = words.findIndex(
+    ({ value }, index) =>
+      (value === 'OUTFILE' && words[index - 1]?.value === 'INTO') ||
+      (value === 'INFILE' && words[index - 1]?.value === 'FROM'),
+  );
+  if (names !== -1) throw notImplemented('files cannot be named over HTTP: send or take the data');
+}
+
+function notImplemented(message: string): EngineError {
+  return new EngineError(48, 'NOT_IMPLEMENTED', message);
+}
+
+function readResult(sql: string, words: readonly Token[], defaultFormat: string): Statement {
+  const format = words.findLastIndex(
+    (token, index) => token.value === 'FORMAT' && words[index + 1]?.kind === 'word',
+  );
+  // EXPLAIN's statement and a column may be called format; the clause is last but for SETTINGS.
+  const follower = words[format + 2]?.value;
+  const named = format > 0 && (follower === undefined || follower === 'SETTINGS');
+  const at = (named ? words[format]?.start : words.at(-1)?.end) ?? sql.length;
+  const before = sql.slice(0, at);
+  const after = named ? sql.slice(at) : `FORMAT ${defaultFormat}`;
+  return {
+    kind: 'read',
+    into: (path) =>
+      `${before}\nINTO OUTFILE ${quoteString(path)} APPEND COMPRESSION 'none' ${after}`,
+  };
+}
+
+function readInsert(sql: string, tokens: readonly Token[], words: readonly Token[]): Statement {
+  const source = words.find(({ value }) => ['SELECT', 'WITH', 'VALUES', 'FORMAT'].includes(value));
+  const format = words.find((token) => token === source && token.value === 'FORMAT');
+  const name = tokens[format === undefined ? -1 : tokens.indexOf(format) + 1];
+  if (format === undefined || name === undefined) return { kind: 'command', sql };
+  const settings = words.find(({ value, start }) => value === 'SETTINGS' && start < format.start);
+  const at = (settings ?? format).start;
+  const before = sql.slice(0, at);
+  const after = sql.slice(at, name.end);
+  return {
+    kind: 'insert',
+    inline: sql.slice(name.end).replace(/^[ \t]*;?\s*/, ''),
+    from: (path) => `${before}FROM INFILE ${quoteString(path)} COMPRESSION 'none' ${after}`,
+  };
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createLog } from '../platform/log.ts';
+import { startEngine, type TestEngine } from '../test/engine.ts';
+import { migrate, refuseOldServer, splitStatements } from './migrate.ts';
+
+const log = createLog('silent');
+let engine: TestEngine;
+const clients: DatabaseClient[] = [];
+const directories: string[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine({ migrated: false });
+});
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  for (const directory of directories) rmSync(directory, { recursive: true });
+  await engine.stop();
+});
+
+function clientOf(database: string): DatabaseClient {
+  const url = new URL(engine.url);
+  url.pathname = `/${database}`;
+  const client = createClickHouse(url.href, { log, maxConnections: 4 });
+  clients.push(client);
+  return client;
+}
+
+function migrations(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-migrations-'));
+  directories.push(directory);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+async function rows<T>(client: DatabaseClient, query: string): Promise<T[]> {
+  return (await client.query({ query, format: 'JSONEachRow' })).json<T>();
+}
+
+const applied = 'SELECT name FROM schema_migrations FINAL ORDER BY name';
+
+const everyMigration = readdirSync(join(import.meta.dirname, 'migrations'))
+  .toSorted()
+  .map((name) => ({ name }));
+
+describe('migrate', () => {
+  it('creates the database and every table, and does nothing the second time', async () => {
+    const client = clientOf('millrace');
+    await migrate(client, log);
+    const tables = await rows<{ name: string }>(client, 'SHOW TABLES');
+    expect(tables.map((table) => table.name)).toEqual(
+      expect.arrayContaining(['events', 'profile_activity', 'schema_migrations']),
+    );
+    const hash = "SELECT hex(millraceProfileHash('p', 'd')) AS hash";
+    const before = await rows(client, hash);
+    await migrate(client, log);
+    expect(await rows(client, hash)).toEqual(before);
+    expect(await rows(client, applied)).toEqual(everyMigration);
+  });
+
+  it('applies files in the order of their names, and later ones later', async () => {
+    const client = clientOf('ordered');
+    const first = {
+      '0002_rows.sql': "INSERT INTO t VALUES ('a;b'), ('c -- d');",
+      '0001_table.sql': 'CREATE TABLE IF NOT EXISTS t (s String) ENGINE = MergeTree ORDER BY s',
+      'notes.txt': 'no statement',
+    };
+    await migrate(client, log, migrations(first));
+    expect(await rows(client, 'SELECT s FROM t ORDER BY s')).toEqual([
+      { s: 'a;b' },
+      { s: 'c -- d' },
+    ]);
+    const later = { ...first, '0003_more.sql': "INSERT INTO t VALUES ('e')" };
+    await migrate(client, log, migrations(later));
+    expect(await rows(client, 'SELECT count() AS n FROM t')).toEqual([{ n: '3' }]);
+    expect(await rows(client, applied)).toEqual(
+      ['0001_table.sql', '0002_rows.sql', '0003_more.sql'].map((name) => ({ name })),
+    );
+  });
+
+  it('refuses a file that was changed after it was applied, and names it', async () => {
+    const client = clientOf('changed');
+    const name = '0001_a.sql';
+    const text = 'CREATE TABLE IF NOT EXISTS a (n Int8) ENGINE = Memory';
+    await migrate(client, log, migrations({ [name]: text }));
+    const changed = migrate(client, log, migrations({ [name]: `${text} ` }));
+    await expect(changed).rejects.toThrow('sql/migrations/0001_a.sql was changed');
+  });
+
+  it('refuses a database that is ahead of it', async () => {
+    const client = clientOf('ahead');
+    const both = { '0001_a.sql': 'SELECT 1', '0002_b.sql': 'SELECT 1' };
+    await migrate(client, log, migrations(both));
+    const behind = migrate(client, log, migrations({ '0001_a.sql': 'SELECT 1' }));
+    await expect(behind).rejects.toThrow('0002_b.sql');
+  });
+
+  it('goes on where it was stopped in the middle of a file', async () => {
+    const client = clientOf('stopped');
+    const table = 'CREATE TABLE IF NOT EXISTS t (n UInt64) ENGINE = MergeTree ORDER BY n;';
+    const broken = migrations({ '0001_t.sql': `${table} SELECT throwIf(1)` });
+    await expect(migrate(client, log, broken)).rejects.toMatchObject({ code: '395' });
+    expect(await rows(client, applied)).toEqual([]);
+    await migrate(client, log, migrations({ '0001_t.sql': `${table} SELECT 1` }));
+    expect(await rows(client, applied)).toEqual([{ name: '0001_t.sql' }]);
+  });
+
+  it('may be done by several processes at once', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => migrate(clientOf('crowd'), log)));
+    const client = clientOf('crowd');
+    await migrate(client, log);
+    expect(await rows(client, applied)).toEqual(everyMigration);
+    expect(await rows(client, 'SELECT count() AS n FROM events')).toEqual([{ n: '0' }]);
+  });
+});
+
+it('a server that is too old is refused by name', () => {
+  for (const version of ['26.4.1.1', '26.7.2.1', '27.1.1.1']) {
+    expect(() => refuseOldServer(version)).not.toThrow();
+  }
+  for (const version of ['26.3.9.1', '25.8.1.1', '']) {
+    expect(() => refuseOldServer(version)).toThrow(`26.4 or newer is needed, this is ${version}:`);
+  }
+});
+
+describe('splitStatements', () => {
+  it('ends statements at semicolons that are no text, and drops what has no words', () => {
+    const text = "-- head;\nSELECT ';', `;`;\n/* ; */\n;SELECT 2\n-- tail;\n";
+    expect(splitStatements(text)).toEqual(["-- head;\nSELECT ';', `;`", 'SELECT 2\n-- tail;']);
+  });
+
+  it('draws a number for each {random}', () => {
+    const [statement = ''] = splitStatements('SELECT {random}, {random}');
+    const [, first, second] = /^SELECT (\d+), (\d+)$/.exec(statement) ?? [];
+    expect(first).toBeDefined();
+    expect(first).not.toBe(second);
+    expect(BigInt(first ?? '') < 2n ** 64n).toBe(true);
+  });
+});

@@ -1,0 +1,141 @@
+// Brings a database to the schema of this version: the files of sql/migrations in order, each recorded with its
+// checksum. Statements say IF NOT EXISTS: a crash in the middle, or two processes at once, end in the same schema.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClickHouseError } from '@clickhouse/client';
+import { type DatabaseClient, databaseHeader } from '../platform/clickhouse.ts';
+import type { Log } from '../platform/log.ts';
+import { tokenize } from './engine/tokens.ts';
+
+const unknownDatabase = '81';
+/** The first version whose Arrow reader takes UUIDs as 16 bytes (ClickHouse pull request 99521). */
+const oldestServer = { major: 26, minor: 4 };
+
+interface Migration {
+  name: string;
+  checksum: string;
+  text: string;
+}
+
+/**
+ * Applies what is not applied yet; does nothing the second time. Creates the client's database where it is missing.
+ * Throws where a file was changed after it was applied, where the database is ahead of this version, and where the
+ * server is older than 26.4.
+ */
+export async function migrate(
+  clickhouse: DatabaseClient,
+  log: Log,
+  directory = join(import.meta.dirname, 'migrations'),
+): Promise<void> {
+  const migrations = readMigrations(directory);
+  await createDatabase(clickhouse);
+  refuseOldServer(await readVersion(clickhouse));
+  await clickhouse.command({
+    query:
+      "CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String, applied_at DateTime64(3, 'UTC')) " +
+      'ENGINE = ReplacingMergeTree(applied_at) ORDER BY name',
+  });
+  const applied = await readApplied(clickhouse);
+  refuseUnknown(applied, migrations);
+  for (const migration of migrations) {
+    const checksum = applied.get(migration.name);
+    if (checksum === migration.checksum) continue;
+    if (checksum !== undefined) {
+      throw new Error(
+        `sql/migrations/${migration.name} was changed after it was applied: restore it and put the change into a new file`,
+      );
+    }
+    for (const query of splitStatements(migration.text)) await clickhouse.command({ query });
+    await record(clickhouse, migration);
+    log.info({ migration: migration.name }, 'applied a migration');
+  }
+}
+
+function readMigrations(directory: string): Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+  return names.sort().map((name) => {
+    const text = readFileSync(join(directory, name), 'utf8');
+    return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+  });
+}
+
+async function createDatabase(clickhouse: DatabaseClient): Promise<void> {
+  try {
+    await clickhouse.command({ query: 'SELECT 1' });
+    return;
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || error.code !== unknownDatabase) throw error;
+  }
+  await clickhouse.command({
+    query: 'CREATE DATABASE IF NOT EXISTS {name:Identifier}',
+    query_params: { name: clickhouse.database },
+    http_headers: { [databaseHeader]: 'default' },
+  });
+}
+
+async function readVersion(clickhouse: DatabaseClient): Promise<string> {
+  const result = await clickhouse.query({ query: 'SELECT version() AS version' });
+  const { data } = await result.json<{ version: string }>();
+  return data[0]?.version ?? '';
+}
+
+/** Throws where `version`, such as 26.7.2.1, is older than what inserts need. */
+export function refuseOldServer(version: string): void {
+  const [major = 0, minor = 0] = version.split('.', 2).map(Number);
+  const { major: wantedMajor, minor: wantedMinor } = oldestServer;
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  throw new Error(
+    `ClickHouse ${wantedMajor}.${wantedMinor} or newer is needed, this is ${version}: ` +
+      'older ones do not read UUIDs in Arrow',
+  );
+}
+
+async function readApplied(clickhouse: DatabaseClient): Promise<Map<string, string>> {
+  const result = await clickhouse.query({
+    query:
+      'SELECT name, argMax(checksum, applied_at) AS checksum FROM schema_migrations GROUP BY name',
+    format: 'JSONEachRow',
+  });
+  const rows = await result.json<{ name: string; checksum: string }>();
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}
+
+function refuseUnknown(applied: ReadonlyMap<string, string>, known: readonly Migration[]): void {
+  const unknown = [...applied.keys()].filter((name) => !known.some((one) => one.name === name));
+  if (unknown.length === 0) return;
+  throw new Error(
+    `the database has migrations that this version does not know (${unknown.join(', ')}): run a newer version`,
+  );
+}
+
+async function record(clickhouse: DatabaseClient, { name, checksum }: Migration): Promise<void> {
+  await clickhouse.command({
+    query: 'INSERT INTO schema_migrations SELECT {name:String}, {checksum:String}, now64(3)',
+    query_params: { name, checksum },
+  });
+}
+
+/** The statements of a file; each `{random}` becomes an unsigned 64-bit number of its own, in decimal. */
+export function splitStatements(text: string): string[] {
+  const statements: string[] = [];
+  let start = 0;
+  const tokens = tokenize(text);
+  const take = (end: number): void => {
+    const hasWords = tokens.some((token) => token.start >= start && token.end <= end);
+    if (hasWords)
+      statements.push(text.slice(start, end).trim().replaceAll('{random}', randomUInt64));
+  };
+  for (const token of tokens) {
+    if (token.value !== ';') continue;
+    take(token.start);
+    start = token.end;
+  }
+  take(text.length);
+  return statements;
+}
+
+function randomUInt64(): string {
+  return randomBytes(8).readBigUInt64LE().toString();
+}

@@ -1,0 +1,94 @@
+-- Which profile an event belongs to, as 16 bytes: a hash keyed with two numbers drawn when this is first applied, so
+-- that nobody can make up a distinct id that falls on another's profile. {random} is replaced by a drawn UInt64.
+CREATE FUNCTION IF NOT EXISTS millraceProfileHash AS (project, distinct) ->
+  sipHash128Keyed((toUInt64({random}), toUInt64({random})), project, distinct);
+
+CREATE TABLE IF NOT EXISTS events (
+  project_id LowCardinality(String),
+  event_id UUID,
+  kind LowCardinality(String),
+  distinct_id String,
+  cookieless Bool,
+  profile_key UInt64 MATERIALIZED reinterpretAsUInt64(substring(millraceProfileHash(project_id, distinct_id), 1, 8)),
+  session_id UUID,
+  occur_time DateTime64(3, 'UTC'),
+  receive_time DateTime64(3, 'UTC'),
+  shard UInt16,
+  stream_seq UInt64,
+  browser LowCardinality(String),
+  browser_version LowCardinality(String),
+  os LowCardinality(String),
+  os_version LowCardinality(String),
+  device LowCardinality(String),
+  device_type LowCardinality(String),
+  country LowCardinality(String),
+  region LowCardinality(String),
+  city LowCardinality(String),
+  continent LowCardinality(String),
+  timezone LowCardinality(String),
+  hostname LowCardinality(String),
+  pathname LowCardinality(String),
+  url String,
+  referrer LowCardinality(String),
+  referrer_domain LowCardinality(String),
+  channel LowCardinality(String),
+  utm_source LowCardinality(String),
+  utm_medium LowCardinality(String),
+  utm_campaign LowCardinality(String),
+  utm_term LowCardinality(String),
+  utm_content LowCardinality(String),
+  string_properties Map(String, String),
+  int_properties Map(String, Int64),
+  double_properties Map(String, Float64),
+  bool_properties Map(String, Bool),
+  time_properties Map(String, DateTime64(3, 'UTC')),
+  INDEX ix_profile profile_key TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX ix_session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX ix_receive receive_time TYPE minmax GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(occur_time)
+ORDER BY (project_id, toDate(occur_time), kind, profile_key, occur_time)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_bytes_for_wide_part = 268435456;
+
+CREATE TABLE IF NOT EXISTS profile_activity (
+  project_id LowCardinality(String),
+  profile_id FixedString(16),
+  first_seen SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+  last_seen SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
+  first_received SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+  last_received SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
+  total_events SimpleAggregateFunction(sum, UInt64),
+  pageviews SimpleAggregateFunction(sum, UInt64),
+  sessions AggregateFunction(uniqExact, UUID),
+  agent AggregateFunction(argMaxIf, Tuple(String, String, String, String, String), Tuple(DateTime64(3, 'UTC'), UUID), UInt8),
+  place AggregateFunction(argMaxIf, Tuple(String, String, String), Tuple(DateTime64(3, 'UTC'), UUID), UInt8)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (project_id, profile_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  index_granularity = 256;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS profile_activity_view TO profile_activity AS
+SELECT
+  project_id,
+  millraceProfileHash(project_id, distinct_id) AS profile_id,
+  min(occur_time) AS first_seen,
+  max(occur_time) AS last_seen,
+  min(receive_time) AS first_received,
+  max(receive_time) AS last_received,
+  count() AS total_events,
+  countIf(kind = 'page_view') AS pageviews,
+  uniqExactState(session_id) AS sessions,
+  argMaxIfState(
+    (toString(browser), toString(browser_version), toString(os), toString(os_version), toString(device)),
+    (occur_time, event_id),
+    browser != '' OR os != '' OR device != '') AS agent,
+  argMaxIfState(
+    (toString(country), toString(region), toString(city)),
+    (occur_time, event_id),
+    country != '') AS place
+FROM events
+WHERE NOT cookieless
+GROUP BY project_id, profile_id;

@@ -1,0 +1,271 @@
+// Every method of every service against every kind of credential, over HTTP. What each method needs is written down
+// here once more, on purpose: a wrong row in the table of access must not make its own test agree.
+
+import { type DescMethod, type DescService, fromJson, type JsonObject } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access } from '../platform/auth.ts';
+import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { type AccountsProcess, bearer, newCustomer, startAccounts, tokenIn } from './accounts.ts';
+import { startBroker, type TestBroker } from './broker.ts';
+import { definedServices } from './defined-services.ts';
+
+type Need =
+  | 'nothing'
+  | 'customer'
+  | `${'org' | 'project'} ${'viewer' | 'member' | 'admin'}`
+  | 'sdk'
+  | 'shared'
+  | 'shared write';
+
+const needs: Record<string, Record<string, Need>> = {
+  'public.auth.v1.AuthService': { '*': 'nothing' },
+  'dashboard.orgs.v1.OrgsService': {
+    Create: 'customer',
+    List: 'customer',
+    AcceptInvite: 'customer',
+    Get: 'org viewer',
+    ListMembers: 'org viewer',
+    ListInvitations: 'org viewer',
+    ListOrgKeys: 'org viewer',
+    Leave: 'org viewer',
+    '*': 'org admin',
+  },
+  'dashboard.projects.v1.ProjectsService': {
+    Create: 'org admin',
+    List: 'customer',
+    Get: 'project viewer',
+    ListApiKeys: 'project viewer',
+    '*': 'project admin',
+  },
+  'dashboard.customers.v1.CustomersService': { '*': 'customer' },
+  'dashboard.orgemailproviders.v1.OrgEmailProvidersService': {
+    Get: 'org viewer',
+    '*': 'org admin',
+  },
+  'sdk.events.v1.EventsService': { '*': 'sdk' },
+  'events.v1.EventsService': { '*': 'sdk' },
+  'sdk.profiles.v1.ProfilesSDKService': { '*': 'sdk' },
+  'shared.profiles.v1.ProfilesService': { Delete: 'shared write', '*': 'shared' },
+  'shared.activity.v1.ActivityService': { '*': 'shared' },
+};
+
+/** Refused for the credential, or let through to the method, whatever that then says of the request. */
+type Verdict = 'in' | 'unauthenticated' | 'permission_denied' | 'not_found';
+
+const credentials = [
+  'none',
+  'garbage',
+  'expired token',
+  "other organization's token",
+  'viewer',
+  'member',
+  'admin',
+  'public key',
+  'private key',
+  "other project's key",
+  'revoked key',
+  'organization key',
+  'removed member',
+  'operator',
+] as const;
+type Credential = (typeof credentials)[number];
+
+function expected(need: Need, credential: Credential): Verdict {
+  if (need === 'nothing') return 'in';
+  switch (credential) {
+    case 'none':
+    case 'garbage':
+    case 'expired token':
+    case 'revoked key':
+      return 'unauthenticated';
+    case 'organization key':
+      return 'permission_denied';
+    case 'public key':
+      return need === 'sdk' ? 'in' : 'permission_denied';
+    case 'private key':
+      return isOfKeys(need) ? 'in' : 'permission_denied';
+    case "other project's key":
+      return isOfKeys(need) ? 'not_found' : 'permission_denied';
+    case "other organization's token":
+    case 'removed member':
+      return need === 'customer' ? 'in' : 'not_found';
+    case 'operator':
+    case 'admin':
+      return 'in';
+    case 'member':
+      return need === 'org admin' || need === 'project admin' ? 'permission_denied' : 'in';
+    case 'viewer':
+      return ['org admin', 'project admin', 'sdk', 'shared write'].includes(need)
+        ? 'permission_denied'
+        : 'in';
+    default:
+      return credential satisfies never;
+  }
+}
+
+function isOfKeys(need: Need): boolean {
+  return need === 'sdk' || need === 'shared' || need === 'shared write';
+}
+
+let broker: TestBroker;
+let accounts: AccountsProcess;
+let nowMs = Date.UTC(2026, 0, 1);
+let orgId: string;
+let projectId: string;
+let headers: Record<Credential, Record<string, string>>;
+const services = await definedServices();
+
+beforeAll(async () => {
+  broker = await startBroker();
+  accounts = await startAccounts({ brokerUrl: broker.url, clock: { nowMs: () => nowMs } });
+  const stale = await newCustomer(accounts);
+  nowMs += 3_600_000;
+  const owner = await newCustomer(accounts);
+  ({ orgId, projectId } = owner);
+  const asOwner = accounts.as(bearer(owner, projectId));
+  const join = async (role: Role) => {
+    const member = await newCustomer(accounts);
+    await asOwner.orgs.inviteMember({ orgId, email: member.email, role });
+    const token = tokenIn(await accounts.mailsTo(member.email));
+    await accounts.as(bearer(member)).orgs.acceptInvite({ token });
+    return member;
+  };
+  const removed = await join(Role.ADMIN);
+  await accounts.as(bearer(removed)).orgs.get({ orgId });
+  await asOwner.orgs.removeMember({ orgId, customerId: removed.customer?.id ?? '' });
+  const other = await newCustomer(accounts);
+  const operator = await newCustomer(accounts);
+  await accounts.control.accounts.change(operator.customer?.id ?? '', (record) => ({
+    ...record,
+    superAdmin: true,
+  }));
+  const key = async (kind: ApiKeyKind) => asOwner.projects.createApiKey({ kind });
+  const revoked = await key(ApiKeyKind.PRIVATE);
+  await asOwner.projects.revokeApiKey({ id: revoked.apiKey?.id ?? '' });
+  const otherKey = await accounts
+    .as(bearer(other, other.projectId))
+    .projects.createApiKey({ kind: ApiKeyKind.PRIVATE });
+  const orgKey = await asOwner.orgs.createOrgKey({ orgId, role: Role.ADMIN });
+  const apiKey = (value: string) => ({ 'x-api-key': value, 'x-project-id': projectId });
+  headers = {
+    none: { 'x-project-id': projectId },
+    garbage: { authorization: 'Bearer garbage', 'x-project-id': projectId },
+    'expired token': bearer(stale, projectId),
+    "other organization's token": bearer(other, projectId),
+    viewer: bearer(await join(Role.VIEWER), projectId),
+    member: bearer(await join(Role.MEMBER), projectId),
+    admin: bearer(owner, projectId),
+    'public key': apiKey((await key(ApiKeyKind.PUBLIC)).key),
+    'private key': apiKey((await key(ApiKeyKind.PRIVATE)).key),
+    "other project's key": apiKey(otherKey.key),
+    'revoked key': apiKey(revoked.key),
+    'organization key': { authorization: `Bearer ${orgKey.key}`, 'x-project-id': projectId },
+    'removed member': bearer(removed, projectId),
+    operator: bearer(operator, projectId),
+  };
+});
+
+afterAll(async () => {
+  await accounts.close();
+  await broker.stop();
+});
+
+const methods = services.flatMap((service) =>
+  service.methods.map((method): [string, DescService, DescMethod] => [
+    `${service.typeName}/${method.name}`,
+    service,
+    method,
+  ]),
+);
+
+it('every method has its need written down, and a row', () => {
+  expect(methods.length).toBeGreaterThan(40);
+  expect([...access.keys()].sort()).toEqual(methods.map(([name]) => name).sort());
+  for (const [, service, method] of methods) expect(needOf(service, method)).toBeDefined();
+});
+
+describe.each(methods)('%s', (_, service, method) => {
+  it('answers each credential as it must', async () => {
+    const need = needOf(service, method);
+    const wanted = credentials.map((credential) => `${credential}: ${expected(need, credential)}`);
+    const got: string[] = [];
+    for (const credential of credentials) {
+      // Leaving works, and would change who is who.
+      const harmless = method.name === 'Leave' && expected(need, credential) === 'in';
+      const request = need.startsWith('org') ? { orgId } : {};
+      const answer = harmless ? 'in' : await ask(service, method, request, headers[credential]);
+      got.push(`${credential}: ${answer}`);
+    }
+    expect(got).toEqual(wanted);
+  });
+});
+
+it.each(['projects', 'customers'] as const)(
+  '%s of a named organization are for its own',
+  async (name) => {
+    const list = (credential: Credential) => accounts.as(headers[credential])[name].list({ orgId });
+    await list('viewer');
+    await list('operator');
+    for (const credential of ["other organization's token", 'removed member'] as const) {
+      await expect(list(credential)).rejects.toMatchObject({ code: Code.NotFound });
+    }
+  },
+);
+
+it('answers access before it looks at arguments, broken ones included', async () => {
+  const post = (path: string, sent: Record<string, string>) =>
+    fetch(`${accounts.baseUrl}/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...sent },
+      body: '{"orgId": 1, "displayName": ',
+    }).then(({ status }) => status);
+  const path = 'dashboard.projects.v1.ProjectsService/Update';
+  expect(await post(path, headers.none)).toBe(401);
+  expect(await post(path, headers.viewer)).toBe(403);
+  expect(await post(path, headers["other organization's token"])).toBe(404);
+  expect(await post(path, headers.admin)).toBe(400);
+});
+
+function needOf(service: DescService, method: DescMethod): Need {
+  const need = needs[service.typeName]?.[method.name] ?? needs[service.typeName]?.['*'];
+  if (need === undefined) throw new Error(`say what ${service.typeName}/${method.name} needs`);
+  return need;
+}
+
+/** Calls the method with nothing that could change a record. */
+async function ask(
+  service: DescService,
+  method: DescMethod,
+  fields: JsonObject,
+  sent: Record<string, string>,
+): Promise<Verdict> {
+  const request = fromJson(method.input, fields);
+  const client: Record<string, (request: object) => unknown> = accounts.client(service, sent);
+  try {
+    const answer = client[method.localName]?.(request);
+    if (isStream(answer)) for await (const _ of answer) break;
+    else await answer;
+    return 'in';
+  } catch (error) {
+    return verdictOf(ConnectError.from(error));
+  }
+}
+
+function verdictOf({ code, rawMessage }: ConnectError): Verdict {
+  const foreign = ['there is no such organization', 'there is no such project'];
+  // A method without access says these too, of what a request names; nothing that is sent here does.
+  if (code === Code.NotFound && foreign.includes(rawMessage)) return 'not_found';
+  if (code === Code.PermissionDenied) return 'permission_denied';
+  const ofCredential = ['no credential', 'the API key', 'the authorization', 'the token'];
+  if (code === Code.Unauthenticated && ofCredential.some((text) => rawMessage.startsWith(text))) {
+    return 'unauthenticated';
+  }
+  expect([Code.InvalidArgument, Code.NotFound, Code.Unauthenticated]).toContain(code);
+  return 'in';
+}
+
+function isStream(answer: unknown): answer is AsyncIterable<unknown> {
+  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+}

@@ -1,0 +1,217 @@
+// The accounts service as users meet it: real HTTP, the real router with access checks, a real broker; mails land in
+// files. Methods of the other services answer nothing here, so that access to them can be asked for too.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DescService } from '@bufbuild/protobuf';
+import {
+  type Client,
+  createClient,
+  createContextValues,
+  type Interceptor,
+} from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { defaultAttemptLimits } from '../control/auth/attempts.ts';
+import { callerAddressKey } from '../control/caller-address.ts';
+import { type Control, type ControlOptions, startControl } from '../control/start.ts';
+import { readAccountSettings } from '../platform/account-settings.ts';
+import { createAuthenticate } from '../platform/auth.ts';
+import { checkAccessFirst, createAuthInterceptor } from '../platform/auth-interceptor.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { startHttp } from '../platform/http.ts';
+import { openBucket } from '../platform/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { createLog } from '../platform/log.ts';
+import { connectBroker, type NatsConnection } from '../platform/nats.ts';
+import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/projects.ts';
+import { buckets, ensureTopology } from '../platform/topology.ts';
+import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
+import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { EventsService as PlainEventsService } from '../proto/gen/events/v1/events_pb.js';
+import { AuthService, type SignUpResponse } from '../proto/gen/public/auth/v1/auth_pb.js';
+import { EventsService } from '../proto/gen/sdk/events/v1/events_pb.js';
+import { ProfilesSDKService } from '../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+
+export interface AccountsOptions {
+  brokerUrl: string;
+  /** An existing data directory; otherwise a temporary one, removed by `close`. */
+  dataDir?: string;
+  clock?: Clock;
+  env?: Record<string, string>;
+  control?: Partial<ControlOptions>;
+  staleAfterMs?: number;
+}
+
+export interface AccountsProcess {
+  baseUrl: string;
+  dataDir: string;
+  control: Control;
+  connection: NatsConnection;
+  projects: WatchedBucket<ProjectRecord>;
+  /** Clients that send these headers. */
+  as(headers?: Record<string, string>): Clients;
+  client<S extends DescService>(service: S, headers?: Record<string, string>): Client<S>;
+  /** The texts of the mails sent so far to the address, oldest first. */
+  mailsTo(address: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface Clients {
+  auth: Client<typeof AuthService>;
+  orgs: Client<typeof OrgsService>;
+  projects: Client<typeof ProjectsService>;
+  customers: Client<typeof CustomersService>;
+  providers: Client<typeof OrgEmailProvidersService>;
+}
+
+const log = createLog('silent');
+/** Attempts without a limit. */
+export const unlimited = { ...defaultAttemptLimits, perAddress: 0 };
+
+export async function startAccounts(options: AccountsOptions): Promise<AccountsProcess> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-accounts-'));
+  const connection = await connectBroker(options.brokerUrl, log);
+  await ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
+  const bucket = await openBucket(connection, buckets.projects, readProject);
+  const projects = await watchBucket(connection, bucket, { log });
+  const problems: string[] = [];
+  const settings = readAccountSettings((name) => options.env?.[name], problems);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const control = await startControl({
+    connection,
+    projects,
+    dataDir,
+    clock: options.clock ?? systemClock,
+    log,
+    settings,
+    publicUrl: () => 'http://dashboard.test',
+    attemptLimits: unlimited,
+    ...options.control,
+  });
+  const { staleAfterMs } = options;
+  const directory = new ProjectDirectory(
+    projects,
+    staleAfterMs === undefined ? {} : { staleAfterMs },
+  );
+  const authenticate = createAuthenticate(directory, control.customerAccess);
+  const http = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    hotRoutes: [],
+    connect: {
+      routes: (router) => {
+        control.register(router);
+        for (const service of [
+          EventsService,
+          PlainEventsService,
+          ProfilesSDKService,
+          ProfilesService,
+          ActivityService,
+        ]) {
+          router.service(service, answersNothing(service));
+        }
+        checkAccessFirst(router, authenticate);
+      },
+      interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
+      contextValues: (request) =>
+        createContextValues().set(callerAddressKey, request.socket.remoteAddress),
+    },
+    serviceAliases: new Map(),
+  });
+  const baseUrl = `http://127.0.0.1:${http.port}`;
+  const client: AccountsProcess['client'] = (service, headers = {}) =>
+    createClient(
+      service,
+      createConnectTransport({ baseUrl, httpVersion: '1.1', interceptors: [sending(headers)] }),
+    );
+  return {
+    baseUrl,
+    dataDir,
+    control,
+    connection,
+    projects,
+    client,
+    as: (headers) => ({
+      auth: client(AuthService, headers),
+      orgs: client(OrgsService, headers),
+      projects: client(ProjectsService, headers),
+      customers: client(CustomersService, headers),
+      providers: client(OrgEmailProvidersService, headers),
+    }),
+    async mailsTo(address) {
+      await control.outbox.idle();
+      return mailFiles(dataDir).filter((text) => text.includes(`To: ${address}`));
+    },
+    async close() {
+      await http.close(0);
+      await control.close();
+      await projects.close();
+      await connection.close();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The headers of a customer, in a project where one is named. */
+export function bearer(
+  session: { accessToken: string },
+  projectId?: string,
+): Record<string, string> {
+  return {
+    authorization: `Bearer ${session.accessToken}`,
+    ...(projectId !== undefined && { 'x-project-id': projectId }),
+  };
+}
+
+let customers = 0;
+
+/** A customer nobody else in the run is. */
+export async function newCustomer(
+  accounts: AccountsProcess,
+  name = 'customer',
+): Promise<SignUpResponse & { email: string; orgId: string; projectId: string }> {
+  const email = `${name}-${++customers}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const session = await accounts.as().auth.signUp({ email, password: 'correct horse' });
+  const { orgs } = await accounts.as(bearer(session)).orgs.list({});
+  const { projects } = await accounts.as(bearer(session)).projects.list({});
+  return { ...session, email, orgId: orgs[0]?.id ?? '', projectId: projects[0]?.id ?? '' };
+}
+
+/** The token in the newest of the mails. */
+export function tokenIn(mails: readonly string[]): string {
+  return /token=([\w.-]+)/.exec(mails.at(-1) ?? '')?.[1] ?? '';
+}
+
+function mailFiles(dataDir: string): string[] {
+  const directory = join(dataDir, 'mail');
+  try {
+    return readdirSync(directory)
+      .sort()
+      .map((name) => readFileSync(join(directory, name), 'utf8'));
+  } catch {
+    return [];
+  }
+}
+
+function sending(headers: Record<string, string>): Interceptor {
+  return (next) => (request) => {
+    for (const [name, value] of Object.entries(headers)) request.header.set(name, value);
+    return next(request);
+  };
+}
+
+function answersNothing(service: DescService) {
+  return Object.fromEntries(
+    service.methods.map((method) => [
+      method.localName,
+      method.methodKind === 'server_streaming' ? nothing : () => ({}),
+    ]),
+  );
+}
+
+async function* nothing(): AsyncGenerator<object> {}

@@ -1,0 +1,193 @@
+// The caller's address decides the place and is then forgotten: MaxMind's listed networks give the listed country and
+// city through HTTP, and no address, nor a client-sent `$ip`, is in any file of the data directory afterwards. Skipped
+// where the outside test data is absent.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'nats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeFrame } from '../proto/wire/frame.ts';
+import { batchCreate, eventually, listActivity, newEvent, rows } from './client.ts';
+import { root } from './source-tree.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const geoData = join(root, '..', 'shared', 'data', 'geoip');
+const manyEvents = 30;
+const clientSentAddress = '203.0.113.77';
+
+interface Network {
+  address: string;
+  country: string | undefined;
+  city: string | undefined;
+}
+
+interface Place {
+  country?: { iso_code?: string };
+  city?: { names?: { en?: string } };
+}
+
+/** First address of each listed network. */
+function listedNetworks(): Network[] {
+  const listed: Record<string, Place>[] = JSON.parse(
+    readFileSync(join(geoData, 'GeoIP2-City-Test.json'), 'utf8'),
+  );
+  return listed.flatMap((entry) =>
+    Object.entries(entry).map(([network, place]) => ({
+      address: plainAddress(network.slice(0, network.indexOf('/'))),
+      country: place.country?.iso_code,
+      city: place.city?.names?.en,
+    })),
+  );
+}
+
+/** The list writes IPv4 networks of the IPv6 tree as ::a.b.c.d. */
+function plainAddress(text: string): string {
+  return /^::\d+\.\d+\.\d+\.\d+$/.test(text) ? text.slice(2) : text;
+}
+
+function allFiles(directory: string): { name: string; bytes: Buffer }[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const name = join(entry.parentPath, entry.name);
+      return { name, bytes: readFileSync(name) };
+    });
+}
+
+/** Every message of every event stream, dead letters included, as text. */
+async function brokerContents(natsUrl: string): Promise<{ texts: string[]; packed: number }> {
+  const connection = await connect({ servers: natsUrl });
+  const manager = await connection.jetstreamManager();
+  const texts: string[] = [];
+  let packed = 0;
+  const decoder = new TextDecoder();
+  for await (const stream of manager.streams.list()) {
+    if (!stream.config.name.startsWith('EVENTS_')) continue;
+    const { first_seq: first, last_seq: last, messages } = stream.state;
+    if (messages === 0) continue;
+    for (let seq = first; seq <= last; seq++) {
+      const message = await manager.streams.getMessage(stream.config.name, { seq });
+      texts.push(decoder.decode(message.data));
+      if (stream.config.name === 'EVENTS_DLQ') continue;
+      if (message.data[2] !== 0) packed++;
+      for (const request of decodeFrame(message.data)) {
+        texts.push(JSON.stringify(request.context), decoder.decode(request.body));
+      }
+    }
+  }
+  await connection.close();
+  return { texts, packed };
+}
+
+// Unpacked, every byte in the broker's files can be looked through; packed, what the frames unpack to.
+describe.runIf(existsSync(geoData)).each(['off', 'on'])('the address, frames packed: %s', (lz4) => {
+  const networks = existsSync(geoData) ? listedNetworks() : [];
+  const addresses = [...networks.map((network) => network.address), clientSentAddress];
+  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-address-'));
+  const env = {
+    MILLRACE_TRUSTED_PROXIES: '127.0.0.0/8',
+    MILLRACE_PROXY_HOPS: '1',
+    MILLRACE_GEO_DATABASE: join(geoData, 'GeoIP2-City-Test.mmdb'),
+    MILLRACE_LOG_LEVEL: 'debug',
+    MILLRACE_FRAME_LZ4: lz4,
+  };
+  let stack: Stack;
+  let log = '';
+
+  beforeAll(async () => {
+    // Without the pipeline first, so that every frame is still in the broker when it is looked at.
+    stack = await startStack({ dataDir, env, args: ['--roles', 'ingest,query'] });
+  }, 120_000);
+  afterAll(async () => {
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const forgotten = (text: string): string[] =>
+    addresses.filter((address) => text.includes(address) && address.length > 4);
+
+  it('is in no frame and no file while events wait in the broker', async () => {
+    for (const [index, { address }] of networks.entries()) {
+      const event = {
+        ...newEvent({ distinctId: `caller of ${index}` }),
+        autoProperties: {
+          $ip: { stringValue: clientSentAddress },
+          $country: { stringValue: 'client' },
+          $kept: { stringValue: 'kept' },
+        },
+      };
+      const headers = { 'x-forwarded-for': address };
+      const { eventId, kind, occurTime } = newEvent();
+      const nobody = { eventId, kind, occurTime, cookieless: true };
+      const answer = await batchCreate(stack, [event, nobody], { headers });
+      expect(answer).toMatchObject({ status: 200, body: { accepted: 2 } });
+    }
+    const hidden = [
+      '"autoProperties":{"\\u0024ip":{"stringValue":"A"}}',
+      '"auto_properties":{"$\\u0069p":{"string_value":"A"}}',
+      '"autoProperties":{"$ip":{"stringValue":"A"}},"customProperties":{"x":{"stringValue":"y"}}',
+    ];
+    for (const [index, members] of hidden.entries()) {
+      const event = JSON.stringify(newEvent({ distinctId: `hidden ${index}` }));
+      const body = `{"events":[${event.slice(0, -1)},${members.replace('A', clientSentAddress)}}]}`;
+      const response = await fetch(`${stack.baseUrl}/sdk.events.v1.EventsService/BatchCreate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': stack.privateKey },
+        body,
+      });
+      expect(response.status).toBe(200);
+    }
+    const many = Array.from({ length: manyEvents }, (_, index) => ({
+      ...newEvent({ distinctId: `one of many ${index}` }),
+      autoProperties: { $ip: { stringValue: clientSentAddress } },
+    }));
+    expect(await batchCreate(stack, many)).toMatchObject({ status: 200 });
+    const { texts: frames, packed } = await brokerContents(stack.natsUrl);
+    expect(packed).toBe(lz4 === 'on' ? 1 : 0);
+    expect(frames.length).toBeGreaterThan(networks.length);
+    expect(frames.some((text) => text.includes('"kept"'))).toBe(true);
+    expect(frames.flatMap(forgotten)).toEqual([]);
+    for (const { name, bytes } of allFiles(dataDir)) {
+      expect({ name, found: forgotten(bytes.toString('latin1')) }).toEqual({ name, found: [] });
+    }
+    log = stack.log();
+    await stack.stop();
+  });
+
+  it('gives the listed country and city', async () => {
+    stack = await startStack({ dataDir, env });
+    const { events } = await eventually(
+      () => listActivity(stack, { pageSize: 1_000 }),
+      (page) => page.events.length === 2 * networks.length + 3 + manyEvents,
+    );
+    const placeOf = new Map(events.map((event) => [event['distinctId'], event.autoProperties]));
+    for (const [index, network] of networks.entries()) {
+      const auto = placeOf.get(`caller of ${index}`) ?? {};
+      expect({
+        network,
+        country: auto['$country']?.['stringValue'],
+        city: auto['$city']?.['stringValue'],
+      }).toEqual({ network, country: network.country, city: network.city });
+      expect(auto).not.toHaveProperty('$ip');
+      expect(auto['$kept']).toEqual({ stringValue: 'kept' });
+    }
+  });
+
+  it('is in no file, row, log line or metric after the events are stored', async () => {
+    const stored = await rows(stack.clickhouseUrl, 'SELECT * FROM events');
+    expect(stored.length).toBe(2 * networks.length + 3 + manyEvents);
+    const [nobodies] = await rows<{ ids: number }>(
+      stack.clickhouseUrl,
+      'SELECT uniqExact(distinct_id) AS ids FROM events WHERE cookieless',
+    );
+    expect(nobodies?.ids).toBeGreaterThan(networks.length / 2);
+    expect(forgotten(JSON.stringify(stored))).toEqual([]);
+    expect((await brokerContents(stack.natsUrl)).texts.flatMap(forgotten)).toEqual([]);
+    for (const { name, bytes } of allFiles(dataDir)) {
+      expect({ name, found: forgotten(bytes.toString('latin1')) }).toEqual({ name, found: [] });
+    }
+    const metrics = await (await fetch(`${stack.baseUrl}/metrics`)).text();
+    expect(forgotten(log + stack.log() + metrics)).toEqual([]);
+  });
+});

@@ -1,0 +1,116 @@
+// A plain HTTP client of the running product, for the end-to-end tests: what a user with curl would do.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@clickhouse/client';
+
+export interface Sent {
+  eventId: string;
+  kind: string;
+  distinctId: string;
+  sessionId: string;
+  occurTime: string;
+  autoProperties?: Record<string, unknown>;
+  customProperties?: Record<string, unknown>;
+}
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Headers;
+}
+
+const activityList = '/shared.activity.v1.ActivityService/List';
+
+/** An event of now with fresh ids; `fields` override. */
+export function newEvent(fields: Partial<Sent> = {}): Sent {
+  return {
+    eventId: randomUUID(),
+    kind: 'page_view',
+    distinctId: 'visitor',
+    sessionId: randomUUID(),
+    occurTime: new Date().toISOString(),
+    ...fields,
+  };
+}
+
+/** POSTs JSON; rejects only where no HTTP answer comes. */
+export async function call(
+  baseUrl: string,
+  path: string,
+  key: string,
+  message: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key, ...headers },
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+  });
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text), headers: response.headers };
+}
+
+export function batchCreate(
+  stack: { baseUrl: string; publicKey: string },
+  events: readonly unknown[],
+  options: { key?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const path = '/sdk.events.v1.EventsService/BatchCreate';
+  return call(stack.baseUrl, path, options.key ?? stack.publicKey, { events }, options.headers);
+}
+
+export type StoredEvent = Record<string, unknown> & {
+  eventId: string;
+  profileId: string;
+  autoProperties?: Record<string, Record<string, unknown>>;
+  customProperties?: Record<string, Record<string, unknown>>;
+};
+
+/** One page of ActivityService.List; throws where the answer is not 200. */
+export async function listActivity(
+  stack: { baseUrl: string; privateKey: string },
+  request: Record<string, unknown>,
+): Promise<{ events: StoredEvent[]; nextPageToken: string }> {
+  const answer = await call(stack.baseUrl, activityList, stack.privateKey, request);
+  if (answer.status !== 200)
+    throw new Error(`List: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const { events = [], nextPageToken = '' } = answer.body as {
+    events?: StoredEvent[];
+    nextPageToken?: string;
+  };
+  return { events, nextPageToken };
+}
+
+/** Asks again until `done` holds, every 50 ms; throws after `timeoutMs` with what was seen last. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  done: (value: T) => boolean,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await ask();
+    if (done(value)) return value;
+    if (performance.now() > deadline) {
+      throw new Error(
+        `not in ${timeoutMs} ms; last seen: ${JSON.stringify(value)?.slice(0, 2_000)}`,
+      );
+    }
+    await delay(50);
+  }
+}
+
+/** Rows of a query on the stack's ClickHouse; 64-bit integers are numbers. */
+export async function rows<T>(clickhouseUrl: string, query: string): Promise<T[]> {
+  const client = createClient({
+    url: clickhouseUrl,
+    compression: { response: false, request: false },
+  });
+  try {
+    const result = await client.query({ query, format: 'JSONEachRow' });
+    return await result.json<T>();
+  } finally {
+    await client.close();
+  }
+}

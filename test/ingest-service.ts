@@ -1,0 +1,134 @@
+// The ingest service alone, on real HTTP and a real broker, for tests: with the hot route in front as the product has
+// it, and once more with nothing but the Connect router, so that the two can be held against each other.
+
+import { BlockList } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createContextValues } from '@connectrpc/connect';
+import { createApiKey, createProject, type ProjectStore } from '../control/projects.ts';
+import { openSalts } from '../ingest/salt-bucket.ts';
+import { peerAddressKey } from '../ingest/service.ts';
+import { type IngestOptions, startIngest } from '../ingest/start.ts';
+import { createAuthenticate } from '../platform/auth.ts';
+import { checkAccessFirst, createAuthInterceptor } from '../platform/auth-interceptor.ts';
+import { systemClock } from '../platform/clock.ts';
+import { startHttp } from '../platform/http.ts';
+import { openBucket } from '../platform/kv.ts';
+import { watchBucket } from '../platform/kv-watch.ts';
+import { maxBodyBytes } from '../platform/limits.ts';
+import { createLog } from '../platform/log.ts';
+import { createMetrics, type Metrics } from '../platform/metrics.ts';
+import { connectBroker, type NatsConnection } from '../platform/nats.ts';
+import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/projects.ts';
+import { buckets, ensureTopology } from '../platform/topology.ts';
+import { decodeFrame, type FrameRequest } from '../proto/wire/frame.ts';
+import { startBroker, type TestBroker } from './broker.ts';
+
+export interface IngestService {
+  baseUrl: string;
+  /** The same parts behind the Connect router alone. */
+  routerUrl: string;
+  projectId: string;
+  publicKey: string;
+  privateKey: string;
+  broker: TestBroker;
+  nats: NatsConnection;
+  projects: ProjectStore;
+  metrics: Metrics;
+  /** The requests of every message in the broker, in order. */
+  queued(stream?: string): Promise<FrameRequest[]>;
+  stop(): Promise<void>;
+}
+
+export async function startIngestService(
+  options: Partial<IngestOptions> & { eventsMaxBytes?: number } = {},
+): Promise<IngestService> {
+  const log = createLog('silent');
+  const clock = options.clock ?? systemClock;
+  const metrics = createMetrics();
+  const broker = await startBroker();
+  const nats = await connectBroker(broker.url, log);
+  const eventsMaxBytes = options.eventsMaxBytes ?? 256 * 1_048_576;
+  await ensureTopology(nats, { eventsMaxBytes, shards: 1 });
+  const bucket = await openBucket(nats, buckets.projects, readProject);
+  const projects = await watchBucket<ProjectRecord>(nats, bucket, { log });
+  const project = await createProject(projects, { organizationId: 'o', displayName: 'p' }, clock);
+  const made = await createApiKey(projects, project.id, { kind: 'private' }, clock);
+  const authenticate = createAuthenticate(new ProjectDirectory(projects));
+  const salts = await openSalts({ nats, clock, log });
+  const ingest = startIngest({
+    nats,
+    salts,
+    shards: 1,
+    authenticate,
+    caller: {
+      trustedProxies: new BlockList(),
+      proxyHops: 0,
+      botScoreHeader: 'cf-bot-score',
+      verifiedBotHeader: 'cf-verified-bot',
+    },
+    eventsPerSecond: 0,
+    eventsBurst: 1,
+    publishDeadlineMs: 5_000,
+    frameLz4: options.frameLz4 ?? true,
+    clock,
+    log,
+    metrics,
+    ...options,
+  });
+  const serve = (isHot: boolean) =>
+    startHttp({
+      host: '127.0.0.1',
+      port: 0,
+      hotRoutes: isHot ? [ingest.hotRoute] : [],
+      connect: {
+        routes: (router) => {
+          ingest.register(router);
+          checkAccessFirst(router, authenticate);
+        },
+        interceptors: [createAuthInterceptor(authenticate)],
+        readMaxBytes: maxBodyBytes,
+        contextValues: (request) =>
+          createContextValues().set(peerAddressKey, request.socket.remoteAddress),
+      },
+      serviceAliases: new Map(),
+    });
+  const [hot, router] = await Promise.all([serve(true), serve(false)]);
+  return {
+    baseUrl: `http://127.0.0.1:${hot.port}`,
+    routerUrl: `http://127.0.0.1:${router.port}`,
+    projectId: project.id,
+    publicKey: project.keys[0]?.publicKey ?? '',
+    privateKey: made.kind === 'created' ? made.key.raw : '',
+    broker,
+    nats,
+    projects,
+    metrics,
+    queued: (stream = 'EVENTS_0') => queuedRequests(nats, stream),
+    async stop() {
+      await Promise.all([hot.close(0), router.close(0)]);
+      ingest.close();
+      salts.close();
+      projects.close();
+      await nats.close();
+      await broker.stop();
+    },
+  };
+}
+
+/** Stops the broker's process and resolves when it surely answers nothing more: a signal takes its time. */
+export async function freeze(broker: TestBroker, nats: NatsConnection): Promise<void> {
+  broker.pause();
+  const answers = () => Promise.race([nats.flush().then(() => true), delay(50).then(() => false)]);
+  while (await answers());
+}
+
+async function queuedRequests(nats: NatsConnection, stream: string): Promise<FrameRequest[]> {
+  const manager = await nats.jetstreamManager();
+  const { first_seq, last_seq, messages } = (await manager.streams.info(stream)).state;
+  const requests: FrameRequest[] = [];
+  for (let seq = first_seq; messages > 0 && seq <= last_seq; seq++) {
+    const { data } = await manager.streams.getMessage(stream, { seq });
+    requests.push(...decodeFrame(data));
+  }
+  return requests;
+}

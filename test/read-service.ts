@@ -1,0 +1,92 @@
+// The read service alone, on real HTTP and a real engine, for tests: a header says which project a caller reads, where
+// the product would ask for a key.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { createClickHouse } from '../platform/clickhouse.ts';
+import { systemClock } from '../platform/clock.ts';
+import { startHttp } from '../platform/http.ts';
+import { createLog, type Log } from '../platform/log.ts';
+import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { registerQuery } from '../query/routes.ts';
+
+export interface ReadService {
+  baseUrl: string;
+  /** On the database of the service. */
+  clickhouse: ClickHouseClient;
+  /** Generated clients that read `projectId`; binary, so that every type is exact. */
+  activity(projectId: string): Client<typeof ActivityService>;
+  profiles(projectId: string): Client<typeof ProfilesService>;
+  /** POSTs JSON to a method such as `shared.activity.v1.ActivityService/List`. */
+  post(
+    projectId: string,
+    method: string,
+    body: unknown,
+  ): Promise<{ status: number; text: string; headers: Headers }>;
+  stop(): Promise<void>;
+}
+
+export interface ReadServiceOptions {
+  clickhouseUrl: string;
+  readsPerSecond?: number;
+  maxReadMs?: number;
+  log?: Log;
+}
+
+export async function startReadService(options: ReadServiceOptions): Promise<ReadService> {
+  const log = options.log ?? createLog('silent');
+  const clickhouse = createClickHouse(options.clickhouseUrl, { log, maxConnections: 10 });
+  const http = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    hotRoutes: [],
+    serviceAliases: new Map(),
+    connect: {
+      routes: (router) =>
+        registerQuery(router, {
+          clickhouse,
+          clock: systemClock,
+          log,
+          readsPerSecond: options.readsPerSecond ?? 0,
+          ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
+          readerOf: ({ requestHeader }) => {
+            const projectId = requestHeader.get('x-test-project') ?? '';
+            return { projectId, keyId: projectId };
+          },
+        }),
+    },
+  });
+  const baseUrl = `http://127.0.0.1:${http.port}`;
+  const transport = (projectId: string) =>
+    createConnectTransport({
+      baseUrl,
+      httpVersion: '1.1',
+      useBinaryFormat: true,
+      interceptors: [
+        (next) => (request) => {
+          request.header.set('x-test-project', projectId);
+          return next(request);
+        },
+      ],
+    });
+  return {
+    baseUrl,
+    clickhouse,
+    activity: (projectId) => createRpcClient(ActivityService, transport(projectId)),
+    profiles: (projectId) => createRpcClient(ProfilesService, transport(projectId)),
+    async post(projectId, method, body) {
+      const response = await fetch(`${baseUrl}/${method}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-test-project': projectId },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      return { status: response.status, text: await response.text(), headers: response.headers };
+    },
+    async stop() {
+      await http.close(0);
+      await clickhouse.close();
+    },
+  };
+}

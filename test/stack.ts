@@ -1,0 +1,150 @@
+// The whole product as a user runs it: the built main.ts on a temporary data directory with its own broker and engine.
+// Used by the end-to-end tests and the benches. Ends only processes it started.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { root } from './source-tree.ts';
+
+/** What `--json` prints when the service is ready. */
+export interface Announcement {
+  baseUrl: string;
+  organizationId: string;
+  projectId: string;
+  publicKey: string;
+  privateKey: string;
+}
+
+export type Part = 'service' | 'broker' | 'engine';
+
+export interface Stack extends Announcement {
+  dataDir: string;
+  natsUrl: string;
+  clickhouseUrl: string;
+  /** Process ids of the service, the broker and the engine, as they are now. */
+  pids(): Record<Part, number>;
+  /** SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart`. */
+  kill9(part: Part): void;
+  /** Starts the service again on the same directory; its URLs may change. */
+  restart(): Promise<Stack>;
+  /** SIGTERM, then waits for the end; returns the exit code and how long it took. */
+  stop(): Promise<{ code: number | null; ms: number }>;
+  /** The last lines of the log. */
+  log(): string;
+}
+
+export interface StackOptions {
+  env?: Record<string, string>;
+  args?: readonly string[];
+  /** An existing data directory; otherwise a temporary one, removed by `stop`. */
+  dataDir?: string;
+}
+
+const readyTimeoutMs = 90_000;
+const keptLogLines = 200;
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-stack-'));
+  const lines: string[] = [];
+  const args = [join(root, 'dist', 'main.js'), '--json', '--port', '0', '--data', dataDir];
+  const service = spawn(process.execPath, [...args, ...(options.args ?? [])], {
+    env: { ...process.env, MILLRACE_LOG_LEVEL: 'info', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  createInterface({ input: service.stderr }).on('line', (line) => {
+    lines.push(line);
+    if (lines.length > keptLogLines) lines.shift();
+  });
+  const announcement = await firstLine(service, () => lines.join('\n'));
+  const pids = (): Record<Part, number> => ({
+    service: service.pid ?? 0,
+    broker: Number(readFileSync(join(dataDir, 'nats', 'nats.pid'), 'utf8')),
+    engine: enginePid(service.pid ?? 0),
+  });
+  return {
+    ...announcement,
+    dataDir,
+    natsUrl: `nats://127.0.0.1:${brokerPort(dataDir)}`,
+    clickhouseUrl: `http://127.0.0.1:${enginePort(pids().engine)}/millrace`,
+    pids,
+    kill9(part) {
+      process.kill(pids()[part], 'SIGKILL');
+    },
+    async restart() {
+      if (service.exitCode === null && service.signalCode === null) {
+        await new Promise((resolve) => service.once('exit', resolve));
+      }
+      return startStack({ ...options, dataDir });
+    },
+    async stop() {
+      const started = performance.now();
+      if (service.exitCode === null && service.signalCode === null) {
+        const ended = new Promise((resolve) => service.once('exit', resolve));
+        service.kill('SIGTERM');
+        await ended;
+      }
+      if (options.dataDir === undefined) await removeWhenQuiet(dataDir);
+      return { code: service.exitCode, ms: performance.now() - started };
+    },
+    log: () => lines.join('\n'),
+  };
+}
+
+function firstLine(service: ChildProcess, log: () => string): Promise<Announcement> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => {
+      clearTimeout(timer);
+      service.kill('SIGKILL');
+      reject(new Error(`the stack is not ready: ${why}\n${log()}`));
+    };
+    const timer = setTimeout(() => fail(`nothing printed in ${readyTimeoutMs} ms`), readyTimeoutMs);
+    service.once('exit', (code) => fail(`exit code ${code}`));
+    service.once('error', (error) => fail(error.message));
+    if (service.stdout === null) return fail('no standard output');
+    createInterface({ input: service.stdout }).once('line', (line) => {
+      clearTimeout(timer);
+      service.removeAllListeners('exit');
+      resolve(JSON.parse(line));
+    });
+  });
+}
+
+/** Children of a process, read from the kernel. */
+function children(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+function commandLine(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+}
+
+function enginePid(service: number): number {
+  const isEngine = (pid: number): boolean =>
+    commandLine(pid).some((word) => word.endsWith('sql/engine/main.js'));
+  return children(service).find(isEngine) ?? 0;
+}
+
+function enginePort(pid: number): number {
+  const words = commandLine(pid);
+  return Number(words[words.indexOf('--port') + 1]);
+}
+
+function brokerPort(dataDir: string): number {
+  return JSON.parse(readFileSync(join(dataDir, 'nats', 'nats.conf'), 'utf8')).port;
+}
+
+// A child that was told to end may still write for a moment.
+async function removeWhenQuiet(directory: string): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+      return;
+    } catch {
+      await delay(100);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// What `npm start` promises: readiness, the same keys and data at a second start, one clear sentence where it cannot
+// run, and an end that leaves no process behind.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { batchCreate, eventually, listActivity, newEvent } from './client.ts';
+import { root } from './source-tree.ts';
+import { startStack } from './stack.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'millrace-start-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Runs the service until it ends by itself. */
+function runToEnd(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; stderr: string; stdout: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+      env: { ...process.env, ...env },
+    });
+    let stderr = '';
+    let stdout = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.once('exit', (code) => resolve({ code, stderr, stdout }));
+  });
+}
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+it('keeps data and keys, is ready again within 5 s, and ends every child', async () => {
+  const first = await startStack({ dataDir });
+  expect(statSync(join(dataDir, 'demo.json')).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))).toMatchObject({
+    privateKey: first.privateKey,
+  });
+  expect(await batchCreate(first, [newEvent({ distinctId: 'kept' })])).toMatchObject({
+    status: 200,
+  });
+  expect((await fetch(`${first.baseUrl}/readyz`)).status).toBe(200);
+  const pids = Object.values(first.pids());
+  expect(pids.every(isAlive)).toBe(true);
+  // Ended while the event may still be in the broker: draining or not, it must be there afterwards.
+  expect(await first.stop()).toMatchObject({ code: 0 });
+  expect(pids.filter(isAlive)).toEqual([]);
+
+  const restartMs = async (): Promise<number> => {
+    await second.stop();
+    const started = performance.now();
+    second = await startStack({ dataDir });
+    return performance.now() - started;
+  };
+  // The best of three: the machine may be busy with other tests.
+  let second = await startStack({ dataDir });
+  let startMs = await restartMs();
+  for (let again = 0; again < 2 && startMs >= 5_000; again++) startMs = await restartMs();
+  expect(startMs).toBeLessThan(5_000);
+  expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200);
+  expect(second.publicKey).toBe(first.publicKey);
+  expect(second.privateKey).toBe(first.privateKey);
+  await eventually(
+    () => listActivity(second, { distinctId: 'kept' }),
+    (page) => page.events.length === 1,
+  );
+
+  const third = await runToEnd(['--port', '0', '--data', dataDir]);
+  expect(third.code).toBe(1);
+  expect(third.stderr).toContain('is in use by another Millrace');
+
+  // Killed, it leaves neither child behind, and the next start takes over.
+  const children = [second.pids().broker, second.pids().engine];
+  second.kill9('service');
+  await eventually(
+    async () => children.filter(isAlive),
+    (alive) => alive.length === 0,
+    10_000,
+  );
+  const fourth = await second.restart();
+  expect((await listActivity(fourth, { distinctId: 'kept' })).events).toHaveLength(1);
+  expect(await fourth.stop()).toMatchObject({ code: 0 });
+});
+
+it('says in one sentence that the port is taken', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const other = join(dataDir, 'other');
+  const result = await runToEnd(['--port', String(port), '--data', other]);
+  taken.close();
+  expect(result).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `millrace: port ${port} on 127.0.0.1 is taken: stop what uses it, or choose another with --port\n`,
+  });
+});
+
+it('names at once a port that is taken and a data directory that is a file', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const file = join(dataDir, 'file');
+  writeFileSync(file, '');
+  const result = await runToEnd(['--port', String(port), '--data', file]);
+  taken.close();
+  expect(result.code).toBe(1);
+  expect(result.stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(/^millrace: port \d+ on 127\.0\.0\.1 is taken/),
+    `millrace: the data directory ${file} cannot be used: it is a file`,
+  ]);
+});
+
+it('names both servers of the user where neither answers, without their passwords', async () => {
+  const result = await runToEnd(['--port', '0', '--data', join(dataDir, 'no-servers')], {
+    NATS_URL: 'nats://user:hidden@127.0.0.1:1',
+    CLICKHOUSE_URL: 'http://user:hidden@127.0.0.1:1/millrace',
+    MILLRACE_LOG_LEVEL: 'silent',
+  });
+  expect(result.code).toBe(1);
+  expect(result.stderr.trim().split('\n')).toEqual([
+    'millrace: the broker at nats://127.0.0.1:1 cannot be used: nothing listens there',
+    'millrace: ClickHouse at http://127.0.0.1:1 cannot be used: nothing listens there',
+  ]);
+});
+
+it('is not ready while the broker is frozen', async () => {
+  const stack = await startStack({ dataDir: join(dataDir, 'frozen') });
+  const isReady = async () => (await fetch(`${stack.baseUrl}/readyz`)).status === 200;
+  const { broker } = stack.pids();
+  try {
+    await eventually(isReady, (ready) => ready, 10_000);
+    process.kill(broker, 'SIGSTOP');
+    // The first question after the freeze: the connection itself still looks well.
+    expect(await isReady()).toBe(false);
+    process.kill(broker, 'SIGCONT');
+    await eventually(isReady, (ready) => ready, 10_000);
+  } finally {
+    process.kill(broker, 'SIGCONT');
+    expect(await stack.stop()).toMatchObject({ code: 0 });
+  }
+});
+
+it('says that the broker binary is missing', async () => {
+  const result = await runToEnd(['--port', '0', '--data', join(dataDir, 'no-broker')], {
+    MILLRACE_NATS_SERVER: 'no-such-nats-server',
+  });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toMatch(/^millrace: no-such-nats-server cannot be run: .*NATS_URL.*\n$/);
+});
+
+it('names a missing binary, a missing geo database and a taken port at once', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const result = await runToEnd(['--port', String(port), '--data', join(dataDir, 'nothing')], {
+    MILLRACE_NATS_SERVER: 'no-such-nats-server',
+    MILLRACE_GEO_DATABASE: '/no/such.mmdb',
+  });
+  taken.close();
+  expect(result.code).toBe(1);
+  expect(result.stderr.trim().split('\n')).toEqual([
+    expect.stringMatching(/^millrace: the geo database \/no\/such.mmdb cannot be used/),
+    expect.stringMatching(new RegExp(`^millrace: port ${port} on 127.0.0.1 is taken`)),
+    expect.stringMatching(/^millrace: no-such-nats-server cannot be run/),
+  ]);
+});
+
+it('names all problems of a wrong configuration at once', async () => {
+  const result = await runToEnd(['--port', 'high', '--loud'], { MILLRACE_SHARDS: '0' });
+  expect(result.code).toBe(1);
+  expect(result.stderr.trim().split('\n')).toEqual([
+    'millrace: --loud is not a flag: there are --port N, --data DIR, --roles LIST and --json',
+    'millrace: --port must be a whole number from 0 to 65535',
+    'millrace: MILLRACE_SHARDS must be a whole number from 1 to 64',
+  ]);
+});

@@ -1,0 +1,100 @@
+// Rows of `events` written straight into the engine, for tests of what reads them.
+
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+
+export interface StoredRow {
+  projectId: string;
+  eventId: string;
+  kind: string;
+  distinctId: string;
+  cookieless: boolean;
+  sessionId: string;
+  occurTimeMs: number;
+  receiveTimeMs: number;
+  /** Columns of auto properties, such as `browser`. */
+  columns: Record<string, string>;
+  strings: Record<string, string>;
+  ints: Record<string, bigint>;
+  doubles: Record<string, number>;
+  bools: Record<string, boolean>;
+  /** Milliseconds since the epoch. */
+  times: Record<string, number>;
+}
+
+/** A page_view of now with fresh ids and no properties; `fields` override. */
+export function storedRow(fields: Partial<StoredRow> & { projectId: string }): StoredRow {
+  const occurTimeMs = fields.occurTimeMs ?? Date.now();
+  return {
+    eventId: randomUUID(),
+    kind: 'page_view',
+    distinctId: 'visitor',
+    cookieless: false,
+    sessionId: randomUUID(),
+    occurTimeMs,
+    receiveTimeMs: occurTimeMs + 1_000,
+    columns: {},
+    strings: {},
+    ints: {},
+    doubles: {},
+    bools: {},
+    times: {},
+    ...fields,
+  };
+}
+
+const structure = [
+  'project_id String, event_id UUID, kind String, distinct_id String, cookieless Bool, session_id UUID',
+  'occur_ms Int64, receive_ms Int64, columns Map(String, String), strings Map(String, String)',
+  'ints Map(String, Int64), doubles Map(String, Float64), bools Map(String, Bool), times Map(String, Int64)',
+].join(', ');
+
+const maxQueryBytes = 64 * 1_048_576;
+
+/** One insert, so that each call makes a part of its own. */
+export async function storeRows(
+  clickhouse: Pick<ClickHouseClient, 'command'>,
+  rows: readonly StoredRow[],
+): Promise<void> {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row.columns)))];
+  const named = columns.map((column) => `, ${column}`).join('');
+  const selected = columns.map((column) => `, columns['${column}']`).join('');
+  const lines = rows.map(jsonLine).join('\n');
+  const literal = lines.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  await clickhouse.command({
+    query: `INSERT INTO events (project_id, event_id, kind, distinct_id, cookieless, session_id, occur_time,
+      receive_time, string_properties, int_properties, double_properties, bool_properties, time_properties${named})
+      SELECT project_id, event_id, kind, distinct_id, cookieless, session_id,
+        fromUnixTimestamp64Milli(occur_ms, 'UTC'), fromUnixTimestamp64Milli(receive_ms, 'UTC'),
+        strings, ints, doubles, bools, mapApply((k, v) -> (k, fromUnixTimestamp64Milli(v, 'UTC')), times)${selected}
+      FROM format(JSONEachRow, '${structure}', '${literal}')`,
+    clickhouse_settings: { max_query_size: String(maxQueryBytes) },
+  });
+}
+
+function jsonLine(row: StoredRow): string {
+  const fields: [string, string][] = [
+    ['project_id', JSON.stringify(row.projectId)],
+    ['event_id', JSON.stringify(row.eventId)],
+    ['kind', JSON.stringify(row.kind)],
+    ['distinct_id', JSON.stringify(row.distinctId)],
+    ['cookieless', String(row.cookieless)],
+    ['session_id', JSON.stringify(row.sessionId)],
+    ['occur_ms', String(row.occurTimeMs)],
+    ['receive_ms', String(row.receiveTimeMs)],
+    ['columns', JSON.stringify(row.columns)],
+    ['strings', JSON.stringify(row.strings)],
+    ['ints', jsonMap(row.ints, String)],
+    ['doubles', jsonMap(row.doubles, (value) => (Object.is(value, -0) ? '-0' : String(value)))],
+    ['bools', JSON.stringify(row.bools)],
+    ['times', JSON.stringify(row.times)],
+  ];
+  return `{${fields.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
+}
+
+function jsonMap<T>(map: Record<string, T>, text: (value: T) => string): string {
+  const entries = Object.entries(map).map(
+    ([key, value]) => `${JSON.stringify(key)}:${text(value)}`,
+  );
+  return `{${entries.join(',')}}`;
+}

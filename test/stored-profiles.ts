@@ -1,0 +1,31 @@
+// Rows of `profiles` written straight into the engine, for tests of what reads them.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import { newRecord, type ProfileRecord } from '../pipeline/profile-record.ts';
+import { blockOf, insertBlock } from '../pipeline/profile-store.ts';
+
+export type StoredProfile = Partial<Omit<ProfileRecord, 'traits'>> & {
+  projectId: string;
+  distinctId: string;
+  traits?: Record<string, unknown>;
+};
+
+/** Named profiles of now unless `fields` say otherwise; one insert. */
+export async function storeProfiles(
+  clickhouse: ClickHouseClient,
+  profiles: readonly StoredProfile[],
+  version = '1',
+): Promise<void> {
+  const records = profiles.map(({ traits = {}, ...fields }): ProfileRecord => {
+    const nowMs = Date.now();
+    return {
+      ...newRecord(fields.projectId, fields.distinctId),
+      named: true,
+      createTimeMs: nowMs,
+      updateTimeMs: nowMs,
+      traits: new Map(Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)])),
+      ...fields,
+    };
+  });
+  await insertBlock(clickhouse, blockOf(records, 0, version));
+}
