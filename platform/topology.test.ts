@@ -94,6 +94,19 @@ it('is the same when asked again, and from many processes at once, whatever they
   for (const other of others) await other.close();
 });
 
+it('comes out of many races of the same creation, in which the broker may call a stream an overlap of itself', async () => {
+  const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
+  for (let round = 0; round < 20; round++) {
+    const made = await Promise.all(
+      others.map((other) => ensureTopology(other, { eventsMaxBytes: MiB, shards: 3 })),
+    );
+    expect(new Set(made.map(({ instanceId }) => instanceId)).size).toBe(1);
+    for await (const { config } of manager.streams.list())
+      await manager.streams.delete(config.name);
+  }
+  for (const other of others) await other.close();
+});
+
 it('has another instance id where the data of the broker is another', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   const first = await ensureTopology(connection, options);
