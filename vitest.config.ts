@@ -6,6 +6,8 @@ export default defineConfig({
     exclude: ['node_modules', 'dist', 'data'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine.
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -52,9 +52,9 @@ it('a broker that stands still: nobody gets in by what may be out of date, and i
   // Memory is fresh still: reading goes on.
   expect(await codeOf(me.orgs.get({ orgId }))).toBe('ok');
   await expect
-    .poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 5_000 })
+    .poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 20_000 })
     .toBe(Code.Unavailable);
-  await expect.poll(withKey, { timeout: 5_000 }).toBe(503);
+  await expect.poll(withKey, { timeout: 20_000 }).toBe(503);
   expect(accounts.control.customerAccess.isOrgKey(orgKey.key)).toBe('unconfirmed');
   broker.resume();
   await expect.poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 20_000 }).toBe('ok');

@@ -100,7 +100,7 @@ async function send(events: unknown[], to = project): Promise<void> {
   ]);
   const signal = AbortSignal.timeout(30_000);
   const publish = () =>
-    nats.jetstream({ timeout: 500 }).publish(eventsSubject(shardOf(to, shards)), frame);
+    nats.jetstream({ timeout: 5_000 }).publish(eventsSubject(shardOf(to, shards)), frame);
   await retry(publish, { signal, baseMs: 10, capMs: 100 });
 }
 
