@@ -211,7 +211,7 @@ describe('by hand', () => {
     });
   });
 
-  it('stops a revoked key within a second', async () => {
+  it('stops a revoked key', async () => {
     const nats = await connect({ servers: stack.natsUrl });
     const log = pino({ level: 'silent' });
     const store = await watchBucket(nats, await openBucket(nats, buckets.projects, readProject), {
