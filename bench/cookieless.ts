@@ -7,7 +7,7 @@ import { acceptEvents, type IngestParts, type Sender } from '../ingest/accept.ts
 import { CallerReader } from '../ingest/caller.ts';
 import { CookielessResolver } from '../ingest/cookieless.ts';
 import { createIngestMetrics } from '../ingest/ingest-metrics.ts';
-import { readJsonBody } from '../ingest/request-body.ts';
+import { scanJsonBody } from '../ingest/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { type Bench, check } from './bench.ts';
@@ -80,7 +80,7 @@ async function accept(bodies: readonly Body[], rounds: number, hash: Hash): Prom
       const visitor = Math.floor(index / requestsPerVisitor);
       const userAgent = bodies[visitor]?.userAgent ?? '';
       const sender = senderOf(visitor, userAgent, parts);
-      const read = readJsonBody(body.bytes, { receiveTimeMs, maxBodyBytes });
+      const read = scanJsonBody(body.bytes, { receiveTimeMs, maxBodyBytes });
       const answer = await acceptEvents(sender, read, parts);
       if (answer.kind === 'accepted') accepted += answer.events;
     }

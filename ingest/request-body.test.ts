@@ -471,6 +471,7 @@ describe('what is queued', () => {
       ' {"events" : [] } ',
       body(eventText({ extra: '[1,2]' }), value('{"string_value":"a\\"b"}')),
       body(custom('"a":{"intValue":1e2},"b":{"doubleValue":"-0.0"},"c":{"int_value":-0}')),
+      body(eventText({ cookieless: ' true', distinctId: '""', sessionId: undefined })),
     ]) {
       expect(bytesOf(scanJsonBody, text)).toBe(text);
     }

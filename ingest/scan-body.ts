@@ -6,7 +6,6 @@ import * as limits from '../platform/limits.ts';
 import { blankRanges, createScanner } from '../proto/wire/scanner.ts';
 import type { ScannerRefusal } from '../proto/wire/scanner-verdict.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
-import { newTally } from './event-fields.ts';
 import { type BodyContext, type ReadBody, readJsonBody, sized } from './request-body.ts';
 
 // One for the process. Its memory grows to what the largest body needs, which is bounded as bodies are.
@@ -16,11 +15,10 @@ const scanner = createScanner(limits, wellKnownKinds);
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const verdict = scanner.validate(received, context.receiveTimeMs);
   if (verdict.kind === 'refused') return refused(verdict) ?? readJsonBody(received, context);
-  const { events, cookieless, ipRanges } = verdict;
-  // Of cookieless events the rules also count the days, which the scanner does not.
-  if (ipRanges === undefined || cookieless > 0) return readJsonBody(received, context);
+  const { ipRanges } = verdict;
+  if (ipRanges === undefined) return readJsonBody(received, context);
   blankRanges(received, ipRanges);
-  return sized(received, { ...newTally(), events }, context);
+  return sized(received, verdict, context);
 }
 
 /** Undefined where the body is not to blame. */

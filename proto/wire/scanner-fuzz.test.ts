@@ -12,13 +12,15 @@ import { Mutants } from './scanner-mutants.ts';
 import { wellKnownKinds } from './well-known-kinds.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
+/** A day of receipt begins and ends with these. */
+const receiveTimes = [now, now, Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 20) - 1];
 const scanner = createScanner(limits, wellKnownKinds);
 /** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner-fuzz.test.ts` tries millions. */
 const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
 const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? 1);
 
 /** The verdict of the readable rules: what only the text shows comes first. */
-function readable(body: Buffer): object {
+function readable(body: Buffer, receiveTimeMs: number): object {
   const whole = (rule: string): object => ({ index: -1, field: 'body', rule });
   if (!isUtf8(body)) return whole('body_utf8');
   const text = body.toString('utf8');
@@ -29,22 +31,25 @@ function readable(body: Buffer): object {
     return whole('body_json');
   }
   const tally = newTally();
-  const broken = checkRequest(request, now, tally);
+  const broken = checkRequest(request, receiveTimeMs, tally);
   const violation = checkText(text, 'typed') ?? broken;
-  return violation ?? { events: tally.events, cookieless: tally.cookieless };
+  return violation ?? { ...tally };
 }
 
-function scanned(body: Buffer): object {
-  const verdict = scanner.validate(body, now);
-  if (verdict.kind === 'ok') return { events: verdict.events, cookieless: verdict.cookieless };
+function scanned(body: Buffer, receiveTimeMs: number): object {
+  const verdict = scanner.validate(body, receiveTimeMs);
+  if (verdict.kind === 'ok') {
+    const { kind, ipRanges, hasBotSignal, hasNumericInt, hasStringDouble, ...tally } = verdict;
+    return tally;
+  }
   const { kind, offset, ...violation } = verdict;
   expect(offset).toBeLessThanOrEqual(body.length);
   return violation;
 }
 
-function disagreement(body: Buffer): string | undefined {
-  const want = JSON.stringify(sorted(readable(body)));
-  const have = JSON.stringify(sorted(scanned(body)));
+function disagreement(body: Buffer, receiveTimeMs = now): string | undefined {
+  const want = JSON.stringify(sorted(readable(body, receiveTimeMs)));
+  const have = JSON.stringify(sorted(scanned(body, receiveTimeMs)));
   return want === have ? undefined : `${body.toString('base64')}\n want ${want}\n have ${have}`;
 }
 
@@ -54,13 +59,14 @@ function sorted(verdict: object): [string, unknown][] {
 
 describe('the scanner and the readable rules', () => {
   it(
-    `say the same of mutants for ${seconds} s: verdict, index, field, rule`,
+    `say the same of mutants for ${seconds} s: verdict, index, field, rule, counts`,
     () => {
       const mutants = new Mutants(seed);
       const end = performance.now() + seconds * 1_000;
       const found: string[] = [];
       let bodies = 0;
       let valid = 0;
+      const counted = new Set<string>();
       while (performance.now() < end && found.length < 5) {
         const body = mutants.body();
         for (const tried of [
@@ -69,15 +75,24 @@ describe('the scanner and the readable rules', () => {
           mutants.mutate(body),
           mutants.mutate(body),
         ]) {
-          const difference = disagreement(tried);
+          const receiveTimeMs = receiveTimes[(bodies >> 2) % receiveTimes.length] ?? now;
+          const difference = disagreement(tried, receiveTimeMs);
           if (difference !== undefined) found.push(difference);
-          if (scanner.validate(tried, now).kind === 'ok') valid++;
+          const verdict = scanner.validate(tried, receiveTimeMs);
+          if (verdict.kind === 'ok') {
+            valid++;
+            for (const [name, value] of Object.entries(verdict)) if (value) counted.add(name);
+          }
           bodies++;
         }
       }
       expect(found).toEqual([]);
       expect(bodies).toBeGreaterThan(2_000);
       expect(valid).toBeGreaterThan(bodies / 100);
+      for (const name of ['cookieless', 'cookielessToday', 'cookielessYesterday']) {
+        expect(counted).toContain(name);
+      }
+      expect(counted).toContain('cookielessAtMidnight');
     },
     (seconds + 60) * 1_000,
   );
@@ -123,11 +138,11 @@ describe('the memory of the scanner', () => {
       memory.set(body, bodyBase);
       scan(body.length, now);
       // A body that ends at its last byte was never read past its padding: what lies there is not part of it.
-      const verdict = new Int32Array(module.memory.buffer).slice(16, 28);
+      const verdict = new Int32Array(module.memory.buffer).slice(16, 30);
       new Uint8Array(module.memory.buffer).set(body, bodyBase);
       new Uint8Array(module.memory.buffer).fill(round, behind, behind + 4_096);
       scan(body.length, now);
-      expect(new Int32Array(module.memory.buffer).slice(16, 28)).toEqual(verdict);
+      expect(new Int32Array(module.memory.buffer).slice(16, 30)).toEqual(verdict);
     }
     expect(Buffer.compare(tables(), before)).toBe(0);
     expect(module.memory.buffer.byteLength).toBeLessThan(16 << 20);

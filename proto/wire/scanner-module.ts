@@ -15,6 +15,7 @@ export interface ScannerLimits {
   readonly maxDistinctIdCodePoints: number;
   readonly minOccurTimeMs: number;
   readonly maxOccurTimeAheadMs: number;
+  readonly sessionInactivityMs: number;
 }
 
 const checkNumbers = {
@@ -60,6 +61,7 @@ function putLimits(view: DataView, limits: ScannerLimits): void {
   view.setInt32(layout.limitStringCodePoints, limits.maxStringValueCodePoints, true);
   view.setFloat64(layout.limitMinTimeMs, limits.minOccurTimeMs, true);
   view.setFloat64(layout.limitTimeAheadMs, limits.maxOccurTimeAheadMs, true);
+  view.setFloat64(layout.limitSessionInactivityMs, limits.sessionInactivityMs, true);
 }
 
 /** Fills the module's table, and `names` with both spellings of each property by the number it has there. */

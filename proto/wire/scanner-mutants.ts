@@ -29,6 +29,16 @@ const texts = [
   ...[uuid, uuid.toUpperCase(), uuid.slice(1), uuid.replace('-', 'x'), `${uuid}a`],
 ];
 
+/** Around the days that cookieless events are counted by, for a receipt at noon or midnight of 2026-11-20. */
+const momentsOfDays = [
+  ...['2026-11-20T11:59:59.123Z', '2026-11-20T00:30:00.000Z', '2026-11-20T00:30:00.001Z'],
+  ...['2026-11-20T00:00:00Z', '2026-11-19T23:59:59.999999999Z', '2026-11-19T23:30:00.000Z'],
+  ...['2026-11-19T23:29:59.999Z', '2026-11-19T00:30:00Z', '2026-11-19T00:00:00.000Z'],
+  ...['2026-11-19T02:00:00+02:00', '2026-11-18T23:59:59.999Z', '2026-11-18T23:30:00Z'],
+  ...['2026-11-20T23:59:59.999Z', '2026-11-21T00:00:00.000Z', '2026-11-20T19:30:00-05:00'],
+  ...['2026-11-21T11:00:00Z', '2025-11-20T11:00:00Z', '2000-01-01T00:00:00Z'],
+];
+
 /** JSON of all sorts, some of it none. */
 const raws = [
   ...['0', '-0', '1', '1.0', '1.5', '1e3', '1E+2', '9007199254740991', '9007199254740992'],
@@ -106,7 +116,7 @@ export class Mutants {
     const members = [
       ...this.#member('eventId', 'event_id', this.#text(uuid)),
       ...this.#member('kind', 'kind', this.#text(kind)),
-      ...this.#member('occurTime', 'occur_time', '"2026-11-20T11:59:59.123Z"'),
+      ...this.#member('occurTime', 'occur_time', JSON.stringify(this.#pick(momentsOfDays))),
     ];
     if (!isCookieless || this.#one(20)) {
       members.push(...this.#member('distinctId', 'distinct_id', this.#text('user')));

@@ -96,6 +96,31 @@ describe('a body', () => {
     const events = [members, { ...rest, cookieless: true }, { ...members, cookieless: false }];
     expect(validate(JSON.stringify({ events }))).toMatchObject({ events: 3, cookieless: 1 });
   });
+
+  it.each([
+    ['2026-11-20T11:00:00Z', [1, 0, false]],
+    ['2026-11-21T00:59:59+01:00', [1, 0, false]],
+    ['2026-11-21T00:00:00Z', [0, 0, false]],
+    ['2026-11-20T00:30:00.001Z', [1, 0, false]],
+    ['2026-11-20T00:30:00.000999999Z', [1, 0, true]],
+    ['2026-11-20T00:00:00Z', [1, 0, true]],
+    ['2026-11-19T23:59:59.999Z', [0, 1, true]],
+    ['2026-11-19T23:30:00Z', [0, 1, true]],
+    ['2026-11-19T23:29:59.999Z', [0, 1, false]],
+    ['2026-11-19T00:00:00Z', [0, 1, false]],
+    ['2026-11-18T23:59:59.999Z', [0, 0, false]],
+  ])('counts a cookieless event of %s by its day: %j', (occurTime, expected) => {
+    const { distinctId, sessionId, ...rest } = members;
+    const other = { ...rest, occurTime, cookieless: false, distinctId, sessionId };
+    const verdict = validate(
+      JSON.stringify({ events: [{ cookieless: true, ...rest, occurTime }, other] }),
+    );
+    if (verdict.kind !== 'ok') throw new Error(verdict.rule);
+    const { cookieless, cookielessToday, cookielessYesterday, cookielessAtMidnight } = verdict;
+    expect(cookieless).toBe(1);
+    expect([cookielessToday, cookielessYesterday, cookielessAtMidnight]).toEqual(expected);
+    expect(validate('{}')).toMatchObject({ cookielessToday: 0, cookielessAtMidnight: false });
+  });
 });
 
 describe('a field of an event', () => {

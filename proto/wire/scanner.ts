@@ -20,6 +20,11 @@ export type Validation =
       events: number;
       /** How many of them say `cookieless: true`. */
       cookieless: number;
+      /** Of these, the ones whose occurTime is in the UTC day of receipt, or in the one before. */
+      cookielessToday: number;
+      cookielessYesterday: number;
+      /** One of them is within `sessionInactivityMs` of the midnight between these days. */
+      cookielessAtMidnight: boolean;
       /** The values of every member named `$ip`, for `blankRanges`; undefined where there are too many to list. */
       ipRanges: readonly ByteRange[] | undefined;
       /** `$bot_score` or `$verified_bot` came from the sender. */
@@ -94,6 +99,9 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
         kind: 'ok',
         events: word(layout.resultEvents),
         cookieless: word(layout.resultCookieless),
+        cookielessToday: word(layout.resultCookielessToday),
+        cookielessYesterday: word(layout.resultCookielessYesterday),
+        cookielessAtMidnight: (flags & layout.flagCookielessAtMidnight) !== 0,
         ipRanges: ipRanges(),
         hasBotSignal: (flags & layout.flagBotSignal) !== 0,
         hasNumericInt: (flags & layout.flagNumericInt) !== 0,

@@ -20,7 +20,6 @@ import {
   ruleUuid,
 } from './codes.ts';
 import { noteText, putFault, putFaultKey, putFaultWellKnown } from './faults.ts';
-import { resultCookieless } from './layout.ts';
 import { nameMask } from './names.ts';
 import { mapKeyEnd, mapKeyStart, mapKeyVariant } from './properties.ts';
 import { checkWellKnown, wellKnownFault } from './well-known.ts';
@@ -147,7 +146,7 @@ function ruleOf(field: i32): i32 {
   return load<i32>(rules + ((<usize>field) << 2));
 }
 
-/** Judges the event that was read: puts its first violation, or counts it. `start` is its address. */
+/** Judges the event that was read, which begins at `start`, and puts its first violation. */
 export function settle(index: i32, start: usize): void {
   if (spellingField !== 0) putFault(ruleMemberSpelling, spellingField, index, start);
   else if (
@@ -158,11 +157,9 @@ export function settle(index: i32, start: usize): void {
     !isBroken(fieldDistinctId, identityRule(fieldDistinctId), index, start) &&
     !isBroken(fieldSessionId, identityRule(fieldSessionId), index, start) &&
     !isMapBroken(fieldAutoProperties, index, start) &&
-    !isMapBroken(fieldCustomProperties, index, start) &&
-    !isMeaningBroken(index, start) &&
-    isCookieless
+    !isMapBroken(fieldCustomProperties, index, start)
   ) {
-    store<u32>(resultCookieless, load<u32>(resultCookieless) + 1);
+    isMeaningBroken(index, start);
   }
 }
 

@@ -20,7 +20,9 @@ import {
   ruleTimeEarly,
   ruleTimestamp,
 } from './codes.ts';
+import { countCookieless } from './cookieless-days.ts';
 import {
+  eventIsCookieless,
   markSet,
   noteMember,
   putCookieless,
@@ -99,6 +101,7 @@ export function scanEvent(p: usize, index: i32): usize {
     if (load<u8>(p) !== closeBrace) return 0;
   }
   if (!hasFault()) settle(index, start);
+  if (eventIsCookieless() && !hasFault()) countCookieless(occurTimeMs);
   return unknown > 1 && !checkOfEventOnce(base) ? 0 : p + 1;
 }
 

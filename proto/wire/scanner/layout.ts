@@ -18,6 +18,9 @@ export const resultEvents = 96;
 export const resultCookieless = 100;
 export const resultFlags = 104;
 export const resultIpCount = 108;
+/** Cookieless events of the UTC day of receipt, and of the one before. */
+export const resultCookielessToday = 112;
+export const resultCookielessYesterday = 116;
 
 export const flagBotSignal = 1;
 /** More `$ip` members than the list holds. */
@@ -26,6 +29,8 @@ export const flagIpOverflow = 2;
 export const flagNumericInt = 4;
 /** A double came as a string. */
 export const flagStringDouble = 8;
+/** A cookieless event is close to the midnight between these days. */
+export const flagCookielessAtMidnight = 16;
 
 /** Limits, set by the wrapper once. */
 export const limitEvents = 128;
@@ -36,6 +41,7 @@ export const limitKeyCodePoints = 144;
 export const limitStringCodePoints = 148;
 export const limitMinTimeMs = 152;
 export const limitTimeAheadMs = 160;
+export const limitSessionInactivityMs = 168;
 
 /** Where the names of each open object of a skipped tree begin in the stack of names: 101 addresses. */
 export const treeNames = 256;

@@ -17,6 +17,7 @@ import {
   ruleEventsArray,
   ruleEventsCount,
 } from './codes.ts';
+import { resetCookieless } from './cookieless-days.ts';
 import { emitEvent } from './emit.ts';
 import { scanEvent, setLatestMs } from './event.ts';
 import { hasFault, putBodyFault, putStop, resetFaults, settleFaults } from './faults.ts';
@@ -26,7 +27,6 @@ import {
   limitEvents,
   limitTimeAheadMs,
   padding,
-  resultCookieless,
   resultEvents,
   resultFlags,
   resultIpCount,
@@ -86,7 +86,7 @@ export function scan(length: usize, receiveTimeMs: f64): void {
   resetNames(end + length + 2 * <usize>padding);
   setLatestMs(<i64>(receiveTimeMs + load<f64>(limitTimeAheadMs)));
   store<u32>(resultEvents, 0);
-  store<u32>(resultCookieless, 0);
+  resetCookieless(receiveTimeMs);
   store<u32>(resultFlags, 0);
   store<u32>(resultIpCount, 0);
   requestRule = 0;
