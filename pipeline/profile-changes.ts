@@ -6,14 +6,9 @@ import type {
   DeleteChange,
   IdentifyChange,
   ProfileChange,
-  Trait,
   UnmergeChange,
 } from '../proto/wire/profile-change.ts';
-import { type MergeSource, type ProfileRecord, recordKey } from './profile-record.ts';
-
-/** What one profile may gather from any number of calls; further keys are left out. */
-export const maxStoredTraits = 1_024;
-export const maxStoredTraitsLength = 262_144;
+import { type MergeSource, type ProfileRecord, recordKey, traitsOf } from './profile-record.ts';
 
 /** A change with what its request says of it. */
 export interface QueuedChange {
@@ -33,7 +28,6 @@ export function idsOf(change: ProfileChange): { records: string[]; groups: strin
     case 'alias':
       return { records: [change.previousId, change.externalId], groups: [change.previousId] };
     case 'delete':
-      return { records: [change.distinctId], groups: [] };
     case 'unmerge':
       return { records: [change.distinctId], groups: [change.distinctId] };
     default:
@@ -76,7 +70,7 @@ export class ProfileChanges {
         this.#delete(projectId, change);
         break;
       case 'unmerge':
-        this.#unmerge(projectId, change);
+        this.#unmerge(projectId, receiveTimeMs, change);
         break;
       default:
         change satisfies never;
@@ -86,7 +80,8 @@ export class ProfileChanges {
   #identify(projectId: string, timeMs: number, change: IdentifyChange): void {
     const profile = this.#named(projectId, change.externalId, timeMs);
     if (change.traits.length > 0) {
-      for (const trait of change.traits) setTrait(profile, trait);
+      const traits = traitsOf(profile);
+      for (const trait of change.traits) traits.set(trait);
       profile.updateTimeMs = timeMs;
     }
     if (change.deviceId !== '') profile.deviceId = change.deviceId;
@@ -101,12 +96,7 @@ export class ProfileChanges {
     const profile = this.#named(projectId, externalId, timeMs);
     const previous = this.#get(projectId, previousId);
     if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
-    let gained = false;
-    for (const trait of previous.traits) {
-      if (!profile.traits.has(trait[0])) gained = setTrait(profile, trait) || gained;
-    }
-    if (gained) profile.updateTimeMs = timeMs;
-    if (profile.deviceId === '') profile.deviceId = previous.deviceId;
+    if (inherit(profile, previous, givenAsWell)) profile.updateTimeMs = timeMs;
     this.changed.add(profile);
   }
 
@@ -143,23 +133,53 @@ export class ProfileChanges {
     return true;
   }
 
+  /** What is known of the ids that were merged into it is the profile's, and goes too. */
   #delete(projectId: string, { distinctId }: DeleteChange): void {
     const profile = this.#root(this.#get(projectId, distinctId));
     profile.deleted = true;
-    profile.traits = new Map();
-    profile.traitsLength = 0;
-    profile.deviceId = '';
-    this.changed.add(profile);
+    for (const record of [profile, ...this.#memberSetOf(profile)]) {
+      record.traits = undefined;
+      record.deviceId = '';
+      this.changed.add(record);
+    }
   }
 
-  #unmerge(projectId: string, { distinctId }: UnmergeChange): void {
+  #unmerge(projectId: string, timeMs: number, { distinctId }: UnmergeChange): void {
     const record = this.#get(projectId, distinctId);
     if (record.owner === '') return;
+    const profile = this.#root(record);
     const below = [...this.#memberSet(record)].filter((member) => this.#leadsTo(member, record));
     record.owner = '';
     record.mergeSource = '';
     this.#setRoot(record, '');
     for (const member of below) this.#setRoot(member, distinctId);
+    for (const changed of [profile, record]) {
+      if (this.#settleTraits(changed)) changed.updateTimeMs = timeMs;
+      this.changed.add(changed);
+    }
+  }
+
+  /**
+   * Takes from a root what others gave who do not belong to it any more, and gives it what those who do have; false
+   * where that is what it had.
+   */
+  #settleTraits(profile: ProfileRecord): boolean {
+    const members = [...this.#memberSetOf(profile)].sort(byMergeTime);
+    const ids = new Set(members.map(({ distinctId }) => distinctId));
+    let isChanged = (profile.traits?.giveBack((giver) => !ids.has(giver)) ?? []).length > 0;
+    const owned = new Map<string, ProfileRecord[]>();
+    for (const member of members.reverse()) {
+      const siblings = owned.get(member.owner) ?? [];
+      owned.set(member.owner, siblings);
+      siblings.push(member);
+    }
+    // An owner's traits win over those of the ids that were merged into it, so it comes before them.
+    const next = [...(owned.get(profile.distinctId) ?? [])];
+    for (let member = next.pop(); member !== undefined; member = next.pop()) {
+      isChanged = inherit(profile, member, ownOnly) || isChanged;
+      for (const below of owned.get(member.distinctId) ?? []) next.push(below);
+    }
+    return isChanged;
   }
 
   /** Whether following the owners of `member` passes `record`; false for the record itself. */
@@ -207,14 +227,23 @@ export class ProfileChanges {
   }
 }
 
-/** False where the profile is full. */
-function setTrait(profile: ProfileRecord, [key, json]: Trait): boolean {
-  const before = profile.traits.get(key);
-  const length =
-    profile.traitsLength + json.length + (before === undefined ? key.length : -before.length);
-  if (before === undefined && profile.traits.size >= maxStoredTraits) return false;
-  if (length > maxStoredTraitsLength) return false;
-  profile.traits.set(key, json);
-  profile.traitsLength = length;
-  return true;
+const givenAsWell = true;
+const ownOnly = false;
+
+/** Gives a profile the traits that it lacks and another record has; false where there are none. */
+function inherit(profile: ProfileRecord, from: ProfileRecord, withGiven: boolean): boolean {
+  if (from.traits === undefined) return false;
+  const { values, givers } = from.traits;
+  const traits = traitsOf(profile);
+  let isChanged = false;
+  for (const trait of values) {
+    const giver = givers.get(trait[0]);
+    if (giver !== undefined && !withGiven) continue;
+    isChanged = traits.inherit(trait, giver ?? from.distinctId) || isChanged;
+  }
+  return isChanged;
+}
+
+function byMergeTime(a: ProfileRecord, b: ProfileRecord): number {
+  return a.mergeTimeMs - b.mergeTimeMs || (a.distinctId < b.distinctId ? -1 : 1);
 }
