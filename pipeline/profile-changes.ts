@@ -39,15 +39,15 @@ export class ProfileChanges {
   /** Those that were changed and must be stored. */
   readonly changed = new Set<ProfileRecord>();
   readonly #records = new Map<string, ProfileRecord>();
-  /** Records by the key of their root. */
-  readonly #members = new Map<string, Set<ProfileRecord>>();
+  /** Records by the key of their root; absent until they are asked for, which most batches never do. */
+  #members: Map<string, Set<ProfileRecord>> | undefined;
 
   /** Hands over a record as it is stored, or a new one where none is; the second of one id is ignored. */
   add(record: ProfileRecord): void {
     const key = recordKey(record.projectId, record.distinctId);
     if (this.#records.has(key)) return;
     this.#records.set(key, record);
-    if (record.root !== '') this.#memberSet(record).add(record);
+    if (this.#members !== undefined) addMember(this.#members, record);
   }
 
   has(projectId: string, distinctId: string): boolean {
@@ -128,8 +128,10 @@ export class ProfileChanges {
     merged.mergeTimeMs = timeMs;
     merged.mergeSource = source;
     merged.wasClaimed = true;
-    const members = [...this.#memberSetOf(merged)];
-    for (const record of [merged, ...members]) this.#setRoot(record, profile.distinctId);
+    this.#setRoot(merged, profile.distinctId);
+    // Identify claims an id that nobody named, and such a one owns no other.
+    if (source === 'identify') return true;
+    for (const member of [...this.#membersOf(merged)]) this.#setRoot(member, profile.distinctId);
     return true;
   }
 
@@ -137,7 +139,7 @@ export class ProfileChanges {
   #delete(projectId: string, { distinctId }: DeleteChange): void {
     const profile = this.#root(this.#get(projectId, distinctId));
     profile.deleted = true;
-    for (const record of [profile, ...this.#memberSetOf(profile)]) {
+    for (const record of [profile, ...this.#membersOf(profile)]) {
       record.traits = undefined;
       record.deviceId = '';
       this.changed.add(record);
@@ -148,7 +150,7 @@ export class ProfileChanges {
     const record = this.#get(projectId, distinctId);
     if (record.owner === '') return;
     const profile = this.#root(record);
-    const below = [...this.#memberSet(record)].filter((member) => this.#leadsTo(member, record));
+    const below = [...this.#membersOf(profile)].filter((member) => this.#leadsTo(member, record));
     record.owner = '';
     record.mergeSource = '';
     this.#setRoot(record, '');
@@ -164,7 +166,7 @@ export class ProfileChanges {
    * where that is what it had.
    */
   #settleTraits(profile: ProfileRecord): boolean {
-    const members = [...this.#memberSetOf(profile)].sort(byMergeTime);
+    const members = [...this.#membersOf(profile)].sort(byMergeTime);
     const ids = new Set(members.map(({ distinctId }) => distinctId));
     let isChanged = (profile.traits?.giveBack((giver) => !ids.has(giver)) ?? []).length > 0;
     const owned = new Map<string, ProfileRecord[]>();
@@ -193,9 +195,9 @@ export class ProfileChanges {
   }
 
   #setRoot(record: ProfileRecord, root: string): void {
-    if (record.root !== '') this.#memberSet(record).delete(record);
+    this.#members?.get(recordKey(record.projectId, record.root))?.delete(record);
     record.root = root;
-    if (root !== '') this.#memberSet(record).add(record);
+    if (this.#members !== undefined) addMember(this.#members, record);
     this.changed.add(record);
   }
 
@@ -210,21 +212,22 @@ export class ProfileChanges {
     return record;
   }
 
-  /** The group that a record with a root belongs to. */
-  #memberSet(record: ProfileRecord): Set<ProfileRecord> {
-    return this.#group(recordKey(record.projectId, record.root));
+  /** The records whose root this one is. */
+  #membersOf({ projectId, distinctId }: ProfileRecord): Iterable<ProfileRecord> {
+    if (this.#members === undefined) {
+      this.#members = new Map();
+      for (const record of this.#records.values()) addMember(this.#members, record);
+    }
+    return this.#members.get(recordKey(projectId, distinctId)) ?? [];
   }
+}
 
-  /** The group whose root this record is. */
-  #memberSetOf(record: ProfileRecord): Set<ProfileRecord> {
-    return this.#group(recordKey(record.projectId, record.distinctId));
-  }
-
-  #group(key: string): Set<ProfileRecord> {
-    const group = this.#members.get(key) ?? new Set();
-    this.#members.set(key, group);
-    return group;
-  }
+function addMember(members: Map<string, Set<ProfileRecord>>, record: ProfileRecord): void {
+  if (record.root === '') return;
+  const key = recordKey(record.projectId, record.root);
+  const group = members.get(key) ?? new Set();
+  members.set(key, group);
+  group.add(record);
 }
 
 const givenAsWell = true;
