@@ -2,6 +2,7 @@
 // shares two cores with what it measures, so it spends as little as Node allows.
 
 import { type Body, freshen, makeBodies, type Size } from './bodies.ts';
+import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
 
 export interface LoadOptions {
@@ -9,6 +10,8 @@ export interface LoadOptions {
   key: string;
   size: Size;
   batch: number;
+  /** Identify instead of BatchCreate, of users whose ids begin with this; there is no size and no batch then. */
+  identifyPrefix?: string;
   /** Different bodies a connection goes through. */
   bodiesPerConnection: number;
   seed: number;
@@ -51,9 +54,8 @@ const minTickMs = 1;
 
 /** Runs the load; rejects where a connection breaks or an answer is not one of ours. */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { size, batch, seed, nowMs, bodiesPerConnection } = options;
-  const count = options.connections * bodiesPerConnection;
-  const bodies = makeBodies({ size, batch, count, seed, nowMs }).map((b) => withHead(b, options));
+  const { bodiesPerConnection } = options;
+  const bodies = bodiesOf(options).map((body) => withHead(body, options));
   const run = new LoadRun(options);
   for (let index = 0; index < options.connections; index++) {
     // A body belongs to one connection: it is never changed while it is being written.
@@ -63,10 +65,21 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   return run.finished();
 }
 
+function bodiesOf(options: LoadOptions): Body[] {
+  const { size, batch, seed, nowMs, connections, bodiesPerConnection, identifyPrefix } = options;
+  const count = connections * bodiesPerConnection;
+  if (identifyPrefix === undefined) return makeBodies({ size, batch, count, seed, nowMs });
+  return Array.from({ length: count }, () => makeIdentifyBody(identifyPrefix));
+}
+
+const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
+const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+
 /** The body with its request's head before it, to be written with one call. */
-function withHead(body: Body, { baseUrl, key }: LoadOptions): Body {
+function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Body {
+  const path = identifyPrefix === undefined ? batchCreatePath : identifyPath;
   const head = Buffer.from(
-    `POST /sdk.events.v1.EventsService/BatchCreate HTTP/1.1\r\nHost: ${new URL(baseUrl).host}\r\n` +
+    `POST ${path} HTTP/1.1\r\nHost: ${new URL(baseUrl).host}\r\n` +
       `User-Agent: ${body.userAgent}\r\nContent-Type: application/json\r\nConnect-Protocol-Version: 1\r\n` +
       `X-Api-Key: ${key}\r\nContent-Length: ${body.bytes.length}\r\n\r\n`,
   );
@@ -137,8 +150,9 @@ class LoadRun {
       setTimeout(() => this.#proceed(lane), refusedPauseMs);
       return;
     }
-    this.#acknowledgedEvents += accepted;
-    if (this.#options.traced) this.#trace.push([lane.dueMs, answeredMs, accepted]);
+    const events = this.#options.identifyPrefix === undefined ? accepted : 1;
+    this.#acknowledgedEvents += events;
+    if (this.#options.traced) this.#trace.push([lane.dueMs, answeredMs, events]);
     if (answeredMs >= this.#countFromMs && answeredMs < this.#endMs) {
       this.#latenciesMs.push(answeredMs - lane.dueMs);
     }
@@ -173,7 +187,8 @@ class LoadRun {
   #send(lane: Lane, dueMs: number): void {
     const body = lane.bodies[lane.next++ % lane.bodies.length];
     if (body === undefined) throw new RangeError('a connection without bodies');
-    freshen(body, this.#sequence++);
+    if (this.#options.identifyPrefix === undefined) freshen(body, this.#sequence++);
+    else renumber(body, this.#sequence++);
     lane.dueMs = dueMs;
     this.#busy++;
     lane.connection.send(body.bytes);

@@ -1,5 +1,6 @@
 // Takes back a merge that should not have been: the operator's command behind it. One edge is removed, the ids that
-// were merged into this one stay with it. Traits that the owner took over by an Alias stay the owner's.
+// were merged into this one stay with it, and so do the traits that the owner has from them. What calls said of the
+// profile while it was merged stays the owner's.
 
 import { systemClock } from '../platform/clock.ts';
 import { readInstance } from '../platform/instance.ts';

@@ -160,6 +160,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard: 0,
+      stream: eventsStream(0),
       streamCreated: created,
       maxPayloadBytes: 1_048_576,
       retry: untilAnswered,

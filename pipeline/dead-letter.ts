@@ -11,6 +11,8 @@ type Publisher = Pick<JetStreamClient, 'publish'>;
 export interface DeadLetterOptions {
   broker: Publisher;
   shard: number;
+  /** The stream that the letters' sequences are of, and when it was made. */
+  stream: string;
   streamCreated: string;
   /** What the broker takes in one message, headers included. */
   maxPayloadBytes: number;
@@ -33,12 +35,13 @@ export function createDeadLetters(
 }
 
 async function publish(
-  { broker, shard, streamCreated, maxPayloadBytes }: DeadLetterOptions,
+  { broker, shard, stream, streamCreated, maxPayloadBytes }: DeadLetterOptions,
   letter: DeadLetter,
 ): Promise<void> {
   const place = [letter.streamSeq, letter.request ?? '', letter.event ?? ''].join('.');
   const described = headers();
   described.set('Millrace-Reason', letter.reason);
+  described.set('Millrace-Stream', stream);
   described.set('Millrace-Stream-Seq', String(letter.streamSeq));
   if (letter.request !== undefined) described.set('Millrace-Request', String(letter.request));
   if (letter.event !== undefined) described.set('Millrace-Event', String(letter.event));

@@ -11,8 +11,8 @@ export interface PipelineMetrics {
   insertSeconds: Histogram<'shard'>;
   insertFailures: Gauge<'shard'>;
   lagSeconds: Gauge<'shard'>;
-  /** Identify and Alias calls, deletions and unmerges that are done. */
-  profileChanges: Counter<'shard'>;
+  /** Identify and Alias calls, deletions and unmerges that are done, by outcome: stored or dead_letter. */
+  profileChanges: Counter<'shard' | 'outcome'>;
   profileLagSeconds: Gauge<'shard'>;
   queuedMessages: Gauge<'shard'>;
   /** 1 for the state that the writer is in, 0 for the others. */
@@ -103,8 +103,8 @@ function profileMetrics(
   return {
     profileChanges: metrics.counter(
       'millrace_pipeline_profile_changes_total',
-      'Changes of profiles that are done.',
-      shard,
+      'Changes of profiles that are done, by outcome: stored or dead_letter.',
+      ['shard', 'outcome'],
     ),
     profileLagSeconds: metrics.gauge(
       'millrace_pipeline_profile_lag_seconds',

@@ -3,45 +3,39 @@
 
 import { type ProfileRecord, recordKey } from './profile-record.ts';
 
-/** What a record takes beside its texts. */
-const recordBytes = 600;
+/** What a record takes beside its texts, and what its traits do. */
+const recordBytes = 400;
+const traitsBytes = 600;
 
+/** Two generations, of which the older is let go of as a whole: to keep the order of each use costs more than it saves. */
 export class ProfileCache {
-  readonly #maxBytes: number;
-  /** The one used last comes last. */
-  readonly #records = new Map<string, { record: ProfileRecord; bytes: number }>();
-  #bytes = 0;
+  readonly #generationBytes: number;
+  #young = new Map<string, ProfileRecord>();
+  #old = new Map<string, ProfileRecord>();
+  #youngBytes = 0;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.#generationBytes = maxBytes / 2;
   }
 
   get(projectId: string, distinctId: string): ProfileRecord | undefined {
-    return this.#records.get(recordKey(projectId, distinctId))?.record;
+    const key = recordKey(projectId, distinctId);
+    return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** Keeps a record, and lets go of those that were not used for longest. */
+  /** Keeps a record. One that is put again counts again, because it may have grown. */
   put(record: ProfileRecord): void {
-    const key = recordKey(record.projectId, record.distinctId);
-    this.#remove(key);
-    const bytes = sizeOf(record);
-    this.#records.set(key, { record, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#records.keys()) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(key: string): void {
-    const held = this.#records.get(key);
-    if (held === undefined) return;
-    this.#bytes -= held.bytes;
-    this.#records.delete(key);
+    this.#young.set(recordKey(record.projectId, record.distinctId), record);
+    this.#youngBytes += sizeOf(record);
+    if (this.#youngBytes < this.#generationBytes) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngBytes = 0;
   }
 }
 
-function sizeOf(record: ProfileRecord): number {
-  const texts = record.distinctId.length + record.owner.length + record.root.length;
-  return recordBytes + 2 * (texts + record.traitsLength) + 100 * record.traits.size;
+function sizeOf({ distinctId, owner, root, traits }: ProfileRecord): number {
+  const bytes = recordBytes + 2 * (distinctId.length + owner.length + root.length);
+  if (traits === undefined) return bytes;
+  return bytes + traitsBytes + 2 * traits.length + 100 * traits.values.size;
 }

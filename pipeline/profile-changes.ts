@@ -6,14 +6,9 @@ import type {
   DeleteChange,
   IdentifyChange,
   ProfileChange,
-  Trait,
   UnmergeChange,
 } from '../proto/wire/profile-change.ts';
-import { type MergeSource, type ProfileRecord, recordKey } from './profile-record.ts';
-
-/** What one profile may gather from any number of calls; further keys are left out. */
-export const maxStoredTraits = 1_024;
-export const maxStoredTraitsLength = 262_144;
+import { type MergeSource, type ProfileRecord, recordKey, traitsOf } from './profile-record.ts';
 
 /** A change with what its request says of it. */
 export interface QueuedChange {
@@ -33,7 +28,6 @@ export function idsOf(change: ProfileChange): { records: string[]; groups: strin
     case 'alias':
       return { records: [change.previousId, change.externalId], groups: [change.previousId] };
     case 'delete':
-      return { records: [change.distinctId], groups: [] };
     case 'unmerge':
       return { records: [change.distinctId], groups: [change.distinctId] };
     default:
@@ -45,15 +39,15 @@ export class ProfileChanges {
   /** Those that were changed and must be stored. */
   readonly changed = new Set<ProfileRecord>();
   readonly #records = new Map<string, ProfileRecord>();
-  /** Records by the key of their root. */
-  readonly #members = new Map<string, Set<ProfileRecord>>();
+  /** Records by the key of their root; absent until they are asked for, which most batches never do. */
+  #members: Map<string, Set<ProfileRecord>> | undefined;
 
   /** Hands over a record as it is stored, or a new one where none is; the second of one id is ignored. */
   add(record: ProfileRecord): void {
     const key = recordKey(record.projectId, record.distinctId);
     if (this.#records.has(key)) return;
     this.#records.set(key, record);
-    if (record.root !== '') this.#memberSet(record).add(record);
+    if (this.#members !== undefined) addMember(this.#members, record);
   }
 
   has(projectId: string, distinctId: string): boolean {
@@ -76,7 +70,7 @@ export class ProfileChanges {
         this.#delete(projectId, change);
         break;
       case 'unmerge':
-        this.#unmerge(projectId, change);
+        this.#unmerge(projectId, receiveTimeMs, change);
         break;
       default:
         change satisfies never;
@@ -86,7 +80,8 @@ export class ProfileChanges {
   #identify(projectId: string, timeMs: number, change: IdentifyChange): void {
     const profile = this.#named(projectId, change.externalId, timeMs);
     if (change.traits.length > 0) {
-      for (const trait of change.traits) setTrait(profile, trait);
+      const traits = traitsOf(profile);
+      for (const trait of change.traits) traits.set(trait);
       profile.updateTimeMs = timeMs;
     }
     if (change.deviceId !== '') profile.deviceId = change.deviceId;
@@ -101,12 +96,7 @@ export class ProfileChanges {
     const profile = this.#named(projectId, externalId, timeMs);
     const previous = this.#get(projectId, previousId);
     if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
-    let gained = false;
-    for (const trait of previous.traits) {
-      if (!profile.traits.has(trait[0])) gained = setTrait(profile, trait) || gained;
-    }
-    if (gained) profile.updateTimeMs = timeMs;
-    if (profile.deviceId === '') profile.deviceId = previous.deviceId;
+    if (inherit(profile, previous, givenAsWell)) profile.updateTimeMs = timeMs;
     this.changed.add(profile);
   }
 
@@ -138,28 +128,60 @@ export class ProfileChanges {
     merged.mergeTimeMs = timeMs;
     merged.mergeSource = source;
     merged.wasClaimed = true;
-    const members = [...this.#memberSetOf(merged)];
-    for (const record of [merged, ...members]) this.#setRoot(record, profile.distinctId);
+    this.#setRoot(merged, profile.distinctId);
+    // Identify claims an id that nobody named, and such a one owns no other.
+    if (source === 'identify') return true;
+    for (const member of [...this.#membersOf(merged)]) this.#setRoot(member, profile.distinctId);
     return true;
   }
 
+  /** What is known of the ids that were merged into it is the profile's, and goes too. */
   #delete(projectId: string, { distinctId }: DeleteChange): void {
     const profile = this.#root(this.#get(projectId, distinctId));
     profile.deleted = true;
-    profile.traits = new Map();
-    profile.traitsLength = 0;
-    profile.deviceId = '';
-    this.changed.add(profile);
+    for (const record of [profile, ...this.#membersOf(profile)]) {
+      record.traits = undefined;
+      record.deviceId = '';
+      this.changed.add(record);
+    }
   }
 
-  #unmerge(projectId: string, { distinctId }: UnmergeChange): void {
+  #unmerge(projectId: string, timeMs: number, { distinctId }: UnmergeChange): void {
     const record = this.#get(projectId, distinctId);
     if (record.owner === '') return;
-    const below = [...this.#memberSet(record)].filter((member) => this.#leadsTo(member, record));
+    const profile = this.#root(record);
+    const below = [...this.#membersOf(profile)].filter((member) => this.#leadsTo(member, record));
     record.owner = '';
     record.mergeSource = '';
     this.#setRoot(record, '');
     for (const member of below) this.#setRoot(member, distinctId);
+    for (const changed of [profile, record]) {
+      if (this.#settleTraits(changed)) changed.updateTimeMs = timeMs;
+      this.changed.add(changed);
+    }
+  }
+
+  /**
+   * Takes from a root what others gave who do not belong to it any more, and gives it what those who do have; false
+   * where that is what it had.
+   */
+  #settleTraits(profile: ProfileRecord): boolean {
+    const members = [...this.#membersOf(profile)].sort(byMergeTime);
+    const ids = new Set(members.map(({ distinctId }) => distinctId));
+    let isChanged = (profile.traits?.giveBack((giver) => !ids.has(giver)) ?? []).length > 0;
+    const owned = new Map<string, ProfileRecord[]>();
+    for (const member of members.reverse()) {
+      const siblings = owned.get(member.owner) ?? [];
+      owned.set(member.owner, siblings);
+      siblings.push(member);
+    }
+    // An owner's traits win over those of the ids that were merged into it, so it comes before them.
+    const next = [...(owned.get(profile.distinctId) ?? [])];
+    for (let member = next.pop(); member !== undefined; member = next.pop()) {
+      isChanged = inherit(profile, member, ownOnly) || isChanged;
+      for (const below of owned.get(member.distinctId) ?? []) next.push(below);
+    }
+    return isChanged;
   }
 
   /** Whether following the owners of `member` passes `record`; false for the record itself. */
@@ -173,9 +195,9 @@ export class ProfileChanges {
   }
 
   #setRoot(record: ProfileRecord, root: string): void {
-    if (record.root !== '') this.#memberSet(record).delete(record);
+    this.#members?.get(recordKey(record.projectId, record.root))?.delete(record);
     record.root = root;
-    if (root !== '') this.#memberSet(record).add(record);
+    if (this.#members !== undefined) addMember(this.#members, record);
     this.changed.add(record);
   }
 
@@ -190,31 +212,41 @@ export class ProfileChanges {
     return record;
   }
 
-  /** The group that a record with a root belongs to. */
-  #memberSet(record: ProfileRecord): Set<ProfileRecord> {
-    return this.#group(recordKey(record.projectId, record.root));
-  }
-
-  /** The group whose root this record is. */
-  #memberSetOf(record: ProfileRecord): Set<ProfileRecord> {
-    return this.#group(recordKey(record.projectId, record.distinctId));
-  }
-
-  #group(key: string): Set<ProfileRecord> {
-    const group = this.#members.get(key) ?? new Set();
-    this.#members.set(key, group);
-    return group;
+  /** The records whose root this one is. */
+  #membersOf({ projectId, distinctId }: ProfileRecord): Iterable<ProfileRecord> {
+    if (this.#members === undefined) {
+      this.#members = new Map();
+      for (const record of this.#records.values()) addMember(this.#members, record);
+    }
+    return this.#members.get(recordKey(projectId, distinctId)) ?? [];
   }
 }
 
-/** False where the profile is full. */
-function setTrait(profile: ProfileRecord, [key, json]: Trait): boolean {
-  const before = profile.traits.get(key);
-  const length =
-    profile.traitsLength + json.length + (before === undefined ? key.length : -before.length);
-  if (before === undefined && profile.traits.size >= maxStoredTraits) return false;
-  if (length > maxStoredTraitsLength) return false;
-  profile.traits.set(key, json);
-  profile.traitsLength = length;
-  return true;
+function addMember(members: Map<string, Set<ProfileRecord>>, record: ProfileRecord): void {
+  if (record.root === '') return;
+  const key = recordKey(record.projectId, record.root);
+  const group = members.get(key) ?? new Set();
+  members.set(key, group);
+  group.add(record);
+}
+
+const givenAsWell = true;
+const ownOnly = false;
+
+/** Gives a profile the traits that it lacks and another record has; false where there are none. */
+function inherit(profile: ProfileRecord, from: ProfileRecord, withGiven: boolean): boolean {
+  if (from.traits === undefined) return false;
+  const { values, givers } = from.traits;
+  const traits = traitsOf(profile);
+  let isChanged = false;
+  for (const trait of values) {
+    const giver = givers.get(trait[0]);
+    if (giver !== undefined && !withGiven) continue;
+    isChanged = traits.inherit(trait, giver ?? from.distinctId) || isChanged;
+  }
+  return isChanged;
+}
+
+function byMergeTime(a: ProfileRecord, b: ProfileRecord): number {
+  return a.mergeTimeMs - b.mergeTimeMs || (a.distinctId < b.distinctId ? -1 : 1);
 }

@@ -1,6 +1,8 @@
 // What is known of one distinct id: whether it was named, claimed or deleted, and its traits. The state that changes
 // are applied to; how it is stored is profile-store.ts's.
 
+import { ProfileTraits } from './profile-traits.ts';
+
 export type MergeSource = '' | 'identify' | 'alias';
 
 export interface ProfileRecord {
@@ -9,10 +11,8 @@ export interface ProfileRecord {
   /** An Identify or Alias had it as its externalId. */
   named: boolean;
   deleted: boolean;
-  /** Each value as JSON text. */
-  traits: Map<string, string>;
-  /** Characters of all keys and values. */
-  traitsLength: number;
+  /** Absent where it has none, as most ids do: a batch makes ten thousands of records. */
+  traits: ProfileTraits | undefined;
   deviceId: string;
   createTimeMs: number;
   updateTimeMs: number;
@@ -33,8 +33,7 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
     distinctId,
     named: false,
     deleted: false,
-    traits: new Map(),
-    traitsLength: 0,
+    traits: undefined,
     deviceId: '',
     createTimeMs: 0,
     updateTimeMs: 0,
@@ -44,6 +43,12 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
     mergeSource: '',
     wasClaimed: false,
   };
+}
+
+/** The record's traits, to be changed. */
+export function traitsOf(record: ProfileRecord): ProfileTraits {
+  record.traits ??= new ProfileTraits();
+  return record.traits;
 }
 
 /** Names an id among those of all projects; a project's id holds no space. */

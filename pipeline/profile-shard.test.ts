@@ -7,10 +7,11 @@ import { createClickHouse } from '../platform/clickhouse.ts';
 import { systemClock } from '../platform/clock.ts';
 import { openBucket, type RecordBucket } from '../platform/kv.ts';
 import { createLog } from '../platform/log.ts';
-import { createMetrics } from '../platform/metrics.ts';
+import { createMetrics, metricValue } from '../platform/metrics.ts';
 import { connectBroker, type NatsConnection } from '../platform/nats.ts';
 import {
   buckets,
+  deadLetterStream,
   ensureTopology,
   profilesLedgerKey,
   profilesStream,
@@ -20,12 +21,15 @@ import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../proto/wire/profile-change.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
+import { createDeadLetters } from './dead-letter.ts';
 import { streamCreated } from './event-stream.ts';
 import { type LedgerRecord, readLedgerRecord } from './ledger.ts';
 import { createPipelineMetrics } from './pipeline-metrics.ts';
+import { readProfileMessages } from './profile-messages.ts';
 import { newRecord } from './profile-record.ts';
 import { runProfileShard } from './profile-shard.ts';
 import { blockOf, insertBlock, isStored, loadMembers, loadRecords } from './profile-store.ts';
+import { ProfileTraits } from './profile-traits.ts';
 
 const log = createLog('silent');
 let broker: TestBroker;
@@ -54,6 +58,9 @@ async function publish(projectId: string, ...changes: ProfileChange[]): Promise<
   return (await nats.jetstream().publish(profilesSubject(0), encodeFrame(requests))).seq;
 }
 
+const metrics = createMetrics();
+const pipelineMetrics = createPipelineMetrics(metrics);
+
 function startWriter() {
   const stop = new AbortController();
   const ended = runProfileShard({
@@ -62,7 +69,7 @@ function startWriter() {
     shard: 0,
     clock: systemClock,
     log,
-    metrics: createPipelineMetrics(createMetrics()),
+    metrics: pipelineMetrics,
     stop: stop.signal,
     abort: new AbortController().signal,
     onState: () => {},
@@ -89,18 +96,49 @@ function identify(externalId: string, traits: [string, string][], anonymousId = 
 
 async function traitsOf(projectId: string, distinctId: string): Promise<unknown> {
   const [found] = await loadRecords(clickhouse, [{ projectId, distinctId }]);
-  return found && Object.fromEntries(found.traits);
+  return found && Object.fromEntries(found.traits?.values ?? []);
+}
+
+function alias(previousId: string, externalId: string): ProfileChange {
+  return { kind: 'alias', previousId, externalId };
+}
+
+function unmerge(distinctId: string): ProfileChange {
+  return { kind: 'unmerge', distinctId };
+}
+
+/** Applies each list of changes as a batch of its own, or all as one batch. */
+async function apply(projectId: string, asOne: boolean, ...changes: ProfileChange[]) {
+  const writer = startWriter();
+  const batches = asOne ? [changes] : changes.map((change) => [change]);
+  for (const batch of batches) await writer.done(await publish(projectId, ...batch));
+  await writer.stop();
+}
+
+/** The letters of a project, and those of nobody, oldest first. */
+async function deadLetters(projectId: string): Promise<object[]> {
+  const manager = await nats.jetstreamManager();
+  const { state } = await manager.streams.info(deadLetterStream);
+  const letters: object[] = [];
+  for (let seq = 1; seq <= state.last_seq; seq++) {
+    const { header, data } = await manager.streams.getMessage(deadLetterStream, { seq });
+    const field = (name: string): string => header.get(`Millrace-${name}`);
+    if (![projectId, ''].includes(field('Project'))) continue;
+    const [stream, streamSeq, reason] = ['Stream', 'Stream-Seq', 'Reason'].map(field);
+    letters.push({ stream, seq: Number(streamSeq), reason, content: Buffer.from(data).toString() });
+  }
+  return letters;
 }
 
 /** What a writer leaves that died after the promise, before or after its insert. */
-async function promise(seq: number): Promise<string> {
+async function promise(seq: number, refused = 0): Promise<string> {
   const created = await streamCreated(nats, profilesStream(0));
   const second = BigInt(Math.floor(Date.parse(created) / 1_000) - Date.UTC(2020, 0, 1) / 1_000);
   const version = String((second << 34n) + BigInt(seq));
   const read = await ledger.get(profilesLedgerKey(0));
   if (read.kind !== 'found') throw new Error('no ledger');
-  const counts = { accepted: 1, stored: 1, duplicates: 0, deadLetters: 0 };
-  const inserts = [{ month: 0, token: version, rows: 1, idsHash: '' }];
+  const counts = { accepted: 1, stored: 1 - refused, duplicates: 0, deadLetters: refused };
+  const inserts = refused > 0 ? [] : [{ month: 0, token: version, rows: 1, idsHash: '' }];
   const pending = { seqs: [[seq, seq]] as [number, number][], inserts, counts };
   await ledger.update(profilesLedgerKey(0), { ...read.record, pending }, read.revision);
   return version;
@@ -126,7 +164,11 @@ it('finishes a promised batch once, whether its block was inserted or not', asyn
 
   const landed = await publish('crash', identify('u', [['c', '3']]));
   const version = await promise(landed);
-  const own = { ...newRecord('crash', 'u'), named: true, traits: new Map([['landed', '1']]) };
+  const own = {
+    ...newRecord('crash', 'u'),
+    named: true,
+    traits: new ProfileTraits([['landed', '1']]),
+  };
   await insertBlock(clickhouse, blockOf([own], 0, version));
   const third = startWriter();
   await third.done(landed);
@@ -154,6 +196,142 @@ it('applies the changes of one batch in order, and stores a batch as one part', 
   expect(await traitsOf('order', 'root')).toEqual({ b: '2' });
   const [anonymous] = await loadRecords(clickhouse, [{ projectId: 'order', distinctId: 'anon-1' }]);
   expect(anonymous).toMatchObject({ owner: 'v', root: 'v', named: false, mergeSource: 'identify' });
+});
+
+it('sets aside what cannot be read, counted and with its reason, and does the rest', async () => {
+  const context = encodeContext({ projectId: 'odd', credential: 'private', receiveTimeMs: 1 });
+  const body = (text: string): Uint8Array => Buffer.from(text);
+  const odd = [
+    '{"kind":"identify","externalId":"a","anonymousId":"","deviceId":"","traits":[["k",1]]}',
+    '{"kind":"forget","distinctId":"a"}',
+    '{"kind":"alias","previousId":"","externalId":"a"}',
+    '{"kind":"delete","distinctId":"\\ud800"}',
+    '{',
+  ];
+  const bodies = [encodeChange(identify('a', [['n', '1']])), ...odd.map(body)];
+  bodies.push(encodeChange(identify('b', [['n', '"\\\\ud800 \u{1f600}\\u0000"']])));
+  const requests = bodies.map((one) => ({ context, body: one, events: 1 }));
+  const late = encodeContext({ projectId: 'odd', credential: 'private', receiveTimeMs: 1e300 });
+  requests.push({ context: late, body: encodeChange(identify('c', [])), events: 1 });
+  const jetstream = nats.jetstream();
+  const junk = await jetstream.publish(profilesSubject(0), 'junk');
+  const frame = await jetstream.publish(profilesSubject(0), encodeFrame(requests));
+  const writer = startWriter();
+  await writer.done(frame.seq);
+  await writer.stop();
+  expect(await traitsOf('odd', 'a')).toEqual({ n: '1' });
+  expect(await traitsOf('odd', 'b')).toEqual({ n: '"\\\\ud800 \u{1f600}\\u0000"' });
+  const stream = profilesStream(0);
+  const refused = { stream, seq: frame.seq, reason: 'request_unreadable' };
+  expect(await deadLetters('odd')).toEqual([
+    { stream, seq: junk.seq, reason: 'frame_unreadable', content: 'junk' },
+    ...odd.map((content) => ({ ...refused, content })),
+    { ...refused, content: Buffer.from(encodeChange(identify('c', []))).toString() },
+  ]);
+  const labels = { shard: '0', outcome: 'dead_letter' };
+  expect(await metricValue(metrics, 'millrace_pipeline_profile_changes_total', labels)).toBe(6);
+});
+
+it.each([
+  ['before', false],
+  ['after', true],
+])('publishes a promised letter once where its writer died %s it had', async (_, isPublished) => {
+  const jetstream = nats.jetstream();
+  const content = Buffer.from(`junk ${isPublished}`);
+  const { seq } = await jetstream.publish(profilesSubject(0), content);
+  await promise(seq, 1);
+  if (isPublished) {
+    const stream = profilesStream(0);
+    const publishLetters = createDeadLetters({
+      ...{ broker: jetstream, shard: 0, stream, streamCreated: await streamCreated(nats, stream) },
+      ...{ maxPayloadBytes: 1_048_576, retry: (call) => call() },
+    });
+    await publishLetters(readProfileMessages([{ seq, data: content }]).deadLetters);
+  }
+  const writer = startWriter();
+  await writer.done(seq);
+  await writer.stop();
+  const letters = await deadLetters('');
+  expect(letters.filter((letter) => 'seq' in letter && letter.seq === seq)).toMatchObject([
+    { content: content.toString(), reason: 'frame_unreadable' },
+  ]);
+});
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('takes back with a merge what it gave, in %s', async (_, asOne) => {
+  const project = `back-${asOne}`;
+  await apply(
+    project,
+    asOne,
+    identify('home', [
+      ['plan', '"free"'],
+      ['seats', '1'],
+    ]),
+    identify('work', [
+      ['plan', '"pro"'],
+      ['team', '"red"'],
+    ]),
+    identify('old', [
+      ['team', '"blue"'],
+      ['since', '1999'],
+    ]),
+    alias('old', 'work'),
+    alias('work', 'home'),
+    // Said of the owner while it was merged: the owner's.
+    identify('work', [['since', '2000']]),
+  );
+  expect(await traitsOf(project, 'home')).toEqual({
+    plan: '"free"',
+    seats: '1',
+    team: '"red"',
+    since: '2000',
+  });
+  await apply(project, asOne, unmerge('work'));
+  expect(await traitsOf(project, 'home')).toEqual({ plan: '"free"', seats: '1', since: '2000' });
+  expect(await traitsOf(project, 'work')).toEqual({
+    plan: '"pro"',
+    team: '"red"',
+    since: '1999',
+  });
+  await apply(project, asOne, unmerge('old'));
+  expect(await traitsOf(project, 'work')).toEqual({ plan: '"pro"', team: '"red"' });
+  expect(await traitsOf(project, 'old')).toEqual({ team: '"blue"', since: '1999' });
+});
+
+it('gives a trait that goes with a merge anew from another id that has it', async () => {
+  await apply(
+    'anew',
+    false,
+    identify('a', [['k', '"a"']]),
+    identify('b', [['k', '"b"']]),
+    identify('c', [['only', '1']]),
+    alias('a', 'root'),
+    alias('b', 'root'),
+    alias('c', 'b'),
+  );
+  expect(await traitsOf('anew', 'root')).toEqual({ k: '"a"', only: '1' });
+  await apply('anew', false, unmerge('a'));
+  expect(await traitsOf('anew', 'root')).toEqual({ k: '"b"', only: '1' });
+  // It joined b after b was merged: b never had its traits itself.
+  await apply('anew', false, unmerge('b'));
+  expect(await traitsOf('anew', 'root')).toEqual({});
+  expect(await traitsOf('anew', 'b')).toEqual({ k: '"b"', only: '1' });
+});
+
+it('gives nothing back that was deleted', async () => {
+  await apply(
+    'deleted',
+    false,
+    identify('a', [['k', '1']]),
+    alias('a', 'root'),
+    { kind: 'delete', distinctId: 'root' },
+    identify('root', [['new', '1']]),
+    unmerge('a'),
+  );
+  expect(await traitsOf('deleted', 'root')).toEqual({ new: '1' });
+  expect(await traitsOf('deleted', 'a')).toEqual({});
 });
 
 it('takes an id from its owner with all that was merged into it, though it remembers none of them', async () => {
@@ -214,7 +392,7 @@ it('reads back what it stored, of many ids and of few, and tells blocks apart', 
   const records = ids.map((distinctId) => ({
     ...newRecord('many', distinctId),
     named: true,
-    traits: new Map([[distinctId, JSON.stringify(distinctId)]]),
+    traits: new ProfileTraits([[distinctId, JSON.stringify(distinctId)]]),
     owner: 'owner',
     root: 'owner',
     wasClaimed: true,
@@ -239,8 +417,8 @@ it('reads back what it stored, of many ids and of few, and tells blocks apart', 
     expect(one).toMatchObject({
       named: true,
       owner: 'owner',
-      traits: new Map([["it's", `"it's"`]]),
     });
+    expect(one?.traits?.values).toEqual(new Map([["it's", `"it's"`]]));
   }
   expect(await loadRecords(clickhouse, [{ projectId: 'other', distinctId: 'id-1' }])).toEqual([]);
   expect((await loadMembers(clickhouse, [{ projectId: 'many', distinctId: 'owner' }])).length).toBe(

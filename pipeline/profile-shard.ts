@@ -1,6 +1,6 @@
 // One shard's writer of profiles: takes the shard over, then batch by batch reads the records that its changes touch,
-// applies them in stream order, and stores what became of them. A batch is promised in the ledger, inserted as one
-// block, and done. After a crash the table says whether the promised block is in it: if not, nothing of it is, and
+// applies them in stream order, and stores what became of them. A batch is promised in the ledger, what of it cannot be
+// read goes to the dead letters, the rest is inserted as one block, and it is done. After a crash the table says whether the promised block is in it: if not, nothing of it is, and
 // the records are those from before the batch.
 
 import { randomUUID } from 'node:crypto';
@@ -9,18 +9,18 @@ import { failureOf } from '../platform/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { openBucket } from '../platform/kv.ts';
 import type { Log } from '../platform/log.ts';
-import type { NatsConnection } from '../platform/nats.ts';
+import { maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
 import { retry } from '../platform/retry.ts';
 import { buckets, profilesLedgerKey, profilesStream } from '../platform/topology.ts';
-import { decodeFrame } from '../proto/wire/frame.ts';
-import { decodeChange } from '../proto/wire/profile-change.ts';
 import { MessageSource, type SourceLimits } from './consume.ts';
+import { createDeadLetters } from './dead-letter.ts';
 import { openEventStream, streamCreated } from './event-stream.ts';
 import { type Ledger, type Pending, rangesOf, readLedgerRecord, takeOverLedger } from './ledger.ts';
 import { forgetBytes, type MessageBatch, readAgain } from './message-batch.ts';
 import type { PipelineMetrics } from './pipeline-metrics.ts';
 import { ProfileCache } from './profile-cache.ts';
 import { idsOf, ProfileChanges, type QueuedChange } from './profile-changes.ts';
+import { type ProfileMessages, readProfileMessages } from './profile-messages.ts';
 import { newRecord, recordKey } from './profile-record.ts';
 import {
   blockOf,
@@ -89,7 +89,15 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   if (options.stop.aborted) stopSource();
   const cache = new ProfileCache(cacheBytes);
   try {
-    return await write({ ...options, ledger, source, stream: events, cache, untilAnswered });
+    return await write({
+      ...options,
+      ...{ ledger, source, stream: events, cache, untilAnswered },
+      publishDeadLetters: createDeadLetters({
+        ...{ broker: nats.jetstream(), shard, stream, streamCreated: created },
+        maxPayloadBytes: maxPayloadBytes(nats),
+        retry: untilAnswered,
+      }),
+    });
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
@@ -101,6 +109,7 @@ interface Writer extends ProfileShardOptions {
   source: MessageSource;
   stream: Parameters<typeof readAgain>[0];
   cache: ProfileCache;
+  publishDeadLetters: ReturnType<typeof createDeadLetters>;
   untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
@@ -129,55 +138,71 @@ async function write(writer: Writer): Promise<WriterEnd> {
 async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | undefined> {
   const { clickhouse, shard, ledger, stream, untilAnswered } = writer;
   const version = pending.inserts[0]?.token;
-  const isDone =
-    version === undefined || (await untilAnswered(() => isStored(clickhouse, shard, version)));
-  if (!isDone) {
+  const isInserted =
+    version !== undefined && (await untilAnswered(() => isStored(clickhouse, shard, version)));
+  if (!isInserted) {
     const batch = await readAgain(stream, pending.seqs);
     if (batch === undefined) {
       return { kind: 'halted', reason: 'messages of the pending batch are gone from the stream' };
     }
-    const changes = await applied(writer, readChanges(writer, batch));
-    await insert(writer, blockOf(changes.changed, shard, version));
+    const { changes, deadLetters } = readProfileMessages(batch.messages);
+    await writer.publishDeadLetters(deadLetters);
+    if (version !== undefined) {
+      const { changed } = await applied(writer, changes);
+      await insert(writer, blockOf(changed, shard, version));
+    }
   }
   return (await ledger.finish()) === 'lost' ? { kind: 'fenced' } : undefined;
 }
 
 async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | undefined> {
-  const { shard, ledger, source, cache, onState, metrics, clock } = writer;
-  const queued = readChanges(writer, batch);
+  const { shard, ledger, source, cache, onState } = writer;
+  const read = readProfileMessages(batch.messages);
   forgetBytes(batch);
-  const changes = await applied(writer, queued);
+  const changes = await applied(writer, read.changes);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
   const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
   const block = blockOf(changes.changed, shard, version);
   onState('promising');
-  const begun = await ledger.begin(pendingOf(seqs, block, version, queued.length));
+  const begun = await ledger.begin(pendingOf(seqs, block, version, read));
   if (begun === 'lost') return { kind: 'fenced' };
   onState('inserting');
+  // Before the block, whose rows say after a crash that the letters are published too.
+  await writer.publishDeadLetters(read.deadLetters);
   await insert(writer, block);
   onState('finishing');
   if ((await ledger.finish()) === 'lost') return { kind: 'fenced' };
   source.ack(batch);
   for (const record of changes.records()) cache.put(record);
-  const label = { shard: String(shard) };
-  metrics.profileChanges.inc(label, queued.length);
-  const [first] = queued;
-  if (first !== undefined) {
-    metrics.profileLagSeconds.set(label, (clock.nowMs() - first.receiveTimeMs) / 1_000);
-  }
+  report(writer, read);
   return undefined;
+}
+
+function report({ shard, log, metrics, clock }: Writer, read: ProfileMessages): void {
+  const label = { shard: String(shard) };
+  const [first] = read.changes;
+  const refused = refusedOf(read);
+  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, read.changes.length);
+  metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, refused);
+  if (refused > 0) log.error({ shard, refused }, 'changes of profiles went to the dead letters');
+  if (first === undefined) return;
+  metrics.profileLagSeconds.set(label, (clock.nowMs() - first.receiveTimeMs) / 1_000);
+}
+
+function refusedOf({ deadLetters }: ProfileMessages): number {
+  return deadLetters.reduce((sum, { events }) => sum + events, 0);
 }
 
 function pendingOf(
   seqs: [number, number][],
   { rows }: ProfileBlock,
   version: string,
-  changes: number,
+  read: ProfileMessages,
 ): Pending {
-  const counts = { accepted: changes, stored: changes, duplicates: 0, deadLetters: 0 };
+  const [stored, refused] = [read.changes.length, refusedOf(read)];
   return {
     seqs,
-    counts,
+    counts: { accepted: stored + refused, stored, duplicates: 0, deadLetters: refused },
     inserts: rows === 0 ? [] : [{ month: 0, token: version, rows, idsHash: '' }],
   };
 }
@@ -195,22 +220,6 @@ const firstSecond = Date.UTC(2020, 0, 1) / 1_000;
 function versionOf(created: string, lastSeq: number): string {
   const second = BigInt(Math.floor(Date.parse(created) / 1_000) - firstSecond);
   return String((second << sequenceBits) + BigInt(lastSeq));
-}
-
-function readChanges({ shard, log }: Writer, { messages }: MessageBatch): QueuedChange[] {
-  const changes: QueuedChange[] = [];
-  for (const { seq, data } of messages) {
-    try {
-      for (const { context, body } of decodeFrame(data)) {
-        const { projectId, receiveTimeMs } = context;
-        changes.push({ projectId, receiveTimeMs, change: decodeChange(body) });
-      }
-    } catch (error) {
-      // Ingest writes none such: whoever did must not hold everybody up.
-      log.error({ shard, seq, err: error }, 'a message of the profiles stream cannot be read');
-    }
-  }
-  return changes;
 }
 
 /** Loads what the changes look at, and applies them. */

@@ -186,6 +186,7 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard,
+      stream: eventsStream(shard),
       streamCreated: ledger.streamCreated,
       maxPayloadBytes: maxPayloadBytes(nats),
       retry: untilAnswered,

@@ -146,7 +146,7 @@ class Schedule {
 
   async #unmerge(): Promise<void> {
     const distinctId = this.#pick(this.ids);
-    await untilDone(async () => {
+    const at = await untilDone(async () => {
       const log = createLog('silent');
       const connection = await connectBroker(stack.natsUrl, log);
       try {
@@ -155,7 +155,7 @@ class Schedule {
         await connection.close();
       }
     });
-    this.model.unmerge(distinctId);
+    this.model.unmerge(distinctId, at);
     this.history.push(`unmerge ${distinctId}`);
   }
 

@@ -13,7 +13,11 @@ interface Known {
   named: boolean;
   deleted: boolean;
   traits: Record<string, unknown>;
+  /** By trait, of those that are not its own, whose they are. */
+  givers: Record<string, string>;
   owner: string | undefined;
+  /** The how-manieth merge made it its owner's. */
+  merged: number;
   created: Between;
   updated: Between;
 }
@@ -33,6 +37,7 @@ export interface Expected {
 export class ProfileModel {
   readonly #ids = new Map<string, Known>();
   readonly #events = new Map<string, Sent[]>();
+  #merges = 0;
 
   send(events: readonly Sent[]): void {
     for (const event of events) {
@@ -45,6 +50,7 @@ export class ProfileModel {
   identify(id: string, traits: Record<string, unknown>, anonymousId: string, at: Between): void {
     const profile = this.#name(id, at);
     Object.assign(profile.traits, traits);
+    for (const key in traits) delete profile.givers[key];
     if (Object.keys(traits).length > 0) profile.updated = at;
     if (anonymousId !== '' && !this.#known(anonymousId).named) this.#merge(anonymousId, id);
   }
@@ -52,19 +58,22 @@ export class ProfileModel {
   alias(previousId: string, id: string, at: Between): void {
     const profile = this.#name(id, at);
     if (!this.#merge(previousId, id)) return;
-    const { traits } = this.#known(previousId);
-    if (Object.keys(traits).some((key) => !(key in profile.traits))) profile.updated = at;
-    profile.traits = { ...traits, ...profile.traits };
+    if (this.#inherit(profile, previousId, true)) profile.updated = at;
   }
 
-  unmerge(id: string): void {
+  unmerge(id: string, at: Between): void {
+    const root = this.rootOf(id);
+    if (root === id) return;
     this.#known(id).owner = undefined;
+    for (const one of [root, id]) if (this.#settle(one)) this.#known(one).updated = at;
   }
 
   delete(id: string): void {
-    const profile = this.#known(this.rootOf(id));
-    profile.deleted = true;
-    profile.traits = {};
+    const root = this.rootOf(id);
+    this.#known(root).deleted = true;
+    for (const [one, known] of this.#ids) {
+      if (this.rootOf(one) === root) Object.assign(known, { traits: {}, givers: {} });
+    }
   }
 
   rootOf(id: string): string {
@@ -111,7 +120,42 @@ export class ProfileModel {
     const known = this.#known(id);
     if (known.owner !== undefined || this.rootOf(into) === id) return false;
     known.owner = into;
+    known.merged = ++this.#merges;
     return true;
+  }
+
+  /** Takes over what another id has and this one lacks. */
+  #inherit(profile: Known, from: string, withGiven: boolean): boolean {
+    const { traits, givers } = this.#known(from);
+    let isChanged = false;
+    for (const [key, value] of Object.entries(traits)) {
+      if (key in profile.traits || (key in givers && !withGiven)) continue;
+      profile.traits[key] = value;
+      profile.givers[key] = givers[key] ?? from;
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  /** Lets go of what ids gave that are not merged into this one any more, and takes over from those that are. */
+  #settle(id: string): boolean {
+    const profile = this.#known(id);
+    let isChanged = false;
+    for (const [key, giver] of Object.entries(profile.givers)) {
+      if (this.rootOf(giver) === id) continue;
+      delete profile.traits[key];
+      delete profile.givers[key];
+      isChanged = true;
+    }
+    const inheritBelow = (owner: string): void => {
+      const below = [...this.#ids].filter(([, known]) => known.owner === owner);
+      for (const [one] of below.sort(([, a], [, b]) => a.merged - b.merged)) {
+        isChanged = this.#inherit(profile, one, false) || isChanged;
+        inheritBelow(one);
+      }
+    };
+    inheritBelow(id);
+    return isChanged;
   }
 
   #known(id: string): Known {
@@ -120,7 +164,9 @@ export class ProfileModel {
       named: false,
       deleted: false,
       traits: {},
+      givers: {},
       owner: undefined,
+      merged: 0,
       created: never,
       updated: never,
     };

@@ -3,6 +3,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { newRecord, type ProfileRecord } from '../pipeline/profile-record.ts';
 import { blockOf, insertBlock } from '../pipeline/profile-store.ts';
+import { ProfileTraits } from '../pipeline/profile-traits.ts';
 
 export type StoredProfile = Partial<Omit<ProfileRecord, 'traits'>> & {
   projectId: string;
@@ -23,7 +24,9 @@ export async function storeProfiles(
       named: true,
       createTimeMs: nowMs,
       updateTimeMs: nowMs,
-      traits: new Map(Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)])),
+      traits: new ProfileTraits(
+        Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)]),
+      ),
       ...fields,
     };
   });

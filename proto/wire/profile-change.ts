@@ -43,12 +43,33 @@ export function encodeChange(change: ProfileChange): Uint8Array {
   return encoder.encode(JSON.stringify(change));
 }
 
-/** Throws where the bytes are no change. */
+/** Throws where the bytes are no change, or one of texts that are no Unicode. */
 export function decodeChange(bytes: Uint8Array): ProfileChange {
-  const value: unknown = JSON.parse(decoder.decode(bytes));
-  if (isChange(value)) return value;
-  throw new RangeError('profile change: none that this version knows');
+  const text = decoder.decode(bytes);
+  const value: unknown = JSON.parse(text);
+  if (!isChange(value)) throw new RangeError('profile change: none that this version knows');
+  // Half a surrogate pair can come from an escape only.
+  if (/\\u[dD]/.test(text) && !textsIn(value).every(isUnicode)) {
+    throw new RangeError('profile change: texts that are no Unicode');
+  }
+  return value;
 }
+
+function textsIn(value: object): string[] {
+  return Object.values(value).flat(2);
+}
+
+function isUnicode(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** Members that name somebody are never empty. */
+const idsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
+  identify: ['externalId'],
+  alias: ['previousId', 'externalId'],
+  delete: ['distinctId'],
+  unmerge: ['distinctId'],
+};
 
 const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   identify: ['externalId', 'anonymousId', 'deviceId'],
@@ -62,6 +83,7 @@ function isChange(value: unknown): value is ProfileChange {
   const kind: unknown = Reflect.get(value, 'kind');
   if (!isKind(kind)) return false;
   if (!textsOf[kind].every((name) => typeof Reflect.get(value, name) === 'string')) return false;
+  if (!idsOf[kind].every((name) => Reflect.get(value, name) !== '')) return false;
   const traits: unknown = Reflect.get(value, 'traits');
   return kind !== 'identify' || (Array.isArray(traits) && traits.every(isTrait));
 }
