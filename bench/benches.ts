@@ -2,21 +2,27 @@
 
 import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
+import { brokerBytesBench } from './broker-bytes.ts';
 import { cookielessBench } from './cookieless.ts';
+import { emitBench } from './emit.ts';
 import { endToEndBench } from './end-to-end.ts';
 import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
+import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
   cookielessBench,
+  brokerBytesBench,
+  emitBench,
   arrowBench,
   insertBench,
   singleBench,
   endToEndBench,
   identifyBench,
   profileReadsBench,
+  tricksBench,
 ];

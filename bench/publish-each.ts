@@ -1,0 +1,17 @@
+// The obvious way to the broker, for comparison only: a message a request, each published through the JetStream
+// client, which makes an inbox, a promise and a timer for it.
+
+import type { IngestParts } from '../ingest/accept.ts';
+import type { NatsConnection } from '../platform/nats.ts';
+import { eventsSubject } from '../platform/topology.ts';
+import { encodeFrame } from '../proto/wire/frame.ts';
+
+export function createPublishEach(nats: NatsConnection): IngestParts['publisher'] {
+  const stream = nats.jetstream();
+  return {
+    async publish(shard, request) {
+      await stream.publish(eventsSubject(shard), encodeFrame([request]));
+      return 'stored';
+    },
+  };
+}
