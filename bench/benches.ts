@@ -10,6 +10,7 @@ import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
+import { stagesBench } from './stages.ts';
 import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 
@@ -24,5 +25,6 @@ export const benches: readonly Bench[] = [
   endToEndBench,
   identifyBench,
   profileReadsBench,
+  stagesBench,
   tricksBench,
 ];

@@ -2,11 +2,13 @@
 // stream's own account of its size behind. Bodies are the demo's visits, every event another, every id random.
 
 import { createHash } from 'node:crypto';
+import type { NatsConnection } from '../platform/nats.ts';
 import { eventsStream } from '../platform/topology.ts';
 import { decodeFrame, type EncodedRequest } from '../proto/wire/frame.ts';
+import { startIngestService } from '../test/ingest-service.ts';
 import { type Bench, check } from './bench.ts';
 import { makeBodies, type Size, sizes } from './bodies.ts';
-import { type EventBroker, publishAll, startEventBroker } from './event-broker.ts';
+import { createPublisher, emptyStream, publishAll, storedInStream } from './event-stream.ts';
 import { requestOf } from './frames.ts';
 
 interface Cell {
@@ -36,19 +38,22 @@ export const brokerBytesBench: Bench = {
   async run(mode) {
     const rows: string[][] = [];
     const hash = createHash('sha256');
-    const broker = await startEventBroker();
+    const service = await startIngestService({ eventsMaxBytes: 2 ** 32 });
+    const { nats } = service;
+    const publisher = createPublisher(nats, { lz4: true });
     try {
       for (const cell of mode === 'smoke' ? smoke : real) {
         const { size, batch, requests: count } = cell;
         const bodies = makeBodies({ size, batch, count, seed, nowMs });
         const requests = bodies.map((body) => requestOf(body, nowMs));
-        await publishAll(broker.publisher({ lz4: true }), requests, { count, ...cell });
-        rows.push(rowOf(cell, requests, await broker.stored()));
-        hash.update(await storedBodies(broker, requests));
-        await broker.empty();
+        await publishAll(publisher, requests, { count, ...cell });
+        rows.push(rowOf(cell, requests, await storedInStream(nats)));
+        hash.update(await storedBodies(nats, requests));
+        await emptyStream(nats);
       }
     } finally {
-      await broker.stop();
+      publisher.close();
+      await service.stop();
     }
     return { tables: [{ title, columns, rows }], resultHash: hash.digest('hex') };
   },
@@ -77,7 +82,7 @@ function rowOf(
 
 /** A digest of all bodies that can be read back, whatever their order; they must be those that were sent. */
 async function storedBodies(
-  { nats }: EventBroker,
+  nats: NatsConnection,
   sent: readonly EncodedRequest[],
 ): Promise<string> {
   const manager = await nats.jetstreamManager();

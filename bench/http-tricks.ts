@@ -4,10 +4,10 @@
 import { readJsonBody } from '../ingest/request-body.ts';
 import { scanJsonBody } from '../ingest/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
-import { eventsStream } from '../platform/topology.ts';
-import { type IngestService, startIngestService } from '../test/ingest-service.ts';
+import type { IngestService } from '../test/ingest-service.ts';
 import { check, type Mode } from './bench.ts';
 import { makeBodies } from './bodies.ts';
+import { emptyStream } from './event-stream.ts';
 import type { LoadOptions } from './load.ts';
 import { median, spreadOf } from './pairs.ts';
 import { runLoadProcess } from './processes.ts';
@@ -29,7 +29,7 @@ export const httpTricks: readonly Trick[] = [
       name: 'a handler of our own, scanner included',
       instead: 'the Connect router',
       ...{ over: 'service, HTTP to PubAck', batch },
-      measure: (mode) => measureHandler(batch, mode),
+      measure: (mode, service) => measureHandler(batch, mode, service),
     }),
   ),
 ];
@@ -52,24 +52,22 @@ function measureScanner(mode: Mode): Promise<Measured> {
 }
 
 /** The service is this process; the load comes from another. */
-async function measureHandler(batch: number, mode: Mode): Promise<Measured> {
-  const service = await startIngestService({ eventsMaxBytes: 4 * 2 ** 30 });
-  const manager = await service.nats.jetstreamManager();
+async function measureHandler(
+  batch: number,
+  mode: Mode,
+  service: IngestService,
+): Promise<Measured> {
   const { pairs, warmUps } = pairsOf[mode];
   const durationMs = mode === 'smoke' ? 100 : 2_000;
   const onUs: number[] = [];
   const offUs: number[] = [];
-  try {
-    for (let pair = 0; pair < warmUps + pairs; pair++) {
-      const on = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
-      const off = await cpuOfLoad(service, service.routerUrl, batch, durationMs);
-      await manager.streams.purge(eventsStream(0));
-      if (pair < warmUps) continue;
-      onUs.push(on);
-      offUs.push(off);
-    }
-  } finally {
-    await service.stop();
+  for (let pair = 0; pair < warmUps + pairs; pair++) {
+    const on = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
+    const off = await cpuOfLoad(service, service.routerUrl, batch, durationMs);
+    await emptyStream(service.nats);
+    if (pair < warmUps) continue;
+    onUs.push(on);
+    offUs.push(off);
   }
   const ratio = spreadOf(offUs.map((off, pair) => off / (onUs[pair] ?? 0)));
   return { onUs: median(onUs), offUs: median(offUs), ratio };

@@ -31,11 +31,12 @@ if (unknown.length > 0) {
   process.stderr.write('bench: the figures of a smoke run mean nothing and are not kept\n');
   process.exitCode = 1;
 } else if (positionals.includes('report')) {
-  finish(readResults());
+  printGoals(readResults());
   writeReport(readResults());
 } else {
-  const found = await runAll(values.smoke ? 'smoke' : 'real');
-  finish(found);
+  const mode = values.smoke ? 'smoke' : 'real';
+  const found = await runAll(mode);
+  if (mode === 'real') printGoals(found);
   if (values.keep) writeReport(readResults());
 }
 
@@ -68,7 +69,7 @@ async function runOne(bench: Bench, mode: Mode): Promise<Result> {
 }
 
 /** The goals of the benches that ran. */
-function finish(results: readonly Result[]): void {
+function printGoals(results: readonly Result[]): void {
   const table = goalTable(results);
   if (table.rows.length > 0) say(printTable(table));
 }

@@ -1,6 +1,7 @@
 // What a trick is: one thing that the product does for speed, and the obvious way of doing the same. Both are run in
 // turns over the smallest part of the chain that the trick matters to, everything else being equal.
 
+import type { IngestService } from '../test/ingest-service.ts';
 import type { Mode } from './bench.ts';
 import { type Contender, comparePairs, type Spread } from './pairs.ts';
 
@@ -11,8 +12,8 @@ export interface Trick {
   /** The part of the chain whose CPU is counted. */
   over: string;
   batch: number;
-  /** Throws where either way loses an event. */
-  measure(mode: Mode): Promise<Measured>;
+  /** `service` is there for those that need HTTP or a broker. Throws where either way loses an event. */
+  measure(mode: Mode, service: IngestService): Promise<Measured>;
 }
 
 export interface Measured {

@@ -1,5 +1,5 @@
-// A broker of a bench's own with the shard's stream, and the product's two ends of it: the publisher that fills it and
-// the source that empties it. No HTTP before, no builder behind.
+// A shard's stream and the product's two ends of it: the publisher that fills it and the source that empties it. No HTTP
+// before, no builder behind.
 
 import type { IngestParts } from '../ingest/accept.ts';
 import { Publisher } from '../ingest/publish.ts';
@@ -8,55 +8,36 @@ import { openEventStream, streamCreated } from '../pipeline/event-stream.ts';
 import { packMessages } from '../pipeline/message-batch.ts';
 import type { Messages } from '../pipeline/thread-messages.ts';
 import { maxFrameBytes } from '../platform/limits.ts';
-import { createLog } from '../platform/log.ts';
-import { connectBroker, followConnection, type NatsConnection } from '../platform/nats.ts';
-import { ensureTopology, eventsStream, eventsSubject } from '../platform/topology.ts';
-import { type EncodedRequest, frameEvents } from '../proto/wire/frame.ts';
-import { startBroker } from '../test/broker.ts';
+import { followConnection, type NatsConnection } from '../platform/nats.ts';
+import { eventsStream, eventsSubject } from '../platform/topology.ts';
+import { decodeFrame, type EncodedRequest, frameEvents } from '../proto/wire/frame.ts';
 import { check } from './bench.ts';
 
-export interface EventBroker {
-  pid: number;
-  nats: NatsConnection;
-  /** As the service has it, but for what is said; it is closed with the broker. */
-  publisher(options: { lz4: boolean; maxFrameBytes?: number }): Publisher;
-  /** What the shard's stream holds: messages, and the bytes that they take in its files. */
-  stored(): Promise<{ messages: number; bytes: number }>;
-  /** Throws away what the stream holds. */
-  empty(): Promise<void>;
-  stop(): Promise<void>;
+export interface PublisherChoice {
+  lz4: boolean;
+  /** As the service has it, unless given. */
+  maxFrameBytes?: number;
 }
 
-export async function startEventBroker(): Promise<EventBroker> {
-  const broker = await startBroker();
-  const nats = await connectBroker(broker.url, createLog('silent'));
-  await ensureTopology(nats, { eventsMaxBytes: 4 * 2 ** 30, shards: 1 });
+export function createPublisher(nats: NatsConnection, choice: PublisherChoice): Publisher {
+  return new Publisher({
+    ...{ broker: nats, state: followConnection(nats), subjectOf: eventsSubject },
+    ...{ deadlineMs: 60_000, maxFrameBytes, maxInFlightBytes: 64 * 2 ** 20, ...choice },
+  });
+}
+
+/** What the shard's stream holds: messages, and the bytes that they take in its files. */
+export async function storedInStream(
+  nats: NatsConnection,
+): Promise<{ messages: number; bytes: number }> {
   const manager = await nats.jetstreamManager();
-  const publishers: Publisher[] = [];
-  return {
-    pid: broker.pid(),
-    nats,
-    publisher(options) {
-      const publisher = new Publisher({
-        ...{ broker: nats, state: followConnection(nats), subjectOf: eventsSubject },
-        ...{ deadlineMs: 60_000, maxFrameBytes, maxInFlightBytes: 64 * 2 ** 20, ...options },
-      });
-      publishers.push(publisher);
-      return publisher;
-    },
-    async stored() {
-      const { messages, bytes } = (await manager.streams.info(eventsStream(0))).state;
-      return { messages, bytes };
-    },
-    async empty() {
-      await manager.streams.purge(eventsStream(0));
-    },
-    async stop() {
-      for (const publisher of publishers) publisher.close();
-      await nats.close();
-      await broker.stop();
-    },
-  };
+  const { messages, bytes } = (await manager.streams.info(eventsStream(0))).state;
+  return { messages, bytes };
+}
+
+/** Throws away what the shard's stream holds. */
+export async function emptyStream(nats: NatsConnection): Promise<void> {
+  await (await nats.jetstreamManager()).streams.purge(eventsStream(0));
 }
 
 /**
@@ -112,4 +93,17 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
     },
     stop: () => source.stop(),
   };
+}
+
+/** Unpacks every frame; returns how many events they hold. */
+export function unpackAll(batches: readonly Messages[]): number {
+  let events = 0;
+  for (const { lengths, bytes } of batches) {
+    let at = 0;
+    for (const length of lengths) {
+      for (const request of decodeFrame(bytes.subarray(at, at + length))) events += request.events;
+      at += length;
+    }
+  }
+  return events;
 }
