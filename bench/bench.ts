@@ -38,19 +38,25 @@ export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`the bench's result is wrong: ${what}`);
 }
 
-/** The table with its columns lined up; the first is text, the others numbers. */
+/** The table with its columns lined up: numbers to the right, text to the left. */
 export function printTable({ title, columns, rows }: Table): string {
   const widths = columns.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
+  const isText = columns.map((_, column) => isTextColumn(rows, column));
   const line = (cells: readonly string[]): string =>
     cells
       .map((cell, column) => {
         const width = widths[column] ?? 0;
-        return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+        return isText[column] ? cell.padEnd(width) : cell.padStart(width);
       })
       .join('  ')
       .trimEnd();
   const rule = widths.map((width) => '-'.repeat(width)).join('  ');
   return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
+}
+
+/** Whether any of its cells is neither empty nor begins like a number. */
+export function isTextColumn(rows: readonly (readonly string[])[], column: number): boolean {
+  return rows.some((row) => !/^([<>]=? )?-?\d|^$/.test(row[column] ?? ''));
 }

@@ -3,18 +3,24 @@
 import { accountsBench } from './accounts.ts';
 import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
+import { brokerBytesBench } from './broker-bytes.ts';
 import { cookielessBench } from './cookieless.ts';
+import { emitBench } from './emit.ts';
 import { endToEndBench } from './end-to-end.ts';
 import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
 import { startBench } from './start.ts';
+import { stagesBench } from './stages.ts';
+import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
   cookielessBench,
+  brokerBytesBench,
+  emitBench,
   arrowBench,
   insertBench,
   singleBench,
@@ -23,4 +29,6 @@ export const benches: readonly Bench[] = [
   profileReadsBench,
   accountsBench,
   startBench,
+  stagesBench,
+  tricksBench,
 ];

@@ -1,5 +1,6 @@
 // Broker messages as ingest would have made them of the benches' bodies.
 
+import type { Messages } from '../pipeline/thread-messages.ts';
 import { maxFrameBytes, maxFrameEvents } from '../platform/limits.ts';
 import {
   type EncodedRequest,
@@ -35,11 +36,24 @@ export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint
   return frames;
 }
 
+/** The frames as a builder is handed them, from a stream that begins with them. */
+export function packFrames(frames: readonly Uint8Array[]): Messages {
+  return {
+    seqs: Float64Array.from(frames, (_, index) => index + 1),
+    lengths: Uint32Array.from(frames, (frame) => frame.length),
+    bytes: Buffer.concat(frames),
+  };
+}
+
 function packed(frame: Uint8Array): Uint8Array {
   return packFrame(frame, frame.length) ?? frame;
 }
 
-function requestOf({ bytes, idOffsets, userAgent }: Body, receiveTimeMs: number): EncodedRequest {
+/** The request as ingest encodes it, of a public key. */
+export function requestOf(
+  { bytes, idOffsets, userAgent }: Body,
+  receiveTimeMs: number,
+): EncodedRequest {
   const projectId = 'prj_bench';
   const context = encodeContext({ projectId, credential: 'public', receiveTimeMs, userAgent });
   return { context, body: bytes, events: idOffsets.length };

@@ -56,7 +56,7 @@ export async function comparePairs(
     calibrationCpuMs: median(measured.map((pair) => pair.calibration.cpuMs)),
     subjectWallMs: median(measured.map((pair) => pair.subject.wallMs)),
     calibrationWallMs: median(measured.map((pair) => pair.calibration.wallMs)),
-    ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+    ratio: spreadOf(ratios),
     subjectResult: sameResult(measured.map((pair) => pair.subject.result)),
     calibrationResult: sameResult(measured.map((pair) => pair.calibration.result)),
   };
@@ -69,6 +69,10 @@ export function median(values: readonly number[]): number {
   const lower = sorted[(sorted.length - 1) >> 1];
   if (upper === undefined || lower === undefined) throw new RangeError('the median of nothing');
   return (lower + upper) / 2;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
 interface Timed {

@@ -1,37 +1,81 @@
-// `npm run bench -- [name …] [--smoke]`: runs the benches named, or all, and prints what they found.
+// `npm run bench -- [name …] [--smoke] [--keep]`: runs the benches named, or all, and prints what they found, the goals
+// last. `--keep` puts it into bench/results.json and draws bench/report.html; `npm run bench -- report` only draws.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { printTable } from './bench.ts';
+import { root } from '../test/source-tree.ts';
+import { type Bench, type Mode, printTable } from './bench.ts';
 import { benches } from './benches.ts';
+import { goalTable } from './goals.ts';
+import { machineFacts } from './machine.ts';
+import { drawReport } from './report.ts';
+import { keepResult, type Result, readResults } from './results.ts';
 import { createSession } from './session.ts';
 
 const { values, positionals } = parseArgs({
-  options: { smoke: { type: 'boolean', default: false } },
+  options: {
+    smoke: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
-const mode = values.smoke ? 'smoke' : 'real';
-const unknown = positionals.filter((name) => benches.every((bench) => bench.name !== name));
+const names = benches.map(({ name }) => name);
+const unknown = positionals.filter((name) => name !== 'report' && !names.includes(name));
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 if (unknown.length > 0) {
-  const names = benches.map((bench) => bench.name).join(', ');
-  process.stderr.write(`bench: there is no ${unknown.join(', ')}: there are ${names}\n`);
+  process.stderr.write(`bench: there is no ${unknown.join(', ')}: there are ${names.join(', ')}\n`);
   process.exitCode = 1;
+} else if (values.keep && values.smoke) {
+  process.stderr.write('bench: the figures of a smoke run mean nothing and are not kept\n');
+  process.exitCode = 1;
+} else if (positionals.includes('report')) {
+  printGoals(readResults());
+  writeReport(readResults());
 } else {
-  const chosen = benches.filter(
-    ({ name }) => positionals.length === 0 || positionals.includes(name),
-  );
-  for (const bench of chosen) {
-    const session = createSession();
+  const mode = values.smoke ? 'smoke' : 'real';
+  const found = await runAll(mode);
+  if (mode === 'real') printGoals(found);
+  if (values.keep) writeReport(readResults());
+}
+
+async function runAll(mode: Mode): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const bench of benches) {
+    if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
     say(`${bench.name}: ${bench.question}\n`);
-    try {
-      const startMs = performance.now();
-      const { tables, resultHash } = await bench.run(mode, session);
-      for (const table of tables) say(`${printTable(table)}\n`);
-      const seconds = ((performance.now() - startMs) / 1_000).toFixed(0);
-      say(`result ${resultHash.slice(0, 16)}, ${seconds} s\n`);
-    } finally {
-      await session.close();
-    }
+    const result = await runOne(bench, mode);
+    for (const table of result.tables) say(`${printTable(table)}\n`);
+    say(`result ${result.resultHash.slice(0, 16)}, ${result.seconds} s\n`);
+    results.push(result);
+    // At once: a quarter of an hour of results must not be lost to the last bench.
+    if (values.keep) keepResult(result, names);
   }
+  return results;
+}
+
+async function runOne(bench: Bench, mode: Mode): Promise<Result> {
+  const machine = machineFacts();
+  const session = createSession();
+  const startMs = performance.now();
+  try {
+    const report = await bench.run(mode, session);
+    const seconds = Math.round((performance.now() - startMs) / 1_000);
+    return { bench: bench.name, question: bench.question, seconds, machine, ...report };
+  } finally {
+    await session.close();
+  }
+}
+
+/** The goals of the benches that ran. */
+function printGoals(results: readonly Result[]): void {
+  const table = goalTable(results);
+  if (table.rows.length > 0) say(printTable(table));
+}
+
+function writeReport(results: readonly Result[]): void {
+  const file = join(root, 'bench', 'report.html');
+  writeFileSync(file, drawReport(results));
+  say(`\n${file}`);
 }

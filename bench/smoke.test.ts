@@ -1,12 +1,15 @@
 // Every bench in its smoke size: that it runs and that its own check of the result holds. Never what it measures.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { printTable } from './bench.ts';
+import { printTable, type Table } from './bench.ts';
 import { benches } from './benches.ts';
+import { goals } from './goals.ts';
 import { createSession } from './session.ts';
 
 const session = createSession();
 afterAll(() => session.close());
+
+const found = new Map<string, readonly Table[]>();
 
 describe('the smoke run of', () => {
   it.each(benches.map((bench) => [bench.name, bench] as const))('%s', async (_, bench) => {
@@ -18,5 +21,15 @@ describe('the smoke run of', () => {
       for (const row of table.rows) expect(row).toHaveLength(table.columns.length);
       expect(printTable(table)).not.toMatch(/NaN|Infinity|undefined/);
     }
+    found.set(bench.name, tables);
   });
+});
+
+it('the benches print the columns that the goals are read from', () => {
+  const cells = goals.flatMap(({ reached, over }) => (over ? [reached, over] : [reached]));
+  for (const { bench, column, where = {} } of cells) {
+    const names = [column, ...Object.keys(where)];
+    const columns = found.get(bench)?.map((table) => table.columns) ?? [names];
+    expect(columns).toContainEqual(expect.arrayContaining(names));
+  }
 });

@@ -12,6 +12,8 @@ export interface TestBroker {
   url: string;
   /** What the broker keeps; survives kill9 and restart. */
   dir: string;
+  /** The process's id; changes with restart. */
+  pid(): number;
   /** Ends the server and removes the directory, unless the caller gave it. */
   stop(): Promise<void>;
   /** SIGKILL; resolves when the process is gone. */
@@ -43,6 +45,7 @@ export async function startBroker(options: BrokerOptions = {}): Promise<TestBrok
   return {
     url: `nats://127.0.0.1:${port}`,
     dir,
+    pid: () => child.pid ?? 0,
     async stop() {
       process.off('exit', killOnExit);
       child.kill('SIGCONT');

@@ -17,8 +17,8 @@ const minMatch: usize = 4;
 const lastMatch: usize = 12;
 const lastLiterals: usize = 5;
 const maxOffset: usize = 65_535;
-/** After 64 positions without a match the steps grow. */
-const patience: usize = 6;
+/** After 16 positions without a match the steps grow: ids are as long as that, and nothing is found in them. */
+const patience: usize = 4;
 
 /** Places in the table count from here, so that those of earlier inputs are told by being smaller. */
 let epoch: u32 = 1;
@@ -86,9 +86,11 @@ function renewEpoch(length: usize): void {
 
 let now: u32 = 0;
 
+// Of six bytes, though a match may have four: those that are longer make fewer and are faster both ways.
 @inline
 function slotOf(p: usize): usize {
-  return table + ((<usize>((load<u32>(p) * 2_654_435_761) >> (32 - tableBits))) << 2);
+  const hash = ((load<u64>(p) << 16) * 227_718_039_650_203) >> (64 - tableBits);
+  return table + ((<usize>hash) << 2);
 }
 
 @inline
@@ -96,7 +98,7 @@ function enter(p: usize): void {
   store<u32>(slotOf(p), now + <u32>(p - input));
 }
 
-/** An earlier place with the same four bytes, near enough; 0 where none is known. Enters `p` itself. */
+/** An earlier place with the same beginning, near enough; 0 where none is known. Enters `p` itself. */
 @inline
 function candidate(p: usize): usize {
   const slot = slotOf(p);
@@ -108,11 +110,11 @@ function candidate(p: usize): usize {
 }
 
 function endOfMatch(p: usize, match: usize, limit: usize): usize {
-  while (p + 8 <= limit) {
-    const difference = load<u64>(p) ^ load<u64>(match);
-    if (difference !== 0) return p + <usize>(ctz(difference) >> 3);
-    p += 8;
-    match += 8;
+  while (p + 16 <= limit) {
+    const same = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(match)));
+    if (same !== 0xffff) return p + <usize>ctz(~same);
+    p += 16;
+    match += 16;
   }
   while (p < limit && load<u8>(p) === load<u8>(match)) {
     p++;

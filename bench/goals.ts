@@ -1,0 +1,162 @@
+// What the benches are asked to reach, each as a share of a limit that was measured in the same run. Values are read
+// from the tables that the benches print, so that the goals cannot say anything else.
+
+import type { Table } from './bench.ts';
+import type { Result } from './results.ts';
+
+export interface Goal {
+  name: string;
+  /** The limit, measured beside it. */
+  beside: string;
+  asked: { atLeast: number } | { atMost: number };
+  unit?: 'ms' | 'MiB';
+  reached: Cell;
+  /** `reached` is divided by it, where the two stand in different tables. */
+  over?: Cell;
+}
+
+/** A column of a bench's table and the rows that count; of several, the worst. */
+interface Cell {
+  bench: string;
+  column: string;
+  where?: Readonly<Record<string, string>>;
+}
+
+export const goals: readonly Goal[] = [
+  {
+    name: 'validation, medium events in batches of 100',
+    beside: 'JSON.parse of the same bodies, CPU',
+    asked: { atLeast: 6 },
+    reached: { bench: 'validate', column: 'ratio', where: { size: 'medium', batch: '100' } },
+  },
+  {
+    name: 'validation, the worst of three sizes and three batches',
+    beside: 'JSON.parse of the same bodies, CPU',
+    asked: { atLeast: 4 },
+    reached: { bench: 'validate', column: 'ratio' },
+  },
+  {
+    name: 'validation that also writes columns',
+    beside: 'validation alone, CPU',
+    asked: { atMost: 1.7 },
+    reached: { bench: 'emit', column: 'ratio', where: { size: 'medium', batch: '100' } },
+  },
+  {
+    name: 'queued bytes to Arrow',
+    beside: 'JSON.parse and vectorFromArray, CPU',
+    asked: { atLeast: 12 },
+    reached: { bench: 'arrow', column: 'ratio', where: { size: 'medium', batch: '100' } },
+  },
+  {
+    name: 'a request of one event before the broker',
+    beside: 'a bare node:http sink, CPU a request',
+    asked: { atMost: 1.3 },
+    reached: { bench: 'gateway', column: 'ratio', where: { batch: '1' } },
+  },
+  {
+    name: 'a request of 100 events before the broker',
+    beside: 'a bare node:http sink, CPU a request',
+    asked: { atMost: 1.8 },
+    reached: { bench: 'gateway', column: 'ratio', where: { batch: '100' } },
+  },
+  {
+    name: 'requests of one event, acknowledged',
+    beside: "a bare node:http sink's requests a second",
+    asked: { atLeast: 0.5 },
+    reached: { bench: 'single', column: 'of sink', where: { server: 'millrace' } },
+  },
+  {
+    name: 'bytes stored in the broker, medium events in batches of 100',
+    beside: 'bytes received',
+    asked: { atMost: 0.4 },
+    reached: { bench: 'broker-bytes', column: 'ratio', where: { size: 'medium', batch: '100' } },
+  },
+  {
+    name: 'events queryable a second, batches of 100',
+    beside: "the engine's own insert of the same rows",
+    asked: { atLeast: 0.45 },
+    reached: { bench: 'end-to-end', column: 'events/s', where: { run: 'median' } },
+    over: { bench: 'insert', column: 'rows/s', where: { way: 'FROM INFILE' } },
+  },
+  {
+    name: 'time until queryable at half load, p99',
+    beside: 'the clock',
+    asked: { atMost: 1_500 },
+    unit: 'ms',
+    reached: { bench: 'end-to-end', column: 'p99' },
+  },
+  {
+    name: 'memory of service, broker and engine together',
+    beside: '1.7 GB',
+    asked: { atMost: 1_621 },
+    unit: 'MiB',
+    reached: { bench: 'end-to-end', column: 'MiB', where: { process: 'together' } },
+  },
+];
+
+export interface Reached {
+  value: number;
+  /** Of the pairs, where the bench compares pairs. */
+  range: readonly [min: number, max: number] | undefined;
+  met: boolean;
+}
+
+/** Undefined where a bench it needs is not among the results; throws where that bench has no such figure. */
+export function readGoal(goal: Goal, results: readonly Result[]): Reached | undefined {
+  const cells = [goal.reached, ...(goal.over === undefined ? [] : [goal.over])];
+  const found = cells.map((cell) => results.find(({ bench }) => bench === cell.bench));
+  const [reached, over] = found.map((result, index) => {
+    const cell = cells[index];
+    return result === undefined || cell === undefined ? undefined : read(goal, cell, result);
+  });
+  if (reached === undefined || (goal.over !== undefined && over === undefined)) return undefined;
+  const value = reached.value / (over?.value ?? 1);
+  const met = 'atLeast' in goal.asked ? value >= goal.asked.atLeast : value <= goal.asked.atMost;
+  return { value, range: goal.over === undefined ? reached.range : undefined, met };
+}
+
+/** One line a goal whose benches have run. */
+export function goalTable(results: readonly Result[]): Table {
+  const rows = goals.flatMap((goal) => {
+    const reached = readGoal(goal, results);
+    if (reached === undefined) return [];
+    const tell = (value: number): string => format(value, goal.unit);
+    const range = reached.range?.map(tell).join(' to ') ?? '';
+    const { asked, name, beside } = goal;
+    const wanted = 'atLeast' in asked ? `>= ${tell(asked.atLeast)}` : `<= ${tell(asked.atMost)}`;
+    return [[name, beside, wanted, tell(reached.value), range, reached.met ? 'yes' : 'no']];
+  });
+  return { title: 'Goals', columns: ['goal', 'beside', 'asked', 'reached', 'range', 'met'], rows };
+}
+
+function format(value: number, unit: Goal['unit']): string {
+  return unit === undefined
+    ? value.toFixed(2)
+    : `${Math.round(value).toLocaleString('en-US')} ${unit}`;
+}
+
+function read(goal: Goal, { column, where = {} }: Cell, result: Result): Omit<Reached, 'met'> {
+  const names = [column, ...Object.keys(where)];
+  const table = result.tables.find(({ columns }) => names.every((name) => columns.includes(name)));
+  const rows = table?.rows.filter((row) =>
+    Object.entries(where).every(([name, value]) => row[table.columns.indexOf(name)] === value),
+  );
+  if (table === undefined || rows === undefined || rows.length === 0) {
+    throw new Error(`${goal.name}: the bench ${result.bench} has no such figure`);
+  }
+  const figure = (row: readonly string[], name: string): number | undefined => {
+    const text = row[table.columns.indexOf(name)]?.replaceAll(',', '');
+    return text === undefined || text === '' ? undefined : Number(text);
+  };
+  const candidates = rows.map((row) => {
+    const [min, max] = [figure(row, 'min'), figure(row, 'max')];
+    const range = min === undefined || max === undefined ? undefined : ([min, max] as const);
+    return { value: figure(row, column) ?? Number.NaN, range };
+  });
+  const sign = 'atLeast' in goal.asked ? 1 : -1;
+  const [worst] = candidates.sort((a, b) => sign * (a.value - b.value));
+  if (worst === undefined || Number.isNaN(worst.value)) {
+    throw new Error(`${goal.name}: the bench ${result.bench} has no number in ${column}`);
+  }
+  return worst;
+}

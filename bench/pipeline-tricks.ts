@@ -1,0 +1,116 @@
+// Tricks behind the broker: what is remembered of user agents, and the format in which rows reach the engine.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { BatchBuilder } from '../pipeline/build-batch.ts';
+import { createAgentParser } from '../pipeline/user-agent.ts';
+import { createClickHouse, type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
+import { createLog } from '../platform/log.ts';
+import { migrate } from '../sql/migrate.ts';
+import type { Mode } from './bench.ts';
+import { makeBodies } from './bodies.ts';
+import { makeFrames, packFrames } from './frames.ts';
+import type { Contender } from './pairs.ts';
+import { startEngineProcess } from './processes.ts';
+import { compareWays, type Measured, type Trick } from './trick.ts';
+import { cpuMsOf } from './usage.ts';
+
+const seed = 12;
+const nowMs = Date.UTC(2026, 10, 20, 12);
+/** As the builder has it. */
+const maxRememberedAgents = 20_000;
+
+export const pipelineTricks: readonly Trick[] = [
+  {
+    name: 'user agents remembered',
+    instead: 'ua-parser-js for each request',
+    ...{ over: 'header to agent', batch: 1, measure: measureAgents },
+  },
+  {
+    name: 'Arrow to the engine',
+    instead: 'JSONEachRow, its text made before',
+    ...{ over: 'client and engine', batch: 100, measure: measureInsert },
+  },
+];
+
+function measureAgents(mode: Mode): Promise<Measured> {
+  const count = mode === 'smoke' ? 50 : 10_000;
+  const bodies = makeBodies({ size: 'small', batch: 1, count, seed, nowMs });
+  const way = (maxAgents: number): Contender => {
+    const parse = createAgentParser(maxAgents);
+    return {
+      run() {
+        let parsed = 0;
+        for (const { userAgent } of bodies) parsed += parse(userAgent).os === undefined ? 0 : 1;
+        return parsed;
+      },
+    };
+  };
+  return compareWays({ on: way(maxRememberedAgents), off: way(1), events: count }, mode);
+}
+
+async function measureInsert(mode: Mode): Promise<Measured> {
+  const rows = mode === 'smoke' ? 500 : 50_000;
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
+  const engine = await startEngineProcess(join(directory, 'clickhouse'), 'millrace');
+  const log = createLog('silent');
+  const client = createClickHouse(engine.url, { log, maxConnections: 2 });
+  try {
+    await migrate(client, log);
+    const arrow = buildArrow(rows);
+    await insertArrow(client, 'events', arrow, 'made');
+    const json = await read(client, 'SELECT * FROM events FORMAT JSONEachRow');
+    const on = inserting(client, (token) => insertArrow(client, 'events', arrow, token));
+    const off = inserting(client, (token) => insertJson(client, json, token));
+    return await compareWays(
+      { on, off, events: rows, othersCpuMs: () => cpuMsOf(engine.pid) },
+      mode,
+    );
+  } finally {
+    await client.close();
+    await engine.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+let tokens = 0;
+
+function inserting(client: DatabaseClient, insert: (token: string) => Promise<void>): Contender {
+  return {
+    async prepare() {
+      await client.command({ query: 'TRUNCATE TABLE events' });
+    },
+    async run() {
+      await insert(`trick-${tokens++}`);
+      return Number(await read(client, 'SELECT count() FROM events FORMAT TabSeparated'));
+    },
+  };
+}
+
+/** As insertArrow does it, but for the format. */
+async function insertJson(client: DatabaseClient, text: string, token: string): Promise<void> {
+  const { stream } = await client.exec({
+    query: 'INSERT INTO events FORMAT JSONEachRow',
+    values: Readable.from([text]),
+    clickhouse_settings: { insert_deduplication_token: token, wait_end_of_query: 1 },
+  });
+  for await (const _ of stream);
+}
+
+async function read(client: DatabaseClient, query: string): Promise<string> {
+  const { stream } = await client.exec({ query });
+  let text = '';
+  for await (const chunk of stream) text += chunk;
+  return text;
+}
+
+function buildArrow(rows: number): Uint8Array {
+  const bodies = makeBodies({ size: 'medium', batch: 100, count: rows / 100, seed, nowMs });
+  const builder = new BatchBuilder(Buffer.alloc(32, 7));
+  builder.read(0, packFrames(makeFrames(bodies, nowMs)));
+  const [month] = builder.finish({ dropped: undefined }).months;
+  if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
+  return month.arrow;
+}

@@ -1,0 +1,74 @@
+// The results as one page that needs nothing but itself: where an event's CPU goes as a picture, the goals, what each
+// trick gains, and every table behind them. A function of the results, so that the page cannot say anything else.
+
+import type { Table } from './bench.ts';
+import { drawChain } from './chain-picture.ts';
+import { goalTable } from './goals.ts';
+import { drawTable, escapeHtml } from './html.ts';
+import type { Machine } from './machine.ts';
+import type { Result } from './results.ts';
+
+/** An HTML document, light or dark as its reader has it, without scripts. */
+export function drawReport(results: readonly Result[]): string {
+  const tablesOf = (bench: string): readonly Table[] =>
+    results.find((result) => result.bench === bench)?.tables ?? [];
+  const [stages] = tablesOf('stages');
+  const sections = [
+    ...(stages === undefined ? [] : [section('Where the CPU goes', drawChain(stages))]),
+    section('Goals', drawTable(goalTable(results))),
+    section('Tricks', tablesOf('tricks').map(drawTable).join('')),
+    section('All results', results.map(drawResult).join('')),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Millrace: benches</title>
+<style>${style}</style>
+<h1>Millrace: benches</h1>
+<p>${escapeHtml(machinesOf(results))} What is asked, how it is measured and what would be unfair is in
+<a href="README.md">README.md</a>.</p>
+${sections.join('\n')}
+</html>
+`;
+}
+
+function section(title: string, content: string): string {
+  return `<section><h2>${title}</h2>${content}</section>`;
+}
+
+function drawResult({ bench, question, seconds, machine, tables, resultHash }: Result): string {
+  const day = machine.takenAt.slice(0, 16).replace('T', ' ');
+  const facts = `${day} UTC, load average before it ${machine.loadAverage}, ${seconds} s, result ${resultHash.slice(0, 16)}`;
+  return `<details><summary><b>${escapeHtml(bench)}</b> ${escapeHtml(question)}</summary>
+<p class="facts">${escapeHtml(facts)}</p>${tables.map(drawTable).join('')}</details>`;
+}
+
+/** One sentence a machine; nearly always there is one. */
+function machinesOf(results: readonly Result[]): string {
+  const sentences = results.map(({ machine }) => describe(machine));
+  return [...new Set(sentences)].join(' ');
+}
+
+function describe(machine: Machine): string {
+  const { cores, processor, memoryGiB, node, natsServer, chdb } = machine;
+  return `Taken on ${cores} cores (${processor}), ${memoryGiB} GiB, Node ${node}, nats-server ${natsServer}, chDB ${chdb}.`;
+}
+
+const style = `
+:root { color-scheme: light dark; --line: #8884; --faint: #777; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .87rem; }
+caption { text-align: left; color: var(--faint); padding-bottom: .3rem; }
+th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+details { margin: .6rem 0; } summary { cursor: pointer; }
+.facts { color: var(--faint); font-size: .87rem; margin: .3rem 0; }
+.chain { display: flex; height: 3rem; border-radius: 4px; overflow: hidden; font-size: .8rem; }
+.chain div { display: flex; align-items: center; justify-content: center; min-width: 1px; color: #fff; }
+.chain div + div { border-left: 1px solid Canvas; }
+.legend { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); }
+.legend i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .5rem; }
+`;
