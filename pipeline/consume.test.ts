@@ -42,8 +42,9 @@ const limits: SourceLimits = {
   maxRows: 50_000,
   maxBytes: 32 * 1_048_576,
   maxMessages: 8_000,
+  minWaitMs: 100,
+  minIntervalMs: 0,
   maxWaitMs: 1_000,
-  quietMs: 100,
 };
 
 async function openStream(connection = nats): Promise<EventStream> {
@@ -105,6 +106,12 @@ async function untilStored(count: number): Promise<void> {
   while ((await stored()) !== count) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+async function untilDelivered(seq: number): Promise<void> {
+  const delivered = async () =>
+    (await manager.consumers.info(eventsStream(0), writerConsumer)).delivered.stream_seq;
+  while ((await delivered()) < seq) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
@@ -135,18 +142,48 @@ describe('the source', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   });
 
-  it('closes a batch after a pause, and after the longest wait where there is none', async () => {
-    const source = await openSource(0, { maxWaitMs: 600, quietMs: 150 });
-    await publish(1);
-    const before = performance.now();
-    expect(seqsOf(await source.next())).toEqual([1]);
-    expect(performance.now() - before).toBeLessThan(500);
-    const drip = setInterval(() => void publish(1), 30);
-    onTestFinished(() => clearInterval(drip));
+  it('closes a batch once its first message has waited', async () => {
+    const source = await openSource(0, { minWaitMs: 150, maxWaitMs: 60_000 });
     const started = performance.now();
-    const batch = await source.next();
-    expect(performance.now() - started).toBeGreaterThan(500);
-    expect(seqsOf(batch).length).toBeGreaterThan(3);
+    await publish(1);
+    expect(seqsOf(await source.next())).toEqual([1]);
+    expect(performance.now() - started).toBeGreaterThan(140);
+  });
+
+  it('keeps a batch open for a while after the one before it', async () => {
+    const source = await openSource(0, { minWaitMs: 1, minIntervalMs: 400, maxWaitMs: 60_000 });
+    await publish(1);
+    const first = await source.next();
+    const started = performance.now();
+    if (first !== undefined) source.ack(first);
+    await publish(1);
+    expect(seqsOf(await source.next())).toEqual([2]);
+    expect(performance.now() - started).toBeGreaterThan(380);
+  });
+
+  it('lets a batch grow while the one before it is being stored', async () => {
+    const source = await openSource(0, { minWaitMs: 1, maxWaitMs: 60_000 });
+    await publish(1);
+    const first = await source.next();
+    const next = source.next();
+    for (let seq = 2; seq <= 5; seq++) {
+      await publish(1);
+      await untilDelivered(seq);
+    }
+    if (first !== undefined) source.ack(first);
+    expect(seqsOf(await next)).toEqual(upTo(5, 2));
+  });
+
+  it('closes it all the same once it is full or has waited for the longest', async () => {
+    const source = await openSource(0, { minWaitMs: 1, maxWaitMs: 60_000, maxMessages: 2 });
+    await publish(1);
+    await source.next();
+    await publish(2);
+    expect(seqsOf(await source.next())).toEqual([2, 3]);
+    const impatient = await openSource(0, { minWaitMs: 1, maxWaitMs: 200 });
+    await impatient.next();
+    await publish(1);
+    expect(seqsOf(await impatient.next())).toEqual([4]);
   });
 
   it('takes a message as large as the broker allows', async () => {

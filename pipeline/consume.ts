@@ -10,9 +10,14 @@ export interface SourceLimits {
   maxRows: number;
   maxBytes: number;
   maxMessages: number;
-  /** Longest wait after a batch's first message, and the pause that closes it earlier. */
+  /**
+   * A batch stays open this long after its first message, and this long after the batch before it was closed: each is
+   * a part that must be merged.
+   */
+  minWaitMs: number;
+  minIntervalMs: number;
+  /** It grows on while the batch before it is being stored, this long after its first message. */
   maxWaitMs: number;
-  quietMs: number;
 }
 
 interface InHand {
@@ -25,6 +30,8 @@ interface InHand {
 const fillAtOnce = 16;
 /** A third of the consumer's ack_wait. */
 const keepAliveEveryMs = 20_000;
+/** Until it is looked again whether there is room for the messages missing. */
+const roomPauseMs = 50;
 
 export class MessageSource {
   readonly #stream: EventStream;
@@ -36,7 +43,11 @@ export class MessageSource {
   readonly #queue: StreamMessage[] = [];
   #queuedBytes = 0;
   #queuedRows = 0;
-  #arrivals = 0;
+  /** Since when the first of the queue has been waiting to be taken, and when the last batch was taken. */
+  #waitingSinceMs = 0;
+  #takenMs = Number.NEGATIVE_INFINITY;
+  /** The last sequence taken: not done while its batch is being stored. */
+  #taken = 0;
   /** Delivered before a message that precedes them. */
   readonly #ahead = new Map<number, StreamMessage>();
   #aheadBytes = 0;
@@ -64,6 +75,7 @@ export class MessageSource {
   async start(hwm: number): Promise<void> {
     this.#expected = hwm + 1;
     this.#done = hwm;
+    this.#taken = hwm;
     await this.#catchUp();
     this.#stream.receive({
       wants: () => this.#queuedBytes + this.#aheadBytes < this.#limits.maxBytes,
@@ -81,12 +93,8 @@ export class MessageSource {
       if (this.#stopped) return undefined;
       await this.#woken();
     }
-    const deadline = performance.now() + this.#limits.maxWaitMs;
-    while (!this.#stopped && !this.#isFull()) {
-      const left = deadline - performance.now();
-      const before = this.#arrivals;
-      if (left > 0) await this.#woken(Math.min(left, this.#limits.quietMs));
-      if (left <= 0 || before === this.#arrivals) break;
+    for (let leftMs = this.#openMs(); leftMs > 0; leftMs = this.#openMs()) {
+      await this.#woken(leftMs);
     }
     return this.#take();
   }
@@ -98,6 +106,7 @@ export class MessageSource {
       this.#inHand.delete(message.seq);
       this.#stream.ack(message);
     }
+    this.#notify();
   }
 
   /** No more messages are received; what is queued can still be taken. */
@@ -133,13 +142,23 @@ export class MessageSource {
   }
 
   #enqueue(message: StreamMessage): void {
+    if (this.#queue.length === 0) this.#waitingSinceMs = performance.now();
     this.#queue.push(message);
     this.#queuedBytes += unpackedBytes(message.data);
     this.#queuedRows += frameEvents(message.data);
     this.#inHand.set(message.seq, { message, sinceMs: performance.now() });
     this.#expected = message.seq + 1;
-    this.#arrivals++;
     if (this.#queue.length === 1 || this.#isFull()) this.#notify();
+  }
+
+  /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
+  #openMs(): number {
+    if (this.#stopped || this.#isFull()) return 0;
+    const { minWaitMs, minIntervalMs, maxWaitMs } = this.#limits;
+    const latestMs = this.#waitingSinceMs + maxWaitMs;
+    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + minIntervalMs);
+    const isStoring = this.#taken > this.#done;
+    return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();
   }
 
   #isFull(): boolean {
@@ -166,7 +185,11 @@ export class MessageSource {
     }
     this.#queuedRows -= rows;
     this.#queuedBytes -= bytes;
-    return { messages: this.#queue.splice(0, count) };
+    const messages = this.#queue.splice(0, count);
+    this.#taken = messages.at(-1)?.seq ?? this.#taken;
+    this.#takenMs = performance.now();
+    this.#waitingSinceMs = this.#takenMs;
+    return { messages };
   }
 
   /** Looks for messages that were delivered, to whomever, and did not arrive here. */
@@ -194,7 +217,7 @@ export class MessageSource {
       const delivered = this.#takeAhead(this.#expected);
       if (delivered !== undefined) this.#enqueue(delivered);
       else if (this.#queuedBytes < this.#limits.maxBytes) await this.#fetchMissing();
-      else await new Promise((resolve) => setTimeout(resolve, this.#limits.quietMs));
+      else await new Promise((resolve) => setTimeout(resolve, roomPauseMs));
     }
   }
 

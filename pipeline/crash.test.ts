@@ -127,8 +127,9 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxRows: 400,
     maxBytes: 1e7,
     maxMessages: 5,
+    minWaitMs: 20,
+    minIntervalMs: 0,
     maxWaitMs: 100,
-    quietMs: 20,
   });
   const builder = new BatchBuilder(secret);
   const judge = new Judge({

@@ -51,8 +51,9 @@ const sourceLimits: SourceLimits = {
   maxRows: 10_000,
   maxBytes: 16 * 1_048_576,
   maxMessages: 4_000,
+  minWaitMs: 30,
+  minIntervalMs: 200,
   maxWaitMs: 300,
-  quietMs: 30,
 };
 const cacheBytes = 64 * 1_048_576;
 

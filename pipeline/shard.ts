@@ -58,8 +58,10 @@ const sourceLimits: SourceLimits = {
   maxBytes: 32 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
+  minWaitMs: 100,
+  // Two and a half parts a second at most: what an event waits for the others, half of it on average.
+  minIntervalMs: 400,
   maxWaitMs: maxBatchWaitMs,
-  quietMs: 100,
 };
 const buildTries = 3;
 const dayMs = 86_400_000;

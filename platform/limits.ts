@@ -36,7 +36,7 @@ export const embeddedBrokerPayloadBytes = 9 * MiB;
 export const maxFrameBytes = 256 * KiB;
 export const maxFrameEvents = 10_000;
 
-/** Rows of one insert, and how long the first of them may wait for the others. */
+/** Rows of one insert, and how long the first of them may wait for the others and for the insert before. */
 export const maxBatchRows = 50_000;
 export const maxBatchWaitMs = 1_000;
 

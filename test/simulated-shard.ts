@@ -139,8 +139,9 @@ export class Shard {
         maxRows: 12,
         maxBytes: 1e6,
         maxMessages: 4,
+        minWaitMs: 1,
+        minIntervalMs: 0,
         maxWaitMs: 1,
-        quietMs: 1,
       });
       return runWriter(
         {
