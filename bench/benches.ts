@@ -4,6 +4,7 @@ import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
 import { cookielessBench } from './cookieless.ts';
 import { endToEndBench } from './end-to-end.ts';
+import { gatewayBench } from './gateway.ts';
 import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
@@ -15,6 +16,7 @@ export const benches: readonly Bench[] = [
   cookielessBench,
   arrowBench,
   insertBench,
+  gatewayBench,
   singleBench,
   endToEndBench,
   identifyBench,
