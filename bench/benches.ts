@@ -7,6 +7,7 @@ import { brokerBytesBench } from './broker-bytes.ts';
 import { cookielessBench } from './cookieless.ts';
 import { emitBench } from './emit.ts';
 import { endToEndBench } from './end-to-end.ts';
+import { gatewayBench } from './gateway.ts';
 import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
@@ -23,6 +24,7 @@ export const benches: readonly Bench[] = [
   emitBench,
   arrowBench,
   insertBench,
+  gatewayBench,
   singleBench,
   endToEndBench,
   identifyBench,

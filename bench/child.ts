@@ -2,12 +2,14 @@
 // an event loop, with anything they are measured with. argv[2] says what to be.
 
 import { serveEngine } from './engine-child.ts';
+import { startGateway } from './gateway-server.ts';
 import { type LoadOptions, runLoad } from './load.ts';
 import { startSink } from './sink.ts';
 
 export type ChildTask =
   | { role: 'load'; options: LoadOptions }
   | { role: 'sink'; answer: string }
+  | { role: 'gateway'; publicKey: string }
   | { role: 'engine'; path: string; database: string };
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? '');
@@ -23,6 +25,10 @@ switch (task.role) {
   case 'sink':
     process.stdin.resume();
     print(String(await startSink(task.answer)));
+    break;
+  case 'gateway':
+    process.stdin.resume();
+    print(String(await startGateway(task.publicKey)));
     break;
   case 'engine':
     await serveEngine(task.path, task.database);

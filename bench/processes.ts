@@ -16,15 +16,24 @@ export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> 
   }
 }
 
-export interface Sink {
+export interface ServerProcess {
   baseUrl: string;
   pid: number;
   stop(): Promise<void>;
 }
 
 /** It gives every request the same answer. */
-export async function startSinkProcess(answer: string): Promise<Sink> {
-  const child = startChild({ role: 'sink', answer });
+export function startSinkProcess(answer: string): Promise<ServerProcess> {
+  return startServer({ role: 'sink', answer });
+}
+
+/** Ingest without a broker: it answers what it has read and judged, and queues nothing. */
+export function startGatewayProcess(publicKey: string): Promise<ServerProcess> {
+  return startServer({ role: 'gateway', publicKey });
+}
+
+async function startServer(task: ChildTask): Promise<ServerProcess> {
+  const child = startChild(task);
   const baseUrl = `http://127.0.0.1:${await child.nextLine()}`;
   return { baseUrl, pid: child.pid, stop: () => child.stop() };
 }

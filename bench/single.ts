@@ -6,7 +6,7 @@ import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { median } from './pairs.ts';
-import { runLoadProcess, type Sink, startSinkProcess } from './processes.ts';
+import { runLoadProcess, type ServerProcess, startSinkProcess } from './processes.ts';
 import { countDistinctEvents, countRows, watchRows } from './stored-rows.ts';
 import { cpuMsOf, cpuOfParts } from './usage.ts';
 
@@ -85,7 +85,7 @@ async function loadStack(stack: Stack, session: Session, parameters: Parameters)
   return runOf(load, perEvent(after.service - before.service), perEvent(behindMs));
 }
 
-async function loadSink(sink: Sink, parameters: Parameters): Promise<Run> {
+async function loadSink(sink: ServerProcess, parameters: Parameters): Promise<Run> {
   const before = cpuMsOf(sink.pid);
   const load = await runLoadProcess(loadOptions(sink.baseUrl, 'pub_sink', parameters, 0));
   return runOf(load, (1_000 * (cpuMsOf(sink.pid) - before)) / load.acknowledgedEvents, 0);

@@ -2,7 +2,7 @@
 // identity -> limit -> publish -> answer.
 
 import type { Clock } from '../platform/clock.ts';
-import { type CookielessIds, encodeContext } from '../proto/wire/frame.ts';
+import { type CookielessIds, encodeContext, type RequestContext } from '../proto/wire/frame.ts';
 import {
   type Answer,
   identityRefusal,
@@ -11,7 +11,7 @@ import {
   type Refusal,
   violationRefusal,
 } from './answer.ts';
-import type { Caller, CallerReader, CallerRequest } from './caller.ts';
+import type { Caller, CallerIdentity, CallerReader, CallerRequest } from './caller.ts';
 import type { CookielessResolver } from './cookieless.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
 import type { Publisher } from './publish.ts';
@@ -53,11 +53,12 @@ export interface Sender {
   timeoutMs: number;
 }
 
-export async function acceptEvents(
+/** Refuses at once; what it takes, it answers for when the broker has. */
+export function acceptEvents(
   sender: Sender,
   read: ReadBody,
   parts: IngestParts,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   if (read.kind === 'invalid') return violationRefusal(read.violation);
   const isCookieless = read.cookieless > 0;
   const identity = isCookieless ? parts.callers.identity(sender.request) : undefined;
@@ -66,7 +67,15 @@ export async function acceptEvents(
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
   if (identity === undefined) return publish(sender, read.body, read.events, undefined, parts);
+  return acceptCookieless(sender, read, identity, parts);
+}
 
+async function acceptCookieless(
+  sender: Sender,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity,
+  parts: IngestParts,
+): Promise<Answer> {
   const { projectId } = sender.principal;
   const days = read.cookielessDays;
   const { receiveTimeMs } = sender;
@@ -90,14 +99,9 @@ async function publish(
   parts: IngestParts,
 ): Promise<Answer> {
   const { projectId, credential } = principal;
-  const context = encodeContext({
-    projectId,
-    credential,
-    receiveTimeMs,
-    ...caller,
-    ...(cookieless !== undefined && { cookieless }),
-  });
-  const request = { context, body, events };
+  const context: RequestContext = { ...caller, projectId, credential, receiveTimeMs };
+  if (cookieless !== undefined) context.cookieless = cookieless;
+  const request = { context: encodeContext(context), body, events };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, events);
 }
@@ -108,7 +112,8 @@ export function countAnswer(answer: Answer, metrics: IngestMetrics): void {
     return;
   }
   metrics.acceptedEvents.inc(answer.events);
-  for (const [reason, events] of Object.entries(answer.dropped?.byReason ?? {})) {
+  if (answer.dropped === undefined) return;
+  for (const [reason, events] of Object.entries(answer.dropped.byReason)) {
     metrics.droppedEvents.inc({ reason }, events);
   }
 }

@@ -34,10 +34,15 @@ export class BodyReceiver {
   }
 
   /** Never rejects. */
-  async receive(request: IncomingMessage): Promise<ReceivedBody> {
+  receive(request: IncomingMessage): Promise<ReceivedBody> {
     const encoding = request.headers['content-encoding'] ?? 'identity';
-    const sent = await this.#gather(request);
-    if (sent.kind !== 'received' || encoding === 'identity') return sent;
+    const sent = this.#gather(request);
+    return encoding === 'identity' ? sent : this.#decode(sent, encoding);
+  }
+
+  async #decode(sending: Promise<ReceivedBody>, encoding: string): Promise<ReceivedBody> {
+    const sent = await sending;
+    if (sent.kind !== 'received') return sent;
     switch (encoding) {
       case 'gzip':
         return inflate(gunzip, sent.bytes, this.#options.maxBodyBytes);
@@ -78,15 +83,19 @@ export class BodyReceiver {
         resolve(refused ?? { kind: 'received', bytes: joined(chunks) });
         release();
       });
-      const forget = (): void => {
+      request.on('close', () => {
         release();
-        resolve({ kind: 'gone' });
-      };
-      request.on('close', forget);
-      request.on('error', forget);
+        resolve(gone);
+      });
+      request.on('error', closesNext);
     });
   }
 }
+
+const gone: ReceivedBody = { kind: 'gone' };
+
+/** A request that fails is closed after it; without a listener its error would end the process. */
+function closesNext(): void {}
 
 function joined(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks;

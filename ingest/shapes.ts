@@ -33,7 +33,10 @@ export const shapes: ReadonlyMap<string, Shape> = new Map([
     {
       readJson: scanJsonBody,
       readBinary: readBinaryBody,
-      writeJson: (accepted: Accepted) => JSON.stringify(typedResponse(accepted)),
+      writeJson: (accepted: Accepted) =>
+        accepted.dropped === undefined
+          ? `{"accepted":${accepted.events}}`
+          : JSON.stringify(typedResponse(accepted)),
       writeBinary: (accepted: Accepted) => {
         const message = create(typed.BatchCreateResponseSchema, typedResponse(accepted));
         return toBinary(typed.BatchCreateResponseSchema, message);

@@ -1,7 +1,7 @@
 // Ingest of one process: its parts put together, the hot route and the Connect methods over the same ones.
 
 import type { ConnectRouter } from '@connectrpc/connect';
-import type { Authenticate, Credentials } from '../platform/auth.ts';
+import type { Authenticate, Authentication, Credentials } from '../platform/auth.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { HotRoute } from '../platform/http.ts';
 import { brokerPayloadReserveBytes, maxBodyBytes, maxFrameBytes } from '../platform/limits.ts';
@@ -10,20 +10,20 @@ import type { Metrics } from '../platform/metrics.ts';
 import { followConnection, maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
 import { createTokenBuckets } from '../platform/token-bucket.ts';
 import { eventsSubject, profilesSubject, shardOf } from '../platform/topology.ts';
-import type { IngestParts } from './accept.ts';
-import { refusal } from './answer.ts';
+import type { IngestParts, Principal } from './accept.ts';
+import { type Refusal, refusal } from './answer.ts';
 import { createBatchCreate } from './batch-create.ts';
 import { type CallerOptions, CallerReader, type CallerRequest } from './caller.ts';
 import { CookielessResolver } from './cookieless.ts';
 import { createIdentify, type IdentifyParts, registerIdentify } from './identify.ts';
-import { createIngestMetrics } from './ingest-metrics.ts';
+import { createIngestMetrics, type IngestMetrics } from './ingest-metrics.ts';
 import { createOutcomeLog } from './outcome-log.ts';
 import { Publisher } from './publish.ts';
 import type { Salts } from './salt.ts';
 import { registerBatchCreate } from './service.ts';
 
-export interface IngestOptions {
-  nats: NatsConnection;
+/** What ingest stands on besides the broker. */
+export interface IngestBase {
   /** Of the days' secrets, from which cookieless ids are derived. */
   salts: Pick<Salts, 'of'>;
   shards: number;
@@ -31,11 +31,23 @@ export interface IngestOptions {
   caller: CallerOptions;
   eventsPerSecond: number;
   eventsBurst: number;
-  publishDeadlineMs: number;
-  frameLz4: boolean;
   clock: Clock;
   log: Log;
   metrics: Metrics;
+}
+
+export interface IngestOptions extends IngestBase {
+  nats: NatsConnection;
+  publishDeadlineMs: number;
+  frameLz4: boolean;
+}
+
+/** Where accepted requests go. */
+export interface Queue {
+  events: IngestParts['publisher'];
+  changes: IngestParts['publisher'];
+  /** The largest body that it takes. */
+  maxBodyBytes: number;
 }
 
 export interface Ingest {
@@ -55,7 +67,7 @@ const minPayloadBytes = 2 * brokerPayloadReserveBytes;
 
 /** Throws one sentence where the broker takes too small messages only. */
 export function startIngest(options: IngestOptions): Ingest {
-  const { nats, shards, clock } = options;
+  const { nats } = options;
   const payloadBytes = maxPayloadBytes(nats);
   if (payloadBytes < minPayloadBytes) {
     throw new Error(
@@ -71,7 +83,7 @@ export function startIngest(options: IngestOptions): Ingest {
     maxFrameBytes: Math.min(maxFrameBytes, payloadBytes),
     lz4: options.frameLz4,
   };
-  const publisher = new Publisher({
+  const events = new Publisher({
     ...publisherOptions,
     subjectOf: eventsSubject,
     maxInFlightBytes,
@@ -80,11 +92,31 @@ export function startIngest(options: IngestOptions): Ingest {
       noticeOutcome(frame);
     },
   });
-  const changePublisher = new Publisher({
+  const changes = new Publisher({
     ...publisherOptions,
     subjectOf: profilesSubject,
     maxInFlightBytes: maxInFlightChangeBytes,
   });
+  const queue: Queue = {
+    ...{ events, changes },
+    maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
+  };
+  return {
+    ...createIngest(options, metrics, queue),
+    close: () => {
+      events.close();
+      changes.close();
+    },
+  };
+}
+
+/** All of ingest but its way to the broker. */
+export function createIngest(
+  options: IngestBase,
+  metrics: IngestMetrics,
+  queue: Queue,
+): Omit<Ingest, 'close'> {
+  const { clock, shards, log } = options;
   const authenticate = authenticateWith(options.authenticate);
   const parts: IngestParts = {
     authenticate: (request, apiKeyParam) => authenticate(batchCreate, request, apiKeyParam),
@@ -95,15 +127,15 @@ export function startIngest(options: IngestOptions): Ingest {
       clock,
     }),
     cookieless: new CookielessResolver(options.salts, clock),
-    publisher,
+    publisher: queue.events,
     shardOf: (projectId) => shardOf(projectId, shards),
     clock,
     metrics,
-    maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
+    maxBodyBytes: queue.maxBodyBytes,
   };
-  const changeParts: IdentifyParts = { ...parts, authenticate, publisher: changePublisher };
-  const events = createBatchCreate(parts, options.log);
-  const changes = createIdentify(changeParts, options.log);
+  const changeParts: IdentifyParts = { ...parts, authenticate, publisher: queue.changes };
+  const events = createBatchCreate(parts, log);
+  const changes = createIdentify(changeParts, log);
   return {
     hotRoute: (request, response, url) =>
       events(request, response, url) || changes(request, response, url),
@@ -111,31 +143,29 @@ export function startIngest(options: IngestOptions): Ingest {
       registerBatchCreate(router, parts);
       registerIdentify(router, changeParts);
     },
-    close: () => {
-      publisher.close();
-      changePublisher.close();
-    },
   };
 }
 
 /** `method` names a row of the table of access; both shapes of BatchCreate have the same. */
 function authenticateWith(authenticate: Authenticate): IdentifyParts['authenticate'] {
-  const judge = (answer: Awaited<ReturnType<Authenticate>>) => {
-    if (answer.kind === 'ok') return answer.principal;
-    if (answer.kind === 'refused') return refusal(answer.code, answer.code, answer.message);
-    throw new Error('the table of access lets callers in without a project');
-  };
   return (method, request, apiKeyParam) => {
-    const answer = authenticate(method, { ...credentialsOf(request), apiKeyParam });
+    const answer = authenticate(method, credentialsOf(request, apiKeyParam));
     return answer instanceof Promise ? answer.then(judge) : judge(answer);
   };
 }
 
-function credentialsOf({ headers }: CallerRequest): Credentials {
+function judge(answer: Authentication): Principal | Refusal {
+  if (answer.kind === 'ok') return answer.principal;
+  if (answer.kind === 'refused') return refusal(answer.code, answer.code, answer.message);
+  throw new Error('the table of access lets callers in without a project');
+}
+
+function credentialsOf({ headers }: CallerRequest, apiKeyParam: string | undefined): Credentials {
   return {
     apiKey: textOf(headers['x-api-key']),
     authorization: headers.authorization,
     projectIdHeader: textOf(headers['x-project-id']),
+    apiKeyParam,
   };
 }
 

@@ -38,7 +38,7 @@ export interface UnaryMethod {
     request: CallerRequest,
     apiKeyParameter: string | undefined,
   ): Principal | Refusal | Promise<Principal | Refusal>;
-  answer(call: ReceivedCall): Promise<Answer>;
+  answer(call: ReceivedCall): Answer | Promise<Answer>;
   count(answer: Answer): void;
   /** The response's message, as JSON text and as binary protobuf. */
   writeJson(accepted: Accepted): string;
@@ -91,12 +91,15 @@ export function createUnaryRoute(options: UnaryRouteOptions): HotRoute {
 
 async function serve(call: Call, options: UnaryRouteOptions): Promise<void> {
   const { log } = options;
+  let answer: Answer | undefined;
   try {
-    const answer = await answerCall(call, options).catch((error: unknown) => {
-      log.error({ err: error }, 'a hot method failed');
-      return refusal('internal', 'internal', 'internal error');
-    });
-    if (answer === undefined) return;
+    answer = await answerCall(call, options);
+  } catch (error) {
+    log.error({ err: error }, 'a hot method failed');
+    answer = refusal('internal', 'internal', 'internal error');
+  }
+  if (answer === undefined) return;
+  try {
     call.method.count(answer);
     writeAnswer(call, answer);
   } catch (error) {
@@ -126,7 +129,7 @@ async function answerCall(
   const received = await call.bodies.receive(request);
   if (received.kind === 'gone') return undefined;
   if (received.kind !== 'received') return receivingRefusal(received, maxBodyBytes);
-  return method.answer({
+  return await method.answer({
     principal,
     callerRequest,
     receiveTimeMs,
@@ -167,29 +170,29 @@ function receivingRefusal(
 /** Never compressed: an answer is shorter than what compressing one would save. */
 function writeAnswer({ response, method, format }: Call, answer: Answer): void {
   if (response.destroyed) return;
-  const headers = {
-    'content-type': 'application/json',
-    'access-control-allow-origin': '*',
-    'content-length': 0,
-  };
-  if (answer.kind === 'accepted') {
-    const isJson = format === 'json';
-    const body = isJson ? method.writeJson(answer) : method.writeBinary(answer);
-    if (!isJson) headers['content-type'] = 'application/proto';
-    headers['content-length'] = body.length;
-    response.writeHead(200, headers);
-    response.end(body);
+  if (answer.kind === 'refused') {
+    writeRefusal(response, answer);
     return;
   }
-  const body = JSON.stringify({ code: answer.code, message: answer.message });
-  headers['content-length'] = Buffer.byteLength(body);
-  const retryAfter =
-    answer.retryAfterSeconds === undefined
-      ? {}
-      : { 'retry-after': String(answer.retryAfterSeconds) };
-  response.writeHead(httpStatus[answer.code], {
-    ...headers,
-    ...retryAfter,
+  const isJson = format === 'json';
+  const body = isJson ? method.writeJson(answer) : method.writeBinary(answer);
+  response.writeHead(200, {
+    'content-type': isJson ? 'application/json' : 'application/proto',
+    'access-control-allow-origin': '*',
+    'content-length': body.length,
+  });
+  // All of the text is ASCII: head and body become one piece, which is written as it is.
+  response.end(body, 'latin1');
+}
+
+function writeRefusal(response: ServerResponse, answer: Refusal): void {
+  const { code, message, retryAfterSeconds } = answer;
+  const body = JSON.stringify({ code, message });
+  response.writeHead(httpStatus[code], {
+    'content-type': 'application/json',
+    'access-control-allow-origin': '*',
+    'content-length': Buffer.byteLength(body),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     'access-control-expose-headers': exposedHeaders,
   });
   response.end(body);

@@ -167,13 +167,13 @@ export function createAuthenticate(
   customers?: CustomerAccess,
 ): Authenticate {
   return (method, credentials) => {
-    const row = access.get(canonicalMethod(method));
+    const row = access.get(method) ?? access.get(canonicalMethod(method));
     if (row === undefined) return noRow;
     if (row.credentials.includes('none')) return { kind: 'open' };
     const presented = presentedKey(credentials, row);
     if (typeof presented !== 'string') return presented;
     if (presented.startsWith('org_')) return judgeOrgKey(customers?.isOrgKey(presented));
-    if (customers !== undefined && tokenPattern.test(presented)) {
+    if (customers !== undefined && isToken(presented)) {
       return customers.judgeToken(presented, row, credentials.projectIdHeader);
     }
     const found = directory.findKey(presented);
@@ -183,7 +183,9 @@ export function createAuthenticate(
 }
 
 /** Three parts: no API key has a point in it. */
-const tokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+function isToken(presented: string): boolean {
+  return presented.includes('.') && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(presented);
+}
 
 /** `package.Service/Method`, an alias of the service replaced by its name. */
 export function canonicalMethod(method: string): string {

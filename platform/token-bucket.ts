@@ -39,6 +39,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   if (perSecond === 0) return { take: () => 0 };
   // In order of last use: a Map keeps the order of insertion, and every take inserts anew.
   const buckets = new Map<string, Bucket>();
+  let lastKey: string | undefined;
 
   return {
     take(key, count) {
@@ -49,9 +50,12 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
       bucket.tokens = Math.min(burst, bucket.tokens + gained);
       bucket.filledAtMs = nowMs;
-      if (known !== undefined) buckets.delete(key);
-      else if (buckets.size >= maxBuckets) forgetOldest(buckets);
-      buckets.set(key, bucket);
+      if (known === undefined && buckets.size >= maxBuckets) forgetOldest(buckets);
+      if (key !== lastKey) {
+        buckets.delete(key);
+        buckets.set(key, bucket);
+        lastKey = key;
+      }
 
       const missing = Math.min(count, burst) - bucket.tokens;
       if (missing > 0) return Math.max(1, Math.ceil(missing / perSecond));

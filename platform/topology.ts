@@ -127,7 +127,7 @@ export async function ensureTopology(
 
 /** The shard of a project: fixed for ever by its id and the number of shards. */
 export function shardOf(projectId: string, shards: number): number {
-  return crc32(projectId) % shards;
+  return shards === 1 ? 0 : crc32(projectId) % shards;
 }
 
 // Every message of a batch waits for its ack until the insert is through, while the next batch is already being read:
