@@ -3,13 +3,20 @@
 
 import { createHash } from 'node:crypto';
 import { decodeFrame, type FrameRequest, frameEvents } from '../proto/wire/frame.ts';
-import { Int32Buffer } from './column-buffers.ts';
-import { EventColumns } from './columns.ts';
-import { createRequestRows, decodeRequest, type Refusal, refuseRequest } from './decode.ts';
+import type { Int32Buffer } from './column-buffers.ts';
+import type { EventColumns, ScannedColumns } from './columns.ts';
+import {
+  cookielessIdentity,
+  createRequestRows,
+  decodeRequest,
+  type Refusal,
+  refuseRequest,
+} from './decode.ts';
 import { enrich } from './enrich.ts';
 import { EventKeys } from './event-key.ts';
-import type { EventRow } from './event-row.ts';
 import { IdTable } from './id-table.ts';
+import { type Month, Months } from './months.ts';
+import { type ScannedRequest, ScannedRows } from './scanned-rows.ts';
 import { SessionRows } from './session-rows.ts';
 import type {
   BatchCounts,
@@ -23,20 +30,13 @@ import type {
 import { createAgentParser } from './user-agent.ts';
 
 const maxRememberedAgents = 20_000;
-/** Column buffers kept for the next batch; a batch of more months allocates the others anew. */
-const maxSpareMonths = 2;
+const twoPow32 = 4_294_967_296;
 
-/** Rows under construction. */
-interface Rows {
-  readonly columns: EventColumns;
-  /** For each row its number in the whole batch, in which verdicts count. */
-  readonly numbers: Int32Buffer;
-}
-
-/** Those of one month, from its first millisecond to before the next one's. */
-interface Month extends Rows {
-  readonly fromMs: number;
-  readonly toMs: number;
+/** Scanned rows, from one to before another, that go to one month. */
+interface Span {
+  readonly month: Month;
+  readonly from: number;
+  to: number;
 }
 
 /** Builds one batch at a time: `read` the messages, have them judged, `finish`. */
@@ -45,31 +45,37 @@ export class BatchBuilder {
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
   readonly #sessionRows = new SessionRows();
-  /** By the partition key, 202611. */
-  readonly #months = new Map<number, Month>();
-  #lastMonth: Month | undefined;
-  readonly #spare: Rows[] = [];
+  readonly #scanned: ScannedRows | undefined;
+  readonly #months = new Months();
   #deadLetters: DeadLetter[] = [];
   #counts = noCounts();
+  #shard = 0;
 
-  /** `secret` keys the events' names for the seen-set: see event-key.ts. */
-  constructor(secret: Uint8Array) {
+  /**
+   * `secret` keys the events' names for the seen-set: see event-key.ts. Without `scans` every body goes the readable
+   * way, which makes the same rows.
+   */
+  constructor(secret: Uint8Array, { scans = true }: { scans?: boolean } = {}) {
     this.#ids = new IdTable(new EventKeys(secret));
+    this.#scanned = scans ? new ScannedRows(this.#parseAgent) : undefined;
   }
 
   /** Reads every message and tells which events a batch of them would store. */
   read(shard: number, messages: Messages): BatchIds {
     this.#ids.clear();
     this.#sessionRows.clear();
-    this.#releaseMonths();
+    this.#months.release();
+    this.#scanned?.clear();
     this.#deadLetters = [];
     this.#counts = noCounts();
+    this.#shard = shard;
     let at = 0;
     for (let index = 0; index < messages.seqs.length; index++) {
       const end = at + (messages.lengths[index] ?? 0);
-      this.#readFrame(shard, messages.seqs[index] ?? 0, messages.bytes.subarray(at, end));
+      this.#readFrame(messages.seqs[index] ?? 0, messages.bytes.subarray(at, end));
       at = end;
     }
+    this.#drain();
     return { ...this.#ids.snapshot(), sessionless: this.#sessionRows.snapshot() };
   }
 
@@ -80,8 +86,7 @@ export class BatchBuilder {
     }
     const words = new Uint32Array(sessions?.buffer ?? new ArrayBuffer(0));
     const months: BuiltMonth[] = [];
-    const ascending = [...this.#months].sort(([a], [b]) => a - b);
-    for (const [month, { columns, numbers }] of ascending) {
+    for (const [month, { columns, numbers }] of this.#months.ascending()) {
       putSessions(columns, numbers, this.#sessionRows.numbers(), words);
       if (dropped !== undefined) columns.keep(keptRows(numbers, dropped));
       const rows = columns.rows;
@@ -90,11 +95,11 @@ export class BatchBuilder {
       months.push({ month, rows, idsHash: hashIds(columns), arrow: columns.toArrowStream() });
     }
     this.#counts.dropped = this.#ids.rows - this.#counts.stored;
-    this.#releaseMonths();
+    this.#months.release();
     return { months, deadLetters: this.#deadLetters, counts: this.#counts };
   }
 
-  #readFrame(shard: number, streamSeq: number, frame: Uint8Array): void {
+  #readFrame(streamSeq: number, frame: Uint8Array): void {
     let requests: FrameRequest[];
     try {
       requests = decodeFrame(frame);
@@ -115,36 +120,96 @@ export class BatchBuilder {
     }
     for (let index = 0; index < requests.length; index++) {
       const request = requests[index];
-      if (request !== undefined) this.#readRequest({ shard, streamSeq }, index, request);
+      if (request !== undefined) this.#readRequest(streamSeq, index, request);
     }
   }
 
-  #readRequest(
-    origin: { shard: number; streamSeq: number },
-    place: number,
-    request: FrameRequest,
-  ): void {
-    const { projectId, receiveTimeMs } = request.context;
+  #readRequest(streamSeq: number, place: number, request: FrameRequest): void {
     this.#counts.accepted += request.events;
+    if (this.#scan(streamSeq, request)) return;
     for (const refusal of this.#readRows(request)) {
-      this.#refuse(origin.streamSeq, place, request, refusal);
+      this.#refuse(streamSeq, place, request, refusal);
     }
+    const { projectId, receiveTimeMs } = request.context;
+    const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
     for (let index = 0; index < this.#request.count; index++) {
       const row = this.#request.rows[index];
       if (row === undefined) break;
       const number = this.#ids.rows;
-      if (!this.#ids.add(row.eventId, row.occurTimeMs)) {
-        this.#counts.repeats++;
-        continue;
-      }
-      const month = this.#monthOf(row);
+      const month = this.#place(row.eventId, row.occurTimeMs);
+      if (month === undefined) continue;
       if (row.sessionDerived) {
         const { distinctId, otherId, occurTimeMs } = row;
         this.#sessionRows.add(number, projectId, distinctId, otherId, occurTimeMs);
       }
       month.columns.append(row, projectId, receiveTimeMs, origin);
-      month.numbers.push(number);
+    }
+  }
+
+  /** The month that the batch's next row goes to; undefined where the batch has the event already. */
+  #place(eventId: Uint32Array, occurTimeMs: number, at = 0): Month | undefined {
+    const number = this.#ids.rows;
+    if (!this.#ids.add(eventId, occurTimeMs, at)) {
+      this.#counts.repeats++;
+      return undefined;
+    }
+    const month = this.#months.at(occurTimeMs);
+    month.numbers.push(number);
+    return month;
+  }
+
+  /** False, and all rows before it in their columns, where a request must be read. */
+  #scan(streamSeq: number, request: FrameRequest): boolean {
+    let taken = this.#scanned?.take(request, streamSeq);
+    if (taken === 'full') {
+      this.#drain();
+      taken = this.#scanned?.take(request, streamSeq);
+    }
+    if (taken === 'full') {
+      // What there is room for must not depend on what was built before.
+      this.#scanned?.forget();
+      this.#months.forgetCells();
+      taken = this.#scanned?.take(request, streamSeq);
+    }
+    if (taken === 'taken') return true;
+    this.#drain();
+    return false;
+  }
+
+  /** Puts the scanned rows into the columns of their months. */
+  #drain(): void {
+    const scanned = this.#scanned;
+    if (scanned === undefined || scanned.requests.length === 0) return;
+    const columns = scanned.columns();
+    const spans: Span[] = [];
+    for (const request of scanned.requests) this.#placeScanned(request, columns, spans);
+    for (const { month, from, to } of spans) month.columns.appendScanned(columns, from, to);
+    scanned.clear();
+  }
+
+  #placeScanned(request: ScannedRequest, columns: ScannedColumns, spans: Span[]): void {
+    const { context, streamSeq, firstRow, endRow } = request;
+    const { projectId, receiveTimeMs } = context;
+    const { eventIds, occurTimes, cookieless } = columns.views;
+    const origin = { shard: this.#shard, streamSeq };
+    this.#ids.beginRequest(projectId, receiveTimeMs);
+    for (let row = firstRow; row < endRow; row++) {
+      const timeMs = (occurTimes[row * 2] ?? 0) + (occurTimes[row * 2 + 1] ?? 0) * twoPow32;
+      const isCookieless = cookieless[row] === 1;
+      const whose = isCookieless ? cookielessIdentity(context, timeMs) : undefined;
+      if (isCookieless && whose === undefined) continue;
+      const number = this.#ids.rows;
+      const month = this.#place(eventIds, timeMs, row * 4);
+      if (month === undefined) continue;
+      if (whose !== undefined) {
+        columns.cookielessIds.set(row, whose.distinctId);
+        this.#sessionRows.add(number, projectId, whose.distinctId, whose.otherId, timeMs);
+      }
+      month.columns.appendOrigin(projectId, receiveTimeMs, origin);
+      const last = spans.at(-1);
+      if (last?.month === month && last.to === row) last.to++;
+      else spans.push({ month, from: row, to: row + 1 });
     }
   }
 
@@ -171,34 +236,6 @@ export class BatchBuilder {
       events,
       content: Buffer.from(refusal.event),
     });
-  }
-
-  #monthOf({ occurTimeMs }: EventRow): Month {
-    // Nearly always the month of the event before.
-    const last = this.#lastMonth;
-    if (last !== undefined && occurTimeMs >= last.fromMs && occurTimeMs < last.toMs) return last;
-    const date = new Date(occurTimeMs);
-    const year = date.getUTCFullYear();
-    const index = date.getUTCMonth();
-    const key = year * 100 + index + 1;
-    const month = this.#months.get(key) ?? {
-      ...(this.#spare.pop() ?? { columns: new EventColumns(), numbers: new Int32Buffer() }),
-      fromMs: Date.UTC(year, index),
-      toMs: Date.UTC(year, index + 1),
-    };
-    this.#months.set(key, month);
-    this.#lastMonth = month;
-    return month;
-  }
-
-  #releaseMonths(): void {
-    for (const month of this.#months.values()) {
-      month.columns.clear();
-      month.numbers.clear();
-      if (this.#spare.length < maxSpareMonths) this.#spare.push(month);
-    }
-    this.#months.clear();
-    this.#lastMonth = undefined;
   }
 }
 

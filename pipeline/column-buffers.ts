@@ -2,17 +2,7 @@
 // Arrow's own builders cost three times as much. They know types and rows, not which columns an event has. `clear`
 // forgets the rows and keeps the memory, so that the next batch pays for neither allocation nor page faults.
 
-import {
-  Bool,
-  type Data,
-  FixedSizeBinary,
-  Float64,
-  Int64,
-  makeData,
-  type TimestampMillisecond,
-  Uint16,
-  Uint64,
-} from 'apache-arrow';
+import { Bool, type Data, Float64, makeData, Uint16 } from 'apache-arrow';
 import type { PropertyScalar } from './event-row.ts';
 
 /** One column under construction. */
@@ -27,7 +17,6 @@ export interface ColumnBuffer {
 }
 
 const firstCapacity = 1_024;
-const twoPow32 = 4_294_967_296;
 
 export class Int32Buffer {
   array = new Int32Array(firstCapacity);
@@ -39,10 +28,23 @@ export class Int32Buffer {
   }
 
   pushRepeated(value: number, count: number): void {
-    const length = this.length + count;
-    if (length > this.array.length) this.#grow(length);
-    this.array.fill(value, this.length, length);
-    this.length = length;
+    const from = this.extend(count);
+    this.array.fill(value, from, from + count);
+  }
+
+  /** Adds where texts or entries end that are copied from elsewhere: those between `from` and `to`, after the last. */
+  pushEnds(ends: Int32Array, from: number, to: number): void {
+    const shift = (this.array[this.length - 1] ?? 0) - (ends[from] ?? 0);
+    let at = this.extend(to - from);
+    for (let row = from + 1; row <= to; row++) this.array[at++] = (ends[row] ?? 0) + shift;
+  }
+
+  /** Adds `count` elements of any value and returns the index of the first. */
+  extend(count: number): number {
+    const from = this.length;
+    this.length += count;
+    if (this.length > this.array.length) this.#grow(this.length);
+    return from;
   }
 
   clear(): void {
@@ -86,100 +88,7 @@ export class Uint16Column implements ColumnBuffer {
   }
 
   data(): Data {
-    return makeData({ type: new Uint16(), data: Uint16Array.from(this.#values.view()) });
-  }
-}
-
-/** Fixed numbers of 32-bit words: 16-byte ids, 64-bit integers, moments. */
-class WordsColumn {
-  words: Uint32Array;
-  length = 0;
-  readonly #wordsPerRow: number;
-
-  constructor(wordsPerRow: number) {
-    this.#wordsPerRow = wordsPerRow;
-    this.words = new Uint32Array(firstCapacity * wordsPerRow);
-  }
-
-  clear(): void {
-    this.length = 0;
-  }
-
-  keep(rows: Uint32Array): void {
-    keepElements(this.words, this.#wordsPerRow, rows);
-    this.length = rows.length;
-  }
-
-  /** Adds a row and returns the index of its first word. */
-  protected grow(): number {
-    const at = this.length++ * this.#wordsPerRow;
-    if (at === this.words.length) {
-      const larger = new Uint32Array(this.words.length * 2);
-      larger.set(this.words);
-      this.words = larger;
-    }
-    return at;
-  }
-}
-
-/** Sixteen bytes a row, in the order of a UUID's text. */
-export class UuidColumn extends WordsColumn implements ColumnBuffer {
-  constructor() {
-    super(4);
-  }
-
-  push(id: Uint32Array): void {
-    const at = this.grow();
-    this.words[at] = id[0] ?? 0;
-    this.words[at + 1] = id[1] ?? 0;
-    this.words[at + 2] = id[2] ?? 0;
-    this.words[at + 3] = id[3] ?? 0;
-  }
-
-  /** Puts another id into a row: the 16 bytes of `from` that begin at word `at`. */
-  replace(row: number, from: Uint32Array, at: number): void {
-    for (let word = 0; word < 4; word++) this.words[row * 4 + word] = from[at + word] ?? 0;
-  }
-
-  data(): Data {
-    return makeData({ type: new FixedSizeBinary(16), data: this.bytes() });
-  }
-
-  bytes(): Uint8Array {
-    return new Uint8Array(this.words.buffer, 0, this.length * 16);
-  }
-}
-
-/** Sixty-four bits a row: Int64, UInt64 or milliseconds since the epoch, by the type given. */
-export class Int64Column extends WordsColumn implements ColumnBuffer {
-  readonly #type: Int64 | Uint64 | TimestampMillisecond;
-
-  constructor(type: Int64 | Uint64 | TimestampMillisecond) {
-    super(2);
-    this.#type = type;
-  }
-
-  /** `value` is a safe integer, or a bigint of 64 bits. */
-  push(value: PropertyScalar): void {
-    const at = this.grow();
-    if (typeof value === 'bigint') {
-      this.words[at] = Number(value & 0xffff_ffffn);
-      this.words[at + 1] = Number((value >> 32n) & 0xffff_ffffn);
-      return;
-    }
-    const number = Number(value);
-    this.words[at] = number >>> 0;
-    this.words[at + 1] = Math.floor(number / twoPow32) >>> 0;
-  }
-
-  data(): Data {
-    const data = new BigInt64Array(this.words.buffer, 0, this.length);
-    if (this.#type instanceof Uint64) {
-      return makeData({ type: this.#type, data: new BigUint64Array(data.buffer, 0, this.length) });
-    }
-    return this.#type instanceof Int64
-      ? makeData({ type: this.#type, data })
-      : makeData({ type: this.#type, data });
+    return makeData({ type: new Uint16(), data: new Uint16Array(this.#values.view()) });
   }
 }
 
@@ -188,12 +97,14 @@ export class Float64Column implements ColumnBuffer {
   length = 0;
 
   push(value: PropertyScalar): void {
-    if (this.length === this.#array.length) {
-      const larger = new Float64Array(this.#array.length * 2);
-      larger.set(this.#array);
-      this.#array = larger;
-    }
-    this.#array[this.length++] = Number(value);
+    const at = this.#extend(1);
+    this.#array[at] = Number(value);
+  }
+
+  /** Adds the values from `from` to `to` of others. */
+  pushValues(values: Float64Array, from: number, to: number): void {
+    const at = this.#extend(to - from);
+    this.#array.set(values.subarray(from, to), at);
   }
 
   clear(): void {
@@ -212,6 +123,17 @@ export class Float64Column implements ColumnBuffer {
   data(): Data {
     return makeData({ type: new Float64(), data: this.view() });
   }
+
+  #extend(rows: number): number {
+    const at = this.length;
+    this.length += rows;
+    if (this.length > this.#array.length) {
+      const larger = new Float64Array(Math.max(this.length, this.#array.length * 2));
+      larger.set(this.#array);
+      this.#array = larger;
+    }
+    return at;
+  }
 }
 
 export class BoolColumn implements ColumnBuffer {
@@ -223,6 +145,12 @@ export class BoolColumn implements ColumnBuffer {
 
   push(value: PropertyScalar): void {
     this.#values.push(value === true ? 1 : 0);
+  }
+
+  /** Adds those from `from` to `to` of others, which are bytes of 1 for true. */
+  pushBytes(bytes: Uint8Array, from: number, to: number): void {
+    const at = this.#values.extend(to - from);
+    this.#values.array.set(bytes.subarray(from, to), at);
   }
 
   clear(): void {
@@ -244,7 +172,7 @@ export class BoolColumn implements ColumnBuffer {
 }
 
 /** Moves the elements of the kept rows, `width` array entries each, to the front. */
-function keepElements(
+export function keepElements(
   array: Int32Array | Uint32Array | Float64Array,
   width: number,
   rows: Uint32Array,

@@ -14,22 +14,32 @@ import {
   TimestampMillisecond,
   Uint64,
 } from 'apache-arrow';
-import { autoColumns, propertyMaps } from '../platform/event-columns.ts';
-import {
-  BoolColumn,
-  type ColumnBuffer,
-  Float64Column,
-  Int64Column,
-  Uint16Column,
-  UuidColumn,
-} from './column-buffers.ts';
+import { autoColumns, type PropertyVariant, propertyMaps } from '../platform/event-columns.ts';
+import type { ColumnViews, TextViews } from '../proto/wire/column-views.ts';
+import { BoolColumn, type ColumnBuffer, Float64Column, Uint16Column } from './column-buffers.ts';
+import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import type { EventRow } from './event-row.ts';
-import { DictionaryColumn, MapColumn, TextColumn, type ValueBuffer } from './text-buffers.ts';
+import { MapColumn, type ValueBuffer } from './map-column.ts';
+import { TextColumn } from './text-column.ts';
+import { Int64Column, UuidColumn } from './word-columns.ts';
 
 /** Of a message, what its rows carry. */
 export interface RowOrigin {
   shard: number;
   streamSeq: number;
+}
+
+/** Rows that a column scanner holds. */
+export interface ScannedColumns {
+  readonly views: ColumnViews;
+  /** By slot, for the columns of plain text. */
+  readonly plainTexts: readonly (TextViews | undefined)[];
+  /** By row, for those that are cookieless: who they are. */
+  readonly cookielessIds: Map<number, string>;
+  /** One more than the largest cell. */
+  readonly cells: number;
+  /** What a cell means. */
+  textOf(cell: number): string;
 }
 
 const utc = new TimestampMillisecond('UTC');
@@ -48,7 +58,14 @@ export class EventColumns {
   readonly #shard = new Uint16Column();
   readonly #streamSeq = new Int64Column(new Uint64());
   readonly #texts: (DictionaryColumn | TextColumn)[];
-  readonly #maps: MapColumn[];
+  readonly #strings: MapColumn<TextColumn>;
+  readonly #ints: MapColumn<Int64Column>;
+  readonly #doubles: MapColumn<Float64Column>;
+  readonly #bools: MapColumn<BoolColumn>;
+  readonly #times: MapColumn<Int64Column>;
+  /** Those five in the order of `propertyMaps`. */
+  readonly #maps: readonly MapColumn<ValueBuffer>[];
+  readonly #places = new CellPlaces();
   /** Every column under its name in the table, in the order of the record batch. */
   readonly #columns: readonly { readonly name: string; readonly buffer: ColumnBuffer }[];
 
@@ -61,9 +78,12 @@ export class EventColumns {
     this.#texts = autoColumns.map(({ lowCardinality }) =>
       lowCardinality ? dictionary() : new TextColumn(),
     );
-    this.#maps = propertyMaps.map(
-      ({ variant }) => new MapColumn(dictionaries++, valuesOf(variant)),
-    );
+    this.#strings = new MapColumn(dictionaries++, new TextColumn());
+    this.#ints = new MapColumn(dictionaries++, new Int64Column(new Int64()));
+    this.#doubles = new MapColumn(dictionaries++, new Float64Column());
+    this.#bools = new MapColumn(dictionaries++, new BoolColumn());
+    this.#times = new MapColumn(dictionaries++, new Int64Column(utc));
+    this.#maps = propertyMaps.map(({ variant }) => this.#mapOf(variant));
     this.#columns = [
       { name: 'project_id', buffer: this.#projectId },
       { name: 'event_id', buffer: this.#eventId },
@@ -98,7 +118,7 @@ export class EventColumns {
   }
 
   append(row: EventRow, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
-    this.#projectId.push(projectId);
+    this.appendOrigin(projectId, receiveTimeMs, origin);
     this.#eventId.push(row.eventId);
     this.#kind.push(row.kind);
     this.#distinctId.push(row.distinctId);
@@ -106,9 +126,6 @@ export class EventColumns {
     this.#sessionId.push(row.sessionId);
     this.#sessionDerived.push(row.sessionDerived);
     this.#occurTime.push(row.occurTimeMs);
-    this.#receiveTime.push(receiveTimeMs);
-    this.#shard.push(origin.shard);
-    this.#streamSeq.push(origin.streamSeq);
     for (let slot = 0; slot < this.#texts.length; slot++) {
       this.#texts[slot]?.push(row.texts[slot] ?? '');
     }
@@ -117,6 +134,43 @@ export class EventColumns {
       map?.pushEntry(row.keys[index] ?? '', row.values[index] ?? '');
     }
     for (const map of this.#maps) map.endRow();
+  }
+
+  /** Where a row comes from: the one half of a scanned row, whose other half `appendScanned` adds. */
+  appendOrigin(projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
+    this.#projectId.push(projectId);
+    this.#receiveTime.push(receiveTimeMs);
+    this.#shard.push(origin.shard);
+    this.#streamSeq.push(origin.streamSeq);
+  }
+
+  /** Adds the scanned rows from `from` to `to`. Their origins are appended for themselves, in the same order. */
+  appendScanned(scanned: ScannedColumns, from: number, to: number): void {
+    const { views } = scanned;
+    const places = this.#places;
+    places.expect(scanned.cells, scanned.textOf);
+    this.#eventId.pushWords(views.eventIds, from, to);
+    this.#kind.pushCells(views.kinds, from, to, places);
+    this.#appendDistinctIds(scanned, from, to);
+    this.#cookieless.pushBytes(views.cookieless, from, to);
+    this.#sessionId.pushWords(views.sessionIds, from, to);
+    // A scanned event without a session is a cookieless one.
+    this.#sessionDerived.pushBytes(views.cookieless, from, to);
+    this.#occurTime.pushWords(views.occurTimes, from, to);
+    for (const [slot, column] of this.#texts.entries()) {
+      const cells = views.texts[slot];
+      const plain = scanned.plainTexts[slot];
+      if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
+      else if (column instanceof DictionaryColumn && cells !== undefined) {
+        column.pushCells(cells, from, to, places);
+      } else throw new Error('columns: a scanned column is missing');
+    }
+    this.#appendMaps(views, from, to);
+  }
+
+  /** The cells of rows to come have other meanings. */
+  forgetCells(): void {
+    this.#places.clear();
   }
 
   /** Gives a row its session: the four words of `ids` from `at` on. */
@@ -131,6 +185,56 @@ export class EventColumns {
 
   clear(): void {
     for (const { buffer } of this.#columns) buffer.clear();
+    this.#places.clear();
+  }
+
+  #appendDistinctIds({ views, cookielessIds }: ScannedColumns, from: number, to: number): void {
+    const known = views.distinctIds;
+    if (cookielessIds.size === 0) {
+      this.#distinctId.pushTexts(known, from, to);
+      return;
+    }
+    for (let row = from; row < to; row++) {
+      const own = cookielessIds.get(row);
+      if (own === undefined) this.#distinctId.pushTexts(known, row, row + 1);
+      else this.#distinctId.push(own);
+    }
+  }
+
+  #appendMaps({ strings, ints, doubles, bools, times }: ColumnViews, from: number, to: number) {
+    const places = this.#places;
+    this.#strings.pushRows(strings, from, to, places, (own, texts, first, end) =>
+      own.pushTexts(texts, first, end),
+    );
+    this.#ints.pushRows(ints, from, to, places, (own, words, first, end) =>
+      own.pushWords(words, first, end),
+    );
+    this.#doubles.pushRows(doubles, from, to, places, (own, values, first, end) =>
+      own.pushValues(values, first, end),
+    );
+    this.#bools.pushRows(bools, from, to, places, (own, bytes, first, end) =>
+      own.pushBytes(bytes, first, end),
+    );
+    this.#times.pushRows(times, from, to, places, (own, words, first, end) =>
+      own.pushWords(words, first, end),
+    );
+  }
+
+  #mapOf(variant: PropertyVariant): MapColumn<ValueBuffer> {
+    switch (variant) {
+      case 'stringValue':
+        return this.#strings;
+      case 'intValue':
+        return this.#ints;
+      case 'doubleValue':
+        return this.#doubles;
+      case 'boolValue':
+        return this.#bools;
+      case 'timestampValue':
+        return this.#times;
+      default:
+        return variant satisfies never;
+    }
   }
 
   /** All rows as an Arrow IPC stream of one record batch: equal rows in equal order make equal bytes. */
@@ -147,23 +251,6 @@ export class EventColumns {
     const stream = RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
     if (!(stream.buffer instanceof ArrayBuffer)) throw new Error('columns: shared memory');
     return new Uint8Array(stream.buffer, stream.byteOffset, stream.length);
-  }
-}
-
-function valuesOf(variant: (typeof propertyMaps)[number]['variant']): ValueBuffer {
-  switch (variant) {
-    case 'stringValue':
-      return new TextColumn();
-    case 'intValue':
-      return new Int64Column(new Int64());
-    case 'doubleValue':
-      return new Float64Column();
-    case 'boolValue':
-      return new BoolColumn();
-    case 'timestampValue':
-      return new Int64Column(utc);
-    default:
-      return variant satisfies never;
   }
 }
 

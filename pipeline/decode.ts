@@ -1,6 +1,6 @@
 // A request's body into rows. Bodies were validated before they were queued, so this reads and does not judge: what it
 // cannot read is refused event by event, with a reason, and goes to the dead letters.
-// A scanner that fills the columns from the bytes would replace this file and leave its callers as they are.
+// It is the way of the bodies that scanned-rows.ts leaves, and the oracle of all others.
 
 import { maxOccurTimeAheadMs, minOccurTimeMs, sessionInactivityMs } from '../platform/limits.ts';
 import type { FrameRequest, RequestContext } from '../proto/wire/frame.ts';
@@ -132,25 +132,40 @@ function readIdentity(
   else if (typeof sessionId !== 'string' || !parseUuid(sessionId, row.sessionId)) {
     return 'session_id_invalid';
   }
-  if (row.cookieless) return putCookielessId(row, context);
+  if (row.cookieless) {
+    const identity = cookielessIdentity(context, row.occurTimeMs);
+    if (identity === undefined) return 'dropped';
+    row.distinctId = identity.distinctId;
+    row.otherId = identity.otherId;
+    return undefined;
+  }
   const distinctId = event['distinctId'] ?? event['distinct_id'];
   if (typeof distinctId !== 'string' || distinctId === '') return 'identity_missing';
   row.distinctId = distinctId;
   return undefined;
 }
 
-/** The id of the event's own day. Without one ingest has dropped it, and told its sender so. */
-function putCookielessId(row: EventRow, context: RequestContext): 'dropped' | undefined {
-  const { today, yesterday } = context.cookieless ?? {};
-  const todayMs = Math.floor(context.receiveTimeMs / dayMs) * dayMs;
-  const isToday = row.occurTimeMs >= todayMs && row.occurTimeMs < todayMs + dayMs;
-  const isYesterday = row.occurTimeMs < todayMs && row.occurTimeMs >= todayMs - dayMs;
+/** What a cookieless event's visitor is called. */
+export interface CookielessIdentity {
+  distinctId: string;
+  /** Beyond the nearest midnight, where a session may go on over it; '' for nobody. */
+  otherId: string;
+}
+
+/** By the event's own day. Undefined without an id of it: ingest has dropped the event, and told its sender so. */
+export function cookielessIdentity(
+  { receiveTimeMs, cookieless }: RequestContext,
+  occurTimeMs: number,
+): CookielessIdentity | undefined {
+  const { today, yesterday } = cookieless ?? {};
+  const todayMs = Math.floor(receiveTimeMs / dayMs) * dayMs;
+  const isToday = occurTimeMs >= todayMs && occurTimeMs < todayMs + dayMs;
+  const isYesterday = occurTimeMs < todayMs && occurTimeMs >= todayMs - dayMs;
   const own = isToday ? today : isYesterday ? yesterday : undefined;
-  if (own === undefined) return 'dropped';
-  row.distinctId = own;
-  const isAtMidnight = Math.abs(row.occurTimeMs - todayMs) <= sessionInactivityMs;
-  if (isAtMidnight) row.otherId = (isToday ? yesterday : today) ?? '';
-  return undefined;
+  if (own === undefined) return undefined;
+  const isAtMidnight = Math.abs(occurTimeMs - todayMs) <= sessionInactivityMs;
+  const other = isAtMidnight ? (isToday ? yesterday : today) : undefined;
+  return { distinctId: own, otherId: other ?? '' };
 }
 
 function readAutoProperties(map: unknown, row: EventRow): boolean {

@@ -1,30 +1,67 @@
-// THE list of what is done to an event between the queue and its columns. A step is a function of the request's context
-// and its events alone: it asks no clock and nobody else, so that a batch built again is the same batch.
+// THE list of what is done to an event between the queue and its columns. A step is a function of the request's sender
+// and of the event alone: it asks no clock and nobody else, so that a batch built again is the same batch.
 
+import type { Location, RequestContext } from '../proto/wire/frame.ts';
 import { channelOf } from './attribution.ts';
-import type { RequestRows } from './decode.ts';
 import { type EventRow, slotOf, variantIndex } from './event-row.ts';
 import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
 import type { Agent } from './user-agent.ts';
 
-type Step = (request: RequestRows, parseAgent: (userAgent: string) => Agent) => void;
+/** All that a step may know of a request. */
+export interface Sender {
+  readonly credential: RequestContext['credential'];
+  readonly userAgent?: string | undefined;
+  readonly location?: Location | undefined;
+  readonly botScore?: number | undefined;
+  readonly verifiedBot?: boolean | undefined;
+}
 
-/** In order, for every key: with a private key nothing is derived, the server's own properties are only its own. */
-const everyKeySteps: readonly Step[] = [stripServerOnly, putBotSignals];
+/** The rows of one request, `count` of them in use. */
+export interface SentRows {
+  readonly context: Sender;
+  readonly rows: readonly EventRow[];
+  readonly count: number;
+}
 
-/** In order, after those, for a public key. */
-const publicKeySteps: readonly Step[] = [
-  stripDerivedOnly,
-  putLocation,
-  putUserAgent,
-  putAttribution,
+type Step = (request: SentRows, parseAgent: (userAgent: string) => Agent) => void;
+
+/**
+ * In order, after what is not the sender's was taken away. With a private key nothing is derived. What a step reads
+ * lets scanned rows share its outcome: of the sender, and which properties a row has; or of the row, and nothing of
+ * the sender, the texts in `textsRead` too.
+ */
+const steps: readonly { step: Step; reads: 'sender' | 'row'; key: 'every' | 'public' }[] = [
+  { step: putBotSignals, reads: 'sender', key: 'every' },
+  { step: putLocation, reads: 'sender', key: 'public' },
+  { step: putUserAgent, reads: 'sender', key: 'public' },
+  { step: putAttribution, reads: 'row', key: 'public' },
 ];
 
-/** Applies every step that the request's key asks for to all of its events. */
-export function enrich(request: RequestRows, parseAgent: (userAgent: string) => Agent): void {
-  for (const step of everyKeySteps) step(request, parseAgent);
-  if (request.context.credential === 'private') return;
-  for (const step of publicKeySteps) step(request, parseAgent);
+/** Takes away what is not the sender's and applies every step that the request's key asks for. */
+export function enrich(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+  strip(request);
+  putOfSender(request, parseAgent);
+  putOfRow(request, parseAgent);
+}
+
+/** Applies the steps that read the sender. */
+export function putOfSender(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+  for (const step of stepsOf.sender[request.context.credential]) step(request, parseAgent);
+}
+
+/** Applies the steps that read the row's own texts. */
+export function putOfRow(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+  for (const step of stepsOf.row[request.context.credential]) step(request, parseAgent);
+}
+
+const stepsOf = { sender: byKey('sender'), row: byKey('row') };
+
+function byKey(reads: 'sender' | 'row') {
+  const own = steps.filter((step) => step.reads === reads);
+  return {
+    private: own.filter(({ key }) => key === 'every').map(({ step }) => step),
+    public: own.map(({ step }) => step),
+  };
 }
 
 const serverOnly = [slotOf('$ip'), slotOf('$bot_score'), slotOf('$verified_bot')];
@@ -38,21 +75,27 @@ const derivedOnly = [
   slotOf('$referrerDomain'),
   slotOf('$channel'),
 ];
-const serverOnlyBits = bitsOf(serverOnly);
-const derivedOnlyBits = bitsOf(derivedOnly);
+/** What is never the sender's, by key: with a private one only the server's own properties are only its own. */
+const stripped = { private: serverOnly, public: [...serverOnly, ...derivedOnly] };
 
-function stripServerOnly({ rows, count }: RequestRows): void {
-  strip(rows, count, serverOnly, serverOnlyBits);
-}
+/** Bits of the slots whose properties are taken away from what was sent with such a key. */
+export const strippedBits = { private: bitsOf(stripped.private), public: bitsOf(stripped.public) };
 
-function stripDerivedOnly({ rows, count }: RequestRows): void {
-  strip(rows, count, derivedOnly, derivedOnlyBits);
+function strip({ context, rows, count }: SentRows): void {
+  const slots = stripped[context.credential];
+  const bits = strippedBits[context.credential];
+  for (let index = 0; index < count; index++) {
+    const row = rows[index];
+    if (row === undefined) return;
+    if ((row.present & bits) === 0) continue;
+    for (const slot of slots) row.remove(slot);
+  }
 }
 
 const botScore = slotOf('$bot_score');
 const verifiedBot = slotOf('$verified_bot');
 
-function putBotSignals({ context, rows, count }: RequestRows): void {
+function putBotSignals({ context, rows, count }: SentRows): void {
   if (context.botScore === undefined && context.verifiedBot === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
@@ -74,7 +117,7 @@ const latitude = slotOf('$latitude');
 const longitude = slotOf('$longitude');
 const timezone = slotOf('$timezone');
 
-function putLocation({ context, rows, count }: RequestRows): void {
+function putLocation({ context, rows, count }: SentRows): void {
   const location = context.location;
   if (location === undefined) return;
   for (let index = 0; index < count; index++) {
@@ -103,7 +146,7 @@ const deviceType = slotOf('$deviceType');
 const mobile = slotOf('$mobile');
 
 function putUserAgent(
-  { context, rows, count }: RequestRows,
+  { context, rows, count }: SentRows,
   parseAgent: (userAgent: string) => Agent,
 ): void {
   if (context.userAgent === undefined) return;
@@ -137,15 +180,15 @@ const utmParameters = [
   { slot: slotOf('$utmTerm'), parameter: 'utm_term' },
   { slot: slotOf('$utmContent'), parameter: 'utm_content' },
 ];
-/** Without any of these an event does not tell where its visitor came from, not even that they came directly. */
-const visitSlots = [url, referrer, utmSource, utmMedium, utmCampaign];
+/** The only texts that a step reads. Without any of them an event does not tell where its visitor came from. */
+export const textsRead = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
-function putAttribution({ rows, count }: RequestRows): void {
+function putAttribution({ rows, count }: SentRows): void {
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
-    if (visitSlots.every((slot) => row.texts[slot] === '')) continue;
+    if (textsRead.every((slot) => row.texts[slot] === '')) continue;
     const pageUrl = row.texts[url] ?? '';
     const page = pageUrl === '' ? noPage : splitUrl(pageUrl);
     putPage(row, page);
@@ -187,20 +230,6 @@ function putPair(
   if (row.has(nameSlot)) return;
   row.putText(nameSlot, name);
   putAbsent(row, versionSlot, version);
-}
-
-function strip(
-  rows: readonly EventRow[],
-  count: number,
-  slots: readonly number[],
-  bits: number,
-): void {
-  for (let index = 0; index < count; index++) {
-    const row = rows[index];
-    if (row === undefined) return;
-    if ((row.present & bits) === 0) continue;
-    for (const slot of slots) row.remove(slot);
-  }
 }
 
 function bitsOf(slots: readonly number[]): number {

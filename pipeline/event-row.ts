@@ -18,7 +18,8 @@ export type SlotProperty =
   | (typeof autoColumns)[number]['property']
   | (typeof otherSlotProperties)[number];
 
-const slotProperties: readonly SlotProperty[] = [
+/** By slot: those with a column first. */
+export const slotProperties: readonly SlotProperty[] = [
   ...autoColumns.map((column) => column.property),
   ...otherSlotProperties,
 ];

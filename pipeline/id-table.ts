@@ -1,9 +1,10 @@
 // The events of one batch: finds those that are in it twice, exactly, and keeps for each row what others need to know
 // it by. It knows one batch only; what earlier batches stored is the seen-set's business.
 
-import { Int32Buffer, UuidColumn } from './column-buffers.ts';
+import { Int32Buffer } from './column-buffers.ts';
 import { type EventKeys, writeEventKey } from './event-key.ts';
 import type { BatchIds } from './thread-messages.ts';
+import { UuidColumn } from './word-columns.ts';
 
 const firstSlots = 4_096;
 const free = -1;
@@ -67,21 +68,24 @@ export class IdTable {
     this.#projects.push(projectId);
   }
 
-  /** Adds an event as the next row; false, and nothing added, where the batch has it already. */
-  add(eventId: Uint32Array, occurTimeMs: number): boolean {
+  /**
+   * Adds the event whose id begins at word `at` as the next row; false, and nothing added, where the batch has it
+   * already.
+   */
+  add(eventId: Uint32Array, occurTimeMs: number, at = 0): boolean {
     const row = this.#ids.length;
     this.#reserve(row + 1);
-    writeEventKey(this.#projectKey, eventId, 0, this.#keys, row * 2);
+    writeEventKey(this.#projectKey, eventId, at, this.#keys, row * 2);
     const mask = this.#slots.length - 1;
     let slot = (this.#keys[row * 2 + 1] ?? 0) & mask;
     for (;;) {
       const other = this.#slots[slot] ?? free;
       if (other === free) break;
-      if (this.#isEvent(other, eventId)) return false;
+      if (this.#isEvent(other, eventId, at)) return false;
       slot = (slot + 1) & mask;
     }
     this.#slots[slot] = row;
-    this.#ids.push(eventId);
+    this.#ids.push(eventId, at);
     this.#projectOf.push(this.#project);
     this.#occurTime.include(occurTimeMs);
     return true;
@@ -102,14 +106,14 @@ export class IdTable {
     };
   }
 
-  #isEvent(row: number, eventId: Uint32Array): boolean {
+  #isEvent(row: number, eventId: Uint32Array, at: number): boolean {
     const words = this.#ids.words;
-    const at = row * 4;
+    const own = row * 4;
     return (
-      words[at] === eventId[0] &&
-      words[at + 1] === eventId[1] &&
-      words[at + 2] === eventId[2] &&
-      words[at + 3] === eventId[3] &&
+      words[own] === eventId[at] &&
+      words[own + 1] === eventId[at + 1] &&
+      words[own + 2] === eventId[at + 2] &&
+      words[own + 3] === eventId[at + 3] &&
       this.#projectOf.array[row] === this.#project
     );
   }

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +18,9 @@ import { join } from 'node:path';
 import { root } from './source-tree.ts';
 
 /** Folders whose sources end up in the worker. */
-const folders = ['pipeline', 'platform', 'proto/wire'];
+const folders = ['pipeline', 'platform', 'proto/wire', 'proto/wire/scanner'];
+/** What the worker reads beside its sources. */
+const modules = ['proto/wire/scanner.wasm', 'proto/wire/lz4.wasm'];
 
 /** Path of the compiled pipeline/worker.ts, as new as its sources. */
 export function compiledWorker(): string {
@@ -41,6 +44,7 @@ export function compiledWorker(): string {
   );
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [compiler, '-p', configuration], { stdio: ['ignore', 2, 2] });
+  for (const module of modules) copyFileSync(join(root, module), join(next, module));
   try {
     renameSync(next, built);
   } catch {
@@ -58,5 +62,6 @@ function hashOfSources(): string {
       hash.update(name).update(readFileSync(join(root, folder, name)));
     }
   }
+  for (const module of modules) hash.update(readFileSync(join(root, module)));
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,109 +1,94 @@
-// The rows of a batch as columns: views of the scanner's memory, or copies of some of their rows. The layout is
-// Apache Arrow's, except that truth takes a byte.
+// The rows of a column scanner as views of its module's memory. The layout is Apache Arrow's, except that truth takes a
+// byte and texts that repeat are cells: numbers by which the scanner knows the text. Views reach to the end of their
+// region; what lies behind the last row means nothing.
+
+import * as layout from './scanner/column-layout.ts';
 
 /** Texts one after the other: text n lies from `ends[n]` to `ends[n + 1]`. */
-export interface TextColumn {
+export interface TextViews {
   readonly ends: Int32Array;
   readonly bytes: Uint8Array;
 }
 
-/** Entries of row n lie from `ends[n]` to `ends[n + 1]`; `keys` are numbers in the map's dictionary of keys. */
-export interface MapColumns {
-  readonly ends: Int32Array[];
-  readonly keys: Int32Array[];
-  readonly strings: TextColumn;
-  readonly ints: BigInt64Array;
-  readonly doubles: Float64Array;
-  /** One byte each. */
-  readonly bools: Uint8Array;
-  readonly times: BigInt64Array;
+/** Entries of row n lie from `ends[n]` to `ends[n + 1]`; keys are cells. */
+export interface MapViews<Values> {
+  readonly ends: Int32Array;
+  readonly keys: Int32Array;
+  readonly values: Values;
 }
 
-/** Views of the module's memory: good until the next call that appends, clears or asks for texts. */
 export interface ColumnViews {
-  readonly rows: number;
-  /** Sixteen bytes a row, in the order of a UUID's text. */
-  readonly eventIds: Uint8Array;
+  /** Four words a row: sixteen bytes in the order of a UUID's text. */
+  readonly eventIds: Uint32Array;
   /** Likewise; zeros for a cookieless event. */
-  readonly sessionIds: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly occurTimes: BigInt64Array;
-  /** One byte a row. */
+  readonly sessionIds: Uint32Array;
+  /** Two words a row, the low one first: milliseconds since the epoch. */
+  readonly occurTimes: Uint32Array;
   readonly cookieless: Uint8Array;
-  /** Numbers in `kindDictionary`. */
+  /** Cells. */
   readonly kinds: Int32Array;
   /** A bit for each slot whose property the row has, of whatever type. */
   readonly present: Uint32Array;
   /** Empty for a cookieless event. */
-  readonly distinctIds: TextColumn;
-  /** By slot: numbers in the slot's dictionary, or cells for `plainText`; 0 is the empty text, which means absent. */
+  readonly distinctIds: TextViews;
+  /** Cells by slot: 0 is the empty text, which means absent. They may be written to. */
   readonly texts: readonly Int32Array[];
-  readonly maps: MapColumns;
+  readonly strings: MapViews<TextViews>;
+  /** Two words a value, the low one first; times in milliseconds since the epoch. */
+  readonly ints: MapViews<Uint32Array>;
+  readonly doubles: MapViews<Float64Array>;
+  /** One byte each. */
+  readonly bools: MapViews<Uint8Array>;
+  readonly times: MapViews<Uint32Array>;
 }
 
-/** The given rows, in that order, as columns of their own. */
-export function selectRows(from: ColumnViews, rows: Uint32Array): ColumnViews {
+/** How much a scanner has room for. */
+export interface ColumnRoom {
+  readonly rows: number;
+  /** Of text of one sort. */
+  readonly bytes: number;
+  /** Of one map. */
+  readonly entries: number;
+}
+
+/** Of the regions of `memory`: `regionOf` tells where each begins. */
+export function viewColumns(
+  memory: ArrayBuffer,
+  regionOf: (region: number) => number,
+  room: ColumnRoom,
+): ColumnViews {
+  const bytes = (region: number, length: number): Uint8Array =>
+    new Uint8Array(memory, regionOf(region), length);
+  const ints = (region: number, length: number): Int32Array =>
+    new Int32Array(memory, regionOf(region), length);
+  const words = (region: number, length: number): Uint32Array =>
+    new Uint32Array(memory, regionOf(region), length);
+  const map = <Values>(index: number, values: Values): MapViews<Values> => ({
+    ends: ints(layout.regionMapEnds + index, room.rows + 1),
+    keys: ints(layout.regionMapKeys + index, room.entries),
+    values,
+  });
   return {
-    rows: rows.length,
-    eventIds: selectBytes(from.eventIds, 16, rows),
-    sessionIds: selectBytes(from.sessionIds, 16, rows),
-    occurTimes: BigInt64Array.from(rows, (row) => from.occurTimes[row] ?? 0n),
-    cookieless: selectBytes(from.cookieless, 1, rows),
-    kinds: select32(from.kinds, rows),
-    present: Uint32Array.from(rows, (row) => from.present[row] ?? 0),
-    distinctIds: selectTexts(from.distinctIds, rows),
-    texts: from.texts.map((cells) => select32(cells, rows)),
-    maps: selectMaps(from.maps, rows),
+    eventIds: words(layout.regionEventIds, room.rows * 4),
+    sessionIds: words(layout.regionSessionIds, room.rows * 4),
+    occurTimes: words(layout.regionTimes, room.rows * 2),
+    cookieless: bytes(layout.regionCookieless, room.rows),
+    kinds: ints(layout.regionKinds, room.rows),
+    present: words(layout.regionPresent, room.rows),
+    distinctIds: {
+      ends: ints(layout.regionDistinctEnds, room.rows + 1),
+      bytes: bytes(layout.regionDistinctBytes, room.bytes),
+    },
+    texts: Array.from({ length: layout.textColumns }, (_, slot) =>
+      ints(layout.regionTexts + slot, room.rows),
+    ),
+    strings: map(0, {
+      ends: ints(layout.regionMapValues, room.entries + 1),
+      bytes: bytes(layout.regionStringBytes, room.bytes),
+    }),
+    ints: map(1, words(layout.regionMapValues + 1, room.entries * 2)),
+    doubles: map(2, new Float64Array(memory, regionOf(layout.regionMapValues + 2), room.entries)),
+    bools: map(3, bytes(layout.regionMapValues + 3, room.entries)),
+    times: map(4, words(layout.regionMapValues + 4, room.entries * 2)),
   };
-}
-
-function selectBytes(from: Uint8Array, width: number, rows: Uint32Array): Uint8Array {
-  const to = new Uint8Array(rows.length * width);
-  for (const [at, row] of rows.entries()) {
-    for (let byte = 0; byte < width; byte++) to[at * width + byte] = from[row * width + byte] ?? 0;
-  }
-  return to;
-}
-
-function select32(from: Int32Array, rows: Uint32Array): Int32Array {
-  return Int32Array.from(rows, (row) => from[row] ?? 0);
-}
-
-function selectTexts(from: TextColumn, rows: Uint32Array): TextColumn {
-  const ends = new Int32Array(rows.length + 1);
-  const parts: Uint8Array[] = [];
-  for (const [at, row] of rows.entries()) {
-    const part = from.bytes.subarray(from.ends[row], from.ends[row + 1]);
-    parts.push(part);
-    ends[at + 1] = (ends[at] ?? 0) + part.length;
-  }
-  return { ends, bytes: Buffer.concat(parts) };
-}
-
-function selectMaps(from: MapColumns, rows: Uint32Array): MapColumns {
-  const picked = from.ends.map((ends) => entriesOf(ends, rows));
-  const entries = (map: number): Uint32Array => picked[map]?.entries ?? new Uint32Array();
-  return {
-    ends: picked.map(({ ends }) => ends),
-    keys: from.keys.map((keys, map) => select32(keys, entries(map))),
-    strings: selectTexts(from.strings, entries(0)),
-    ints: BigInt64Array.from(entries(1), (entry) => from.ints[entry] ?? 0n),
-    doubles: Float64Array.from(entries(2), (entry) => from.doubles[entry] ?? 0),
-    bools: selectBytes(from.bools, 1, entries(3)),
-    times: BigInt64Array.from(entries(4), (entry) => from.times[entry] ?? 0n),
-  };
-}
-
-/** The entries that the rows have in a map, and where those of each row end. */
-function entriesOf(
-  from: Int32Array,
-  rows: Uint32Array,
-): { ends: Int32Array; entries: Uint32Array } {
-  const ends = new Int32Array(rows.length + 1);
-  const entries: number[] = [];
-  for (const [at, row] of rows.entries()) {
-    for (let entry = from[row] ?? 0; entry < (from[row + 1] ?? 0); entry++) entries.push(entry);
-    ends[at + 1] = entries.length;
-  }
-  return { ends, entries: Uint32Array.from(entries) };
 }

@@ -8,7 +8,6 @@ export const propertySlots = 28;
 /** Dictionaries: one for each text column, the kinds, and the keys of each map. */
 export const kindDictionary = 22;
 export const keyDictionaries = 23;
-export const dictionaries = 28;
 /** Maps in the order of the variants of codes.ts, from 0. */
 export const maps = 5;
 
@@ -29,7 +28,7 @@ export const regionMapKeys = 35;
 export const regionMapValues = 40;
 /** Bytes of the string map's values; its values are where each of them ends. */
 export const regionStringBytes = 45;
-/** Of the interned texts: 24 bytes each, see intern.ts; their bytes; the table that finds them. */
+/** Of the interned texts: 16 bytes each, see intern.ts; their bytes; the table that finds them. */
 export const regionEntries = 46;
 export const regionHeap = 47;
 export const regionTable = 48;

@@ -42,7 +42,7 @@ import {
   fieldStart,
 } from './event-slots.ts';
 import { withEscapes } from './held-value.ts';
-import { intern, internedBytes, numberOfEntry } from './intern.ts';
+import { intern, internedBytes } from './intern.ts';
 import { limitEvents } from './layout.ts';
 import { entryBytes } from './open-names.ts';
 import { slotOfProperty } from './property-slots.ts';
@@ -59,8 +59,6 @@ import { writeOut } from './scan-string.ts';
 import { scanTime } from './scan-time.ts';
 import { packUuid } from './scan-uuid.ts';
 
-/** Bit for each text column that holds the entry of a text, not its number in its dictionary. */
-let plainColumns: u32 = 0;
 /** Bit for each slot whose property is never taken from the sender. */
 let dropped: u32 = 0;
 let rows: usize = 0;
@@ -79,20 +77,8 @@ export function rowCount(): usize {
   return rows;
 }
 
-export function distinctByteCount(): usize {
-  return distinctUsed;
-}
-
-export function stringByteCount(): usize {
-  return stringUsed;
-}
-
-export function mapEntryCount(map: i32): usize {
+function mapEntryCount(map: i32): usize {
   return load<u32>(used + ((<usize>map) << 2));
-}
-
-export function setPlainColumns(bits: u32): void {
-  plainColumns = bits;
 }
 
 /** For the bodies to come: what is dropped, by slot, and how many properties of `regionExtras` each event gets. */
@@ -154,7 +140,7 @@ export function emitEvent(): void {
   store<u8>(regionOf(regionCookieless) + row, isCookieless ? 1 : 0);
   const kind = fieldStart(fieldKind);
   const kindEntry = intern(kindDictionary, kind, fieldEnd(fieldKind) - kind);
-  store<u32>(regionOf(regionKinds) + (row << 2), numberOfEntry(kindEntry));
+  store<u32>(regionOf(regionKinds) + (row << 2), <u32>kindEntry);
   if (!isCookieless) emitDistinctId();
   store<u32>(regionOf(regionDistinctEnds) + (row << 2), <u32>distinctUsed, 4);
   for (let column = 0; column < textColumns; column++) {
@@ -195,8 +181,7 @@ function emitAuto(row: usize): void {
         const start = <usize>load<u32>(entry, 12);
         const length = endOfText(entry) - start;
         if (length !== 0) {
-          const text = intern(slot, start, length);
-          const cell = (plainColumns & bit) !== 0 ? <u32>text : numberOfEntry(text);
+          const cell = <u32>intern(slot, start, length);
           store<u32>(regionOf(regionTexts + slot) + (row << 2), cell);
           continue;
         }
@@ -220,7 +205,7 @@ function emitEntry(entry: usize): void {
   const variant = load<i32>(entry, 20) & ~withEscapes;
   const map = variant - 1;
   const key = intern(keyDictionaries + map, load<u32>(entry), load<u32>(entry, 4));
-  const at = addEntry(map, numberOfEntry(key));
+  const at = addEntry(map, <u32>key);
   const start = <usize>load<u32>(entry, 12);
   if (variant === variantString) {
     addString(at, start, endOfText(entry) - start);

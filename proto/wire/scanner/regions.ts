@@ -90,7 +90,7 @@ export function layRegions(maxRows: usize, maxBytes: usize): usize {
     put(regionMapValues + map, 8 * (entryRoom + 1));
   }
   put(regionStringBytes, maxBytes);
-  put(regionEntries, 24 * entryRoom);
+  put(regionEntries, 16 * entryRoom);
   put(regionHeap, maxBytes);
   put(regionTable, 8 * tableSlots());
   put(regionExtras, 24 * <usize>maxExtras);

@@ -1,0 +1,129 @@
+// The growable column of text of few distinct values.
+
+import type { Hash } from 'node:crypto';
+import { type Data, Dictionary, Int32, makeData, Utf8, Vector } from 'apache-arrow';
+import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
+import { TextColumn } from './text-column.ts';
+
+const separator = '\0';
+const firstCells = 4_096;
+
+/**
+ * For each cell of a scanner its text's place in the one dictionary that it belongs to, plus one; 0 where that is not
+ * known yet. So a text is decoded once, however many rows have it.
+ */
+export class CellPlaces {
+  array = new Int32Array(firstCells);
+  textOf: (cell: number) => string = String;
+
+  /** The cells to come are below `cells`, and `textOf` tells what they mean. */
+  expect(cells: number, textOf: (cell: number) => string): void {
+    this.textOf = textOf;
+    if (cells <= this.array.length) return;
+    const larger = new Int32Array(Math.max(cells, this.array.length * 2));
+    larger.set(this.array);
+    this.array = larger;
+  }
+
+  /** To be called when cells get other meanings. */
+  clear(): void {
+    this.array.fill(0);
+  }
+}
+
+/** Text of few distinct values: each is written once, rows hold its index. */
+export class DictionaryColumn implements ColumnBuffer {
+  readonly #rows = new Int32Buffer();
+  readonly #values = new TextColumn();
+  readonly #indexOf = new Map<string, number>();
+  readonly #type: Dictionary<Utf8, Int32>;
+  #lastText: string | undefined;
+  #lastIndex = 0;
+  /** Rows that repeat the last text and are not in `#rows` yet: most columns repeat for whole requests. */
+  #repeats = 0;
+
+  /** `id` names the dictionary within its stream. */
+  constructor(id: number) {
+    this.#type = new Dictionary(new Utf8(), new Int32(), id, false);
+  }
+
+  get length(): number {
+    return this.#rows.length + this.#repeats;
+  }
+
+  push(text: string): void {
+    if (text !== this.#lastText) {
+      this.#writeRepeats();
+      this.#lastIndex = this.#placeOf(text);
+      this.#lastText = text;
+    }
+    this.#repeats++;
+  }
+
+  /** Adds the texts that the cells from `from` to `to` mean. */
+  pushCells(cells: Int32Array, from: number, to: number, places: CellPlaces): void {
+    this.#writeRepeats();
+    const known = places.array;
+    const start = this.#rows.extend(to - from);
+    const rows = this.#rows.array;
+    let last = -1;
+    let place = 0;
+    for (let row = from; row < to; row++) {
+      const cell = cells[row] ?? 0;
+      if (cell !== last) {
+        place = known[cell] ?? 0;
+        // Cell 0 is the empty text in every dictionary.
+        if (cell === 0) place = this.#placeOf('') + 1;
+        else if (place === 0) known[cell] = place = this.#placeOf(places.textOf(cell)) + 1;
+        last = cell;
+      }
+      rows[start + row - from] = place - 1;
+    }
+  }
+
+  clear(): void {
+    this.#repeats = 0;
+    this.#rows.clear();
+    this.#values.clear();
+    this.#indexOf.clear();
+    this.#lastText = undefined;
+  }
+
+  keep(rows: Uint32Array): void {
+    this.#writeRepeats();
+    this.#rows.keep(rows);
+  }
+
+  data(): Data<Dictionary<Utf8, Int32>> {
+    this.#writeRepeats();
+    return makeData({
+      type: this.#type,
+      length: this.length,
+      data: this.#rows.view(),
+      dictionary: new Vector([this.#values.data()]),
+    });
+  }
+
+  /** Feeds `hash` with the rows' texts in order. */
+  updateHash(hash: Hash): void {
+    this.#writeRepeats();
+    for (const text of this.#indexOf.keys()) hash.update(text).update(separator);
+    const rows = this.#rows.view();
+    hash.update(new Uint8Array(rows.buffer, 0, rows.byteLength));
+  }
+
+  #writeRepeats(): void {
+    this.#rows.pushRepeated(this.#lastIndex, this.#repeats);
+    this.#repeats = 0;
+  }
+
+  /** The text's index among the values, where it is put if it is not there. */
+  #placeOf(text: string): number {
+    const known = this.#indexOf.get(text);
+    if (known !== undefined) return known;
+    const index = this.#values.length;
+    this.#values.push(text);
+    this.#indexOf.set(text, index);
+    return index;
+  }
+}

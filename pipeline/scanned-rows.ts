@@ -1,0 +1,95 @@
+// The short way of a body: from its bytes into a scanner's columns, enriched there, with no object per event. It takes
+// bodies as ingest validates them; whatever else there is goes the readable way, decode.ts.
+
+import { isUtf8 } from 'node:buffer';
+import { autoColumns } from '../platform/event-columns.ts';
+import * as limits from '../platform/limits.ts';
+import { ColumnScanner } from '../proto/wire/column-scanner.ts';
+import type { FrameRequest, RequestContext } from '../proto/wire/frame.ts';
+import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
+import type { ScannedColumns } from './columns.ts';
+import { CellEnrichment } from './enrich-cells.ts';
+import { slotProperties } from './event-row.ts';
+import type { Agent } from './user-agent.ts';
+
+/** More do not share more texts, and columns that stay in the processor's cache are copied faster. */
+const maxRows = 8_000;
+/** Ten times as much memory is laid out, of which the system backs what is written to. Larger bodies are rare. */
+const maxBytes = 4 * 1_048_576;
+
+/** A request whose events are among the scanned rows. */
+export interface ScannedRequest {
+  readonly context: RequestContext;
+  readonly streamSeq: number;
+  readonly firstRow: number;
+  readonly endRow: number;
+}
+
+export type Taken =
+  | 'taken'
+  /** There is no room beside the rows that are there. */
+  | 'full'
+  /** It must be read in another way. */
+  | 'left';
+
+export class ScannedRows {
+  readonly requests: ScannedRequest[] = [];
+  readonly #scanner = new ColumnScanner({
+    limits,
+    wellKnown: wellKnownKinds,
+    properties: slotProperties,
+    maxRows,
+    maxBytes,
+  });
+  readonly #enrichment: CellEnrichment;
+
+  constructor(parseAgent: (userAgent: string) => Agent) {
+    this.#enrichment = new CellEnrichment(this.#scanner, parseAgent);
+  }
+
+  /** Takes all events of a request, or nothing. */
+  take({ context, body }: FrameRequest, streamSeq: number): Taken {
+    if (body.length > maxBytes || !isUtf8(body)) return 'left';
+    const firstRow = this.#scanner.rows;
+    try {
+      if (!this.#enrichment.begin(context)) return 'full';
+      const { kind } = this.#scanner.append(body, context.receiveTimeMs);
+      if (kind === 'refused') return 'left';
+      if (kind === 'full') return 'full';
+      const endRow = this.#scanner.rows;
+      if (this.#enrichment.put(firstRow, endRow)) {
+        this.requests.push({ context, streamSeq, firstRow, endRow });
+        return 'taken';
+      }
+      this.#scanner.dropBody();
+      return 'full';
+    } catch {
+      // A step that fails does so in the readable way too, and is dealt with there.
+      if (this.#scanner.rows !== firstRow) this.#scanner.dropBody();
+      return 'left';
+    }
+  }
+
+  /** All rows, enriched, but for the ids of those that are cookieless. */
+  columns(): ScannedColumns {
+    const plainTexts = autoColumns.map(({ lowCardinality }, slot) =>
+      lowCardinality ? undefined : this.#scanner.textsOf(slot),
+    );
+    const { views, cells } = this.#scanner;
+    const textOf = (cell: number): string => this.#scanner.textOf(cell);
+    return { views, plainTexts, cookielessIds: new Map(), cells, textOf };
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.#scanner.clearRows();
+    this.requests.length = 0;
+  }
+
+  /** Forgets all rows and texts. */
+  forget(): void {
+    this.#scanner.clear();
+    this.#enrichment.forget();
+    this.requests.length = 0;
+  }
+}
