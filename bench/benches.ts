@@ -12,8 +12,8 @@ import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
-import { startBench } from './start.ts';
 import { stagesBench } from './stages.ts';
+import { startBench } from './start.ts';
 import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 

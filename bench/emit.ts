@@ -2,7 +2,7 @@
 // the same body only validated, as ingest needs it. What is between them is the price of the columns.
 
 import { createHash } from 'node:crypto';
-import { autoColumns } from '../platform/event-columns.ts';
+import { slotProperties } from '../pipeline/event-row.ts';
 import * as limits from '../platform/limits.ts';
 import { ColumnScanner } from '../proto/wire/column-scanner.ts';
 import { createScanner, type Scanner } from '../proto/wire/scanner.ts';
@@ -35,9 +35,6 @@ const real: Parameters = {
 
 const seed = 8;
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const otherProperties = [
-  ...['$latitude', '$longitude', '$mobile', '$bot_score', '$verified_bot', '$ip'],
-];
 
 export const emitBench: Bench = {
   name: 'emit',
@@ -51,7 +48,7 @@ export const emitBench: Bench = {
       const options = { size, batch, count: events / batch, seed, nowMs };
       const bodies = makeBodies(options).map(({ bytes }) => bytes);
       const columns = new ColumnScanner({
-        ...{ limits, wellKnown: wellKnownKinds, columns: autoColumns, otherProperties },
+        ...{ limits, wellKnown: wellKnownKinds, properties: slotProperties },
         ...{ maxRows: events + limits.maxEventsPerRequest, maxBytes: 64 << 20 },
       });
       const subject = { run: () => sum(rounds, () => emit(columns, bodies)) };
@@ -59,7 +56,7 @@ export const emitBench: Bench = {
       const pairing = await comparePairs(subject, calibration, pairs);
       check(pairing.subjectResult === events * rounds, `${events} events become rows`);
       check(pairing.calibrationResult === events * rounds, `${events} events are valid`);
-      hash.update(columns.views().eventIds);
+      hash.update(columns.views.eventIds);
       rows.push(rowOf(size, batch, pairing, events * rounds));
     }
     return { tables: [{ title, columns: columnNames, rows }], resultHash: hash.digest('hex') };

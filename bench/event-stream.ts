@@ -76,7 +76,8 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
     retry: (call) => call(),
   });
   const source = new MessageSource(stream, {
-    ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000, maxWaitMs: 1_000, quietMs: 100 },
+    ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000 },
+    ...{ minWaitMs: 1, minIntervalMs: 0, maxWaitMs: 1_000 },
   });
   await source.start(0);
   return {
