@@ -124,7 +124,7 @@ function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string | 
 
 /** The address of "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:db8::1" or "[2001:db8::1]:443". */
 function plainAddress(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+  if (text === undefined || isIP(text) === 4) return text;
   const bare = text
     .trim()
     .replace(/^\[(.*)\](?::\d+)?$/, '$1')
