@@ -72,6 +72,7 @@ export async function acceptEvents(
   const { receiveTimeMs } = sender;
   const resolved = await parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
   const { ids, dropped } = resolved;
+  read.nameCookieless?.(ids);
   const events = read.events - (dropped?.events ?? 0);
   const answer: Answer =
     events === 0
