@@ -27,7 +27,7 @@ const real: Parameters = {
 
 const pollMs = 100;
 const drainTimeoutMs = 60_000;
-const readEveryMs = 50;
+const readEveryMs = 200;
 /** Profiles that are read over HTTP after a load, beside the look at every row. */
 const readAfterwards = 20;
 // Numbers of the reader's own users, which no load reaches.

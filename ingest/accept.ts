@@ -81,6 +81,7 @@ async function acceptCookieless(
   const { receiveTimeMs } = sender;
   const resolved = await parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
   const { ids, dropped } = resolved;
+  read.nameCookieless?.(ids);
   const events = read.events - (dropped?.events ?? 0);
   const answer: Answer =
     events === 0

@@ -7,6 +7,7 @@ import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/proto
 import { maxEventsPerRequest } from '../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../proto/gen/events/v1/events_pb.js';
 import { isObject, type JsonObject } from './event-fields.ts';
+import { nameEvents, plainEventId, type UnnamedEvent } from './plain-event-id.ts';
 import {
   type BodyContext,
   invalidBody,
@@ -72,22 +73,26 @@ function readPlainRequest(request: unknown, bodyHash: string, context: PlainCont
     return invalid({ index: -1, field: 'events', rule: 'events_count', detail });
   }
   const typed: JsonObject[] = [];
+  const unnamed: UnnamedEvent[] = [];
   for (const [index, event] of events.entries()) {
     const converted = convertEvent(event, index, bodyHash, context);
     if (converted.kind === 'fault') {
       return invalid({ index, field: converted.field, rule: converted.rule });
     }
     typed.push(converted.event);
+    if (converted.unnamed !== undefined) unnamed.push(converted.unnamed);
   }
   const read = readEvents(typed, context, { sessionOptional: true });
-  return read.kind === 'invalid' ? invalid(inPlainNames(read.violation)) : read;
+  if (read.kind === 'invalid') return invalid(inPlainNames(read.violation));
+  if (unnamed.length === 0) return read;
+  return { ...read, nameCookieless: (ids) => nameEvents(read.body, unnamed, context, ids) };
 }
 
 function invalid(violation: Violation): ReadBody {
   return { kind: 'invalid', violation };
 }
 
-type Converted = { kind: 'event'; event: JsonObject } | Fault;
+type Converted = { kind: 'event'; event: JsonObject; unnamed?: UnnamedEvent } | Fault;
 interface Fault {
   kind: 'fault';
   field: string;
@@ -116,28 +121,27 @@ function convertEvent(
   const occurTime = timestamp ?? new Date(context.receiveTimeMs).toISOString();
   const seed = isAbsent(timestamp) ? context.idempotencyKey : bodyHash;
   const typed = {
-    eventId: seed === undefined ? randomUUID() : eventId(context, distinctId, seed, index),
     kind: name,
     occurTime,
     autoProperties: converted.auto,
     customProperties: converted.custom,
   };
-  if (distinctId === undefined) return { kind: 'event', event: { ...typed, cookieless: true } };
-  const sessionId = sessionOf(event, context);
-  return { kind: 'event', event: { ...typed, distinctId, sessionId } };
+  if (distinctId !== undefined) {
+    const eventId =
+      seed === undefined ? randomUUID() : plainEventId(context.projectId, distinctId, seed, index);
+    const sessionId = sessionOf(event, context);
+    return { kind: 'event', event: { ...typed, eventId, distinctId, sessionId } };
+  }
+  const standIn = randomUUID();
+  const cookieless = { ...typed, eventId: standIn, cookieless: true };
+  if (seed === undefined || typeof occurTime !== 'string') {
+    return { kind: 'event', event: cookieless };
+  }
+  return { kind: 'event', event: cookieless, unnamed: { standIn, occurTime, seed, index } };
 }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
-}
-
-function eventId(
-  { projectId }: PlainContext,
-  distinctId: string | undefined,
-  seed: string,
-  index: number,
-): string {
-  return uuidV5(projectId, JSON.stringify([distinctId ?? '', seed, index]));
 }
 
 /** A text that is no UUID names a visit as well as one does; without any, the pipeline finds a user's visit. */

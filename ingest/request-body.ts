@@ -5,6 +5,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
 import { BatchCreateRequestSchema, EventSchema } from '../proto/gen/sdk/events/v1/events_pb.js';
+import type { CookielessIds } from '../proto/wire/frame.ts';
 import { encodeCanonical } from './canonical.ts';
 import type { CookielessDays } from './cookieless.ts';
 import { isObject, newTally, type Tally } from './event-fields.ts';
@@ -22,6 +23,8 @@ export type ReadBody =
       /** How many of them have no identity of their own. */
       cookieless: number;
       cookielessDays: CookielessDays;
+      /** To be called with the request's cookieless ids before the body is queued, where events are named by them. */
+      nameCookieless?: (ids: CookielessIds) => void;
     };
 
 export interface BodyContext {

@@ -7,7 +7,7 @@ import { type ProfileRecord, recordKey } from './profile-record.ts';
 const recordBytes = 400;
 const traitsBytes = 600;
 
-/** Two generations, of which the older is let go of as a whole: to keep the order of each use costs more than it saves. */
+/** Two generations, the older of which is let go of as a whole: to keep the order of uses costs more than it saves. */
 export class ProfileCache {
   readonly #generationBytes: number;
   #young = new Map<string, ProfileRecord>();

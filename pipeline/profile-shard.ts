@@ -1,7 +1,7 @@
 // One shard's writer of profiles: takes the shard over, then batch by batch reads the records that its changes touch,
 // applies them in stream order, and stores what became of them. A batch is promised in the ledger, what of it cannot be
-// read goes to the dead letters, the rest is inserted as one block, and it is done. After a crash the table says whether the promised block is in it: if not, nothing of it is, and
-// the records are those from before the batch.
+// read goes to the dead letters, the rest is inserted as one block, and it is done. After a crash the table says
+// whether the promised block is in it: if not, nothing of it is, and the records are those from before the batch.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';

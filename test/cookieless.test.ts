@@ -356,3 +356,46 @@ describe('a salt that can be neither read nor made', () => {
     expect(await post(events)).toEqual({ accepted: 3 });
   });
 });
+
+describe('an event of the short shape that names nobody', () => {
+  /** The event ids that were queued for a body from a visitor with this agent. */
+  async function idsFrom(visitor: string, events: object[], headers = {}): Promise<string[]> {
+    const sent = { 'user-agent': visitor, ...headers };
+    expect(await post(events, sent, plainPath)).toEqual({ eventsCreated: events.length });
+    const { body } = await lastQueued();
+    const queued: { events: { eventId: string }[] } = JSON.parse(Buffer.from(body).toString());
+    return queued.events.map(({ eventId }) => eventId);
+  }
+
+  const at = (timeMs: number): object => ({
+    name: 'open',
+    timestamp: new Date(timeMs).toISOString(),
+  });
+
+  it('is another one for each visitor, and the same when its visitor sends it again', async () => {
+    const events = [at(nowMs), at(todayMs() - hourMs), at(nowMs)];
+    const first = await idsFrom('visitor/1', events);
+    const other = await idsFrom('visitor/2', events);
+    expect(new Set([...first, ...other]).size).toBe(6);
+    expect(await idsFrom('visitor/1', events)).toEqual(first);
+  });
+
+  it('is the same when it is sent again after midnight', async () => {
+    const events = [at(nowMs)];
+    const sent = await idsFrom('visitor/1', events);
+    nowMs += dayMs;
+    expect(await idsFrom('visitor/1', events)).toEqual(sent);
+    nowMs -= dayMs;
+  });
+
+  it('is told apart under one Idempotency-Key, too', async () => {
+    const events = [{ name: 'open' }, { name: 'open', properties: { distinct_id: 'u' } }];
+    const key = { 'idempotency-key': 'k' };
+    const [first, named] = await idsFrom('visitor/1', events, key);
+    const [other, namedAgain] = await idsFrom('visitor/2', events, key);
+    expect(first).not.toBe(other);
+    expect(named).toBe(namedAgain);
+    expect((await idsFrom('visitor/1', events, key))[0]).toBe(first);
+    expect(await idsFrom('visitor/1', events)).not.toContain(first);
+  });
+});
