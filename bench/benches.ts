@@ -1,5 +1,6 @@
 // The list of benches, in the order of an event's path.
 
+import { accountsBench } from './accounts.ts';
 import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
 import { brokerBytesBench } from './broker-bytes.ts';
@@ -11,6 +12,7 @@ import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
 import { stagesBench } from './stages.ts';
+import { startBench } from './start.ts';
 import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 
@@ -27,4 +29,6 @@ export const benches: readonly Bench[] = [
   profileReadsBench,
   stagesBench,
   tricksBench,
+  accountsBench,
+  startBench,
 ];
