@@ -10,7 +10,7 @@ type Process = 'service' | 'broker' | 'engine' | 'load generator';
 
 /** From the first stage of a process to its last. */
 const shades: Record<Process, readonly string[]> = {
-  service: ['#1d4e89', '#2a65ab', '#3a7bc8', '#5590d6', '#78a8e0'],
+  service: ['#173f70', '#1f5596', '#2b6cb8', '#3b7fcb', '#4f8fd4', '#6a9fd9'],
   broker: ['#b45309'],
   engine: ['#1f6f4a', '#43946c', '#6bb08d'],
   'load generator': ['#777777'],
