@@ -29,8 +29,8 @@ export const benches: readonly Bench[] = [
   endToEndBench,
   identifyBench,
   profileReadsBench,
-  accountsBench,
-  startBench,
   stagesBench,
   tricksBench,
+  accountsBench,
+  startBench,
 ];

@@ -1,5 +1,5 @@
-// The chain as a picture: one bar as long as the CPU that an event takes, a part for each stage in the order of its
-// way. Hue says whose process it is; what is too narrow to be labelled is told below.
+// The chain as a picture: a bar as long as the CPU that an event takes, a part for each stage in the order of its way.
+// Hue says whose process it is; what is too narrow to be labelled is told below.
 
 import type { Table } from './bench.ts';
 import { escapeHtml } from './html.ts';
@@ -10,7 +10,7 @@ type Process = 'service' | 'broker' | 'engine' | 'load generator';
 
 /** From the first stage of a process to its last. */
 const shades: Record<Process, readonly string[]> = {
-  service: ['#1d4e89', '#2a65ab', '#3a7bc8', '#5590d6', '#78a8e0'],
+  service: ['#173f70', '#1f5596', '#2b6cb8', '#3b7fcb', '#4f8fd4', '#6a9fd9'],
   broker: ['#b45309'],
   engine: ['#1f6f4a', '#43946c', '#6bb08d'],
   'load generator': ['#777777'],
@@ -18,10 +18,42 @@ const shades: Record<Process, readonly string[]> = {
 /** A part that is a smaller share of the bar has no room for a number. */
 const minLabelledShare = 0.04;
 
-/** `table` has the columns of `stageColumns`, the stages in order; a row of no process is none of them. */
-export function drawChain({ title, rows }: Table): string {
+interface Part {
+  stage: string;
+  process: string;
+  us: number;
+  colour: string;
+}
+
+/**
+ * A bar a table, on one scale. The tables have the columns of `stageColumns`, the stages in order; a row of no process
+ * is none of them.
+ */
+export function drawChains(tables: readonly Table[]): string {
+  const chains = tables.map((table) => ({ title: table.title, parts: partsOf(table) }));
+  const longest = Math.max(...chains.map(({ parts }) => totalUs(parts)));
+  return chains.map(({ title, parts }) => drawChain(title, parts, longest)).join('\n');
+}
+
+function drawChain(title: string, parts: readonly Part[], longestUs: number): string {
+  const total = totalUs(parts);
+  const bars = parts.map(({ stage, us, colour }) => {
+    const label = us / longestUs < minLabelledShare ? '' : us.toFixed(2);
+    return `<div style="flex:${us};background:${colour}" title="${escapeHtml(stage)}: ${us.toFixed(2)} us">${label}</div>`;
+  });
+  const legend = parts.map(({ stage, process, us, colour }) => {
+    const name = stage === process ? stage : `${stage} (${process})`;
+    const share = Math.round((100 * us) / total);
+    return `<li><i style="background:${colour}"></i>${escapeHtml(name)} ${us.toFixed(2)} us, ${share} %</li>`;
+  });
+  return `<p class="facts">${escapeHtml(title)}; together ${total.toFixed(2)} us</p>
+<div class="chain" role="img" aria-label="CPU microseconds an event" style="width:${((100 * total) / longestUs).toFixed(1)}%">${bars.join('')}</div>
+<ul class="legend">${legend.join('\n')}</ul>`;
+}
+
+function partsOf({ rows }: Table): Part[] {
   const used = new Map<string, number>();
-  const parts = rows.flatMap(([stage = '', process = '', us = '']) => {
+  return rows.flatMap(([stage = '', process = '', us = '']) => {
     const colours = Object.entries(shades).find(([name]) => name === process)?.[1];
     if (colours === undefined) return [];
     const index = used.get(process) ?? 0;
@@ -29,16 +61,8 @@ export function drawChain({ title, rows }: Table): string {
     const colour = colours[Math.min(index, colours.length - 1)] ?? '';
     return [{ stage, process, us: Math.max(0, Number(us)), colour }];
   });
-  const total = parts.reduce((sum, { us }) => sum + us, 0);
-  const bars = parts.map(({ stage, us, colour }) => {
-    const label = us / total < minLabelledShare ? '' : us.toFixed(2);
-    return `<div style="flex:${us};background:${colour}" title="${escapeHtml(stage)}: ${us.toFixed(2)} us">${label}</div>`;
-  });
-  const legend = parts.map(({ stage, process, us, colour }) => {
-    const share = Math.round((100 * us) / total);
-    return `<li><i style="background:${colour}"></i>${escapeHtml(stage)} <span class="facts">(${process})</span> ${us.toFixed(2)} us, ${share} %</li>`;
-  });
-  return `<p class="facts">${escapeHtml(title)}</p>
-<div class="chain" role="img" aria-label="CPU microseconds an event by stage">${bars.join('')}</div>
-<ul class="legend">${legend.join('\n')}</ul>`;
+}
+
+function totalUs(parts: readonly Part[]): number {
+  return parts.reduce((sum, { us }) => sum + us, 0);
 }

@@ -49,14 +49,14 @@ export const emitBench: Bench = {
       const bodies = makeBodies(options).map(({ bytes }) => bytes);
       const columns = new ColumnScanner({
         ...{ limits, wellKnown: wellKnownKinds, properties: slotProperties },
-        ...{ maxRows: events + limits.maxEventsPerRequest, maxBytes: 64 << 20 },
+        ...{ maxRows: 8_000, maxBytes: 4 << 20 },
       });
       const subject = { run: () => sum(rounds, () => emit(columns, bodies)) };
       const calibration = { run: () => sum(rounds, () => validate(scanner, bodies)) };
       const pairing = await comparePairs(subject, calibration, pairs);
       check(pairing.subjectResult === events * rounds, `${events} events become rows`);
       check(pairing.calibrationResult === events * rounds, `${events} events are valid`);
-      hash.update(columns.views.eventIds);
+      hash.update(`${size} ${pairing.subjectResult}`);
       rows.push(rowOf(size, batch, pairing, events * rounds));
     }
     return { tables: [{ title, columns: columnNames, rows }], resultHash: hash.digest('hex') };
@@ -69,10 +69,17 @@ const columnNames = [
   ...['size', 'batch', 'subject us/event', 'calibration us/event', 'ratio', 'min', 'max'],
 ];
 
+/** Begins anew where there is no room left, as the pipeline does where it has copied the columns out. */
 function emit(columns: ColumnScanner, bodies: readonly Buffer[]): number {
   columns.clear();
-  for (const body of bodies) columns.append(body, nowMs);
-  return columns.rows;
+  let rows = 0;
+  for (const body of bodies) {
+    if (columns.append(body, nowMs).kind !== 'full') continue;
+    rows += columns.rows;
+    columns.clear();
+    columns.append(body, nowMs);
+  }
+  return rows + columns.rows;
 }
 
 function validate(scanner: Scanner, bodies: readonly Buffer[]): number {

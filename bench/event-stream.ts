@@ -1,5 +1,5 @@
-// A shard's stream and the product's two ends of it: the publisher that fills it and the source that empties it. No HTTP
-// before, no builder behind.
+// A shard's stream and the product's two ends of it: the publisher that fills it and the source that empties it. HTTP
+// before it and the builder behind it are left out.
 
 import type { IngestParts } from '../ingest/accept.ts';
 import { Publisher } from '../ingest/publish.ts';

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { root } from '../test/source-tree.ts';
 import type { Table } from './bench.ts';
 import { type Goal, goalTable, readGoal } from './goals.ts';
 import { drawReport } from './report.ts';
-import type { Result } from './results.ts';
+import { type Result, readResults } from './results.ts';
 
 const machine = {
   ...{ cores: 2, processor: 'a <fast> one', memoryGiB: 8, node: '20.0.0' },
@@ -86,7 +89,20 @@ describe('the page', () => {
       ['together', '', '4.00'],
     ],
   });
-  const page = drawReport([validate, stages]);
+  const whole = resultOf(
+    'end-to-end',
+    { columns: ['run', 'events/s'], rows: [['median', '70,000']] },
+    { columns: ['p99'], rows: [['1,600']] },
+    {
+      columns: ['process', 'us/event', 'MiB'],
+      rows: [
+        ['service', '4.00', '300'],
+        ['engine', '4.00', '900'],
+        ['together', '8.00', '1200'],
+      ],
+    },
+  );
+  const page = drawReport([validate, stages, whole]);
 
   it('shows each stage as long as its share, labelled where there is room', () => {
     const bars = [...page.matchAll(/<div style="flex:([\d.]+);[^>]*>([^<]*)<\/div>/g)];
@@ -94,8 +110,17 @@ describe('the page', () => {
       ['3', '3.00'],
       ['0.9', '0.90'],
       ['0.1', ''],
+      ['4', '4.00'],
+      ['4', '4.00'],
     ]);
-    expect(page).toContain('3.00 us, 75 %');
+    const widths = [...page.matchAll(/class="chain"[^>]*width:([\d.]+)%/g)];
+    expect(widths.map(([, width]) => width)).toEqual(['50.0', '100.0']);
+    expect(page).toContain('validation (service) 3.00 us, 75 %');
+  });
+
+  it('that is kept is drawn from the results that are kept: npm run bench -- report', () => {
+    const kept = readFileSync(join(root, 'bench', 'report.html'), 'utf8');
+    expect(kept).toBe(drawReport(readResults()));
   });
 
   it('has the goals, the machine and every table, and is nothing but text and style', () => {

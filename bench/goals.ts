@@ -9,7 +9,7 @@ export interface Goal {
   /** The limit, measured beside it. */
   beside: string;
   asked: { atLeast: number } | { atMost: number };
-  unit?: 'ms' | 'MiB';
+  unit?: 'us' | 'ms' | 'MiB';
   reached: Cell;
   /** `reached` is divided by it, where the two stand in different tables. */
   over?: Cell;
@@ -92,7 +92,22 @@ export const goals: readonly Goal[] = [
     unit: 'MiB',
     reached: { bench: 'end-to-end', column: 'MiB', where: { process: 'together' } },
   },
+  accountsGoal('check of a key', 20, 'us', 'a key, us of CPU'),
+  accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),
+  accountsGoal('slowest revocation', 1_000, 'ms', 'a revocation in another process, ms, slowest'),
+  {
+    name: 'ready again after a start',
+    beside: 'the clock',
+    asked: { atMost: 5_000 },
+    unit: 'ms',
+    reached: { bench: 'start', column: 'reached ms', where: { '': 'again' } },
+  },
 ];
+
+function accountsGoal(name: string, atMost: number, unit: 'us' | 'ms', row: string): Goal {
+  const reached: Cell = { bench: 'accounts', column: 'reached', where: { '': row } };
+  return { name, beside: 'the clock', asked: { atMost }, unit, reached };
+}
 
 export interface Reached {
   value: number;

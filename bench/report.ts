@@ -2,7 +2,7 @@
 // trick gains, and every table behind them. A function of the results, so that the page cannot say anything else.
 
 import type { Table } from './bench.ts';
-import { drawChain } from './chain-picture.ts';
+import { drawChains, stageColumns } from './chain-picture.ts';
 import { goalTable } from './goals.ts';
 import { drawTable, escapeHtml } from './html.ts';
 import type { Machine } from './machine.ts';
@@ -12,9 +12,9 @@ import type { Result } from './results.ts';
 export function drawReport(results: readonly Result[]): string {
   const tablesOf = (bench: string): readonly Table[] =>
     results.find((result) => result.bench === bench)?.tables ?? [];
-  const [stages] = tablesOf('stages');
+  const chains = [...tablesOf('stages'), ...tablesOf('end-to-end').flatMap(wholeChain)];
   const sections = [
-    ...(stages === undefined ? [] : [section('Where the CPU goes', drawChain(stages))]),
+    section('Where the CPU goes', drawChains(chains)),
     section('Goals', drawTable(goalTable(results))),
     section('Tricks', tablesOf('tricks').map(drawTable).join('')),
     section('All results', results.map(drawResult).join('')),
@@ -31,6 +31,14 @@ export function drawReport(results: readonly Result[]): string {
 ${sections.join('\n')}
 </html>
 `;
+}
+
+/** Of the tables of the whole service the one that says what each process takes, with a process for a stage. */
+function wholeChain({ title, columns, rows }: Table): Table[] {
+  const us = columns.indexOf('us/event');
+  if (columns[0] !== 'process' || us < 0) return [];
+  const parts = rows.map((row) => [row[0] ?? '', row[0] ?? '', row[us] ?? '']);
+  return [{ title: `The whole service. ${title}`, columns: stageColumns, rows: parts }];
 }
 
 function section(title: string, content: string): string {
