@@ -8,6 +8,7 @@ import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
+import { steadyBench } from './steady.ts';
 import { validateBench } from './validate.ts';
 
 export const benches: readonly Bench[] = [
@@ -17,6 +18,7 @@ export const benches: readonly Bench[] = [
   insertBench,
   singleBench,
   endToEndBench,
+  steadyBench,
   identifyBench,
   profileReadsBench,
 ];
