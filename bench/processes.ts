@@ -33,7 +33,7 @@ export interface OwnEngine {
   /** Of its HTTP interface, with the database. */
   url: string;
   pid: number;
-  /** Runs a statement of one line straight in the engine; of several at once, resolves in the order in which they end. */
+  /** Runs a statement of one line straight in the engine; of several at once the calls resolve as they end. */
   command(sql: string): Promise<void>;
   stop(): Promise<void>;
 }
