@@ -14,6 +14,7 @@ import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
 import { stagesBench } from './stages.ts';
 import { startBench } from './start.ts';
+import { steadyBench } from './steady.ts';
 import { tricksBench } from './tricks.ts';
 import { validateBench } from './validate.ts';
 
@@ -27,6 +28,7 @@ export const benches: readonly Bench[] = [
   gatewayBench,
   singleBench,
   endToEndBench,
+  steadyBench,
   identifyBench,
   profileReadsBench,
   stagesBench,

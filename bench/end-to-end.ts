@@ -4,13 +4,22 @@
 
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { maxBatchRows } from '../platform/limits.ts';
 import type { Part, Stack } from '../test/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
 import { makeBodies } from './bodies.ts';
+import { type EngineRate, openEngineRate } from './engine-rate.ts';
 import type { LoadOptions } from './load.ts';
 import { median } from './pairs.ts';
 import { runLoadProcess } from './processes.ts';
-import { countDistinctEvents, countRows, visibleAfterMs, watchRows } from './stored-rows.ts';
+import {
+  countDistinctEvents,
+  countRows,
+  queryNumber,
+  visibleAfterMs,
+  watchRows,
+} from './stored-rows.ts';
 import { cpuOfParts, parts, sumOf, watchMemory } from './usage.ts';
 
 interface Parameters {
@@ -20,13 +29,18 @@ interface Parameters {
   runs: number;
   fullLoadMs: number;
   halfLoadMs: number;
+  /** Rows of a batch that the engine is given by itself, and for how long. */
+  engineRows: number;
+  engineMs: number;
 }
 
 const smoke: Parameters = {
   ...{ batch: 10, connections: 2, warmUps: 0, runs: 1, fullLoadMs: 500, halfLoadMs: 500 },
+  ...{ engineRows: 500, engineMs: 100 },
 };
 const real: Parameters = {
   ...{ batch: 100, connections: 16, warmUps: 1, runs: 5, fullLoadMs: 10_000, halfLoadMs: 30_000 },
+  ...{ engineRows: maxBatchRows, engineMs: 8_000 },
 };
 
 const seed = 5;
@@ -44,11 +58,7 @@ export const endToEndBench: Bench = {
     const stack = await session.stack();
     const rowsBefore = await countRows(stack);
     const memory = watchMemory(stack);
-    const full: FullLoad[] = [];
-    for (let run = 0; run < parameters.warmUps + parameters.runs; run++) {
-      const measured = await runFullLoad(stack, session, parameters);
-      if (run >= parameters.warmUps) full.push(measured);
-    }
+    const full = await runFullLoads(stack, session, parameters);
     const eventsPerSecond = median(full.map((run) => run.eventsPerSecond));
     const half = await runHalfLoad(stack, session, parameters, eventsPerSecond / 2);
     memory.stop();
@@ -65,6 +75,8 @@ export const endToEndBench: Bench = {
 
 interface FullLoad {
   eventsPerSecond: number;
+  /** The engine alone, right before. */
+  engine: EngineRate;
   /** JSON.parse of the same bodies on one thread, right before. */
   parsedPerSecond: number;
   /** From the last answer until every event was seen. */
@@ -75,11 +87,41 @@ interface FullLoad {
   loadCpuUs: number;
 }
 
+/** Each beside the engine by itself, in turns. */
+async function runFullLoads(
+  stack: Stack,
+  session: Session,
+  parameters: Parameters,
+): Promise<FullLoad[]> {
+  const own = await openEngineRate(parameters.engineRows);
+  try {
+    const full: FullLoad[] = [];
+    for (let run = 0; run < parameters.warmUps + parameters.runs; run++) {
+      await untilMerged(stack);
+      const engine = await own.measure(parameters.engineMs);
+      const measured = { ...(await runFullLoad(stack, session, parameters)), engine };
+      if (run >= parameters.warmUps) full.push(measured);
+    }
+    return full;
+  } finally {
+    await own.close();
+  }
+}
+
+/** What one run leaves to be merged must not take from the next. */
+async function untilMerged(stack: Stack): Promise<void> {
+  const deadlineMs = Date.now() + drainTimeoutMs;
+  while (Date.now() < deadlineMs) {
+    if ((await queryNumber(stack, 'SELECT count() FROM system.merges')) === 0) return;
+    await delay(fullLoadPollMs);
+  }
+}
+
 async function runFullLoad(
   stack: Stack,
   session: Session,
   parameters: Parameters,
-): Promise<FullLoad> {
+): Promise<Omit<FullLoad, 'engine'>> {
   const parsedPerSecond = parseSpeed(parameters.batch);
   const rowsBefore = await countRows(stack);
   const watch = watchRows(stack, fullLoadPollMs);
@@ -176,26 +218,25 @@ async function checkRows(stack: Stack, rowsBefore: number): Promise<string> {
 }
 
 function throughputTable(full: readonly FullLoad[], batch: number): Table {
-  const rows = full.map((run, index) => [
-    String(index + 1),
-    ...[run.eventsPerSecond, run.parsedPerSecond].map((value) =>
-      Math.round(value).toLocaleString('en-US'),
-    ),
-    (run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
-    ...[run.drainMs, run.requestP99Ms].map((value) => value.toFixed(0)),
-  ]);
   const medianOf = (pick: (run: FullLoad) => number): number => median(full.map(pick));
-  rows.push([
-    'median',
-    Math.round(medianOf((run) => run.eventsPerSecond)).toLocaleString('en-US'),
-    Math.round(medianOf((run) => run.parsedPerSecond)).toLocaleString('en-US'),
-    medianOf((run) => run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
-    medianOf((run) => run.drainMs).toFixed(0),
-    medianOf((run) => run.requestP99Ms).toFixed(0),
-  ]);
+  const cells = (of: (pick: (run: FullLoad) => number) => number): string[] => [
+    ...[
+      of((run) => run.eventsPerSecond),
+      of((run) => run.engine.rowsPerSecond),
+      of((run) => run.parsedPerSecond),
+    ].map((value) => Math.round(value).toLocaleString('en-US')),
+    of((run) => run.eventsPerSecond / run.engine.rowsPerSecond).toFixed(2),
+    of((run) => run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
+    ...[of((run) => run.drainMs), of((run) => run.requestP99Ms)].map((value) => value.toFixed(0)),
+  ];
+  const rows = full.map((run, index) => [String(index + 1), ...cells((pick) => pick(run))]);
+  rows.push(['median', ...cells(medianOf)]);
   return {
     title: `Full load, batches of ${batch}: events queryable a second, from the first request to the last row`,
-    columns: ['run', 'events/s', 'JSON.parse ev/s', 'ratio', 'drain ms', 'request p99 ms'],
+    columns: [
+      ...['run', 'events/s', 'engine rows/s', 'JSON.parse ev/s', 'of engine', 'of JSON.parse'],
+      ...['drain ms', 'request p99 ms'],
+    ],
     rows,
   };
 }
@@ -230,6 +271,7 @@ function usageTable(full: readonly FullLoad[], peak: Record<Part, number>): Tabl
       ...parts.map((part) => [part, cpu(part).toFixed(2), mebibytes(peak[part])]),
       ['load generator', load.toFixed(2), ''],
       ['together', total.toFixed(2), mebibytes(sumOf(peak))],
+      ['engine by itself', median(full.map((run) => run.engine.cpuUs)).toFixed(2), ''],
     ],
   };
 }

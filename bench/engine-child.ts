@@ -4,11 +4,19 @@
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Engine } from '../sql/engine/engine.ts';
+import { engineArguments } from '../sql/engine/engine-arguments.ts';
 import { createEngineServer } from '../sql/engine/server.ts';
 
-/** Prints the port of the HTTP interface, then `done` after each line of SQL that it was given. */
+// As the service starts it.
+const memoryMiB = 768;
+
+/**
+ * Prints the port of the HTTP interface, then `done` for each line of SQL that it was given, which run at once as far
+ * as there are writers.
+ */
 export async function serveEngine(path: string, database: string): Promise<void> {
-  const options = { readers: 1, writers: 2, maxWaiting: 10, engineArguments: [] };
+  const bounds = { readers: 1, writers: 2, maxWaiting: 10 };
+  const options = { ...bounds, engineArguments: engineArguments(memoryMiB) };
   const engine = await Engine.open({ path, ...options });
   const server = createEngineServer(engine);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -18,11 +26,17 @@ export async function serveEngine(path: string, database: string): Promise<void>
   for await (const sql of createInterface({ input: process.stdin })) {
     // Without a token of its own, a block that was just inserted is dropped: the bench has one block.
     const settings = new Map([['insert_deduplication_token', `own-${statements++}`]]);
-    await engine.command(sql, { settings, database }, 'TabSeparated', never);
-    process.stdout.write('done\n');
+    engine
+      .command(sql, { settings, database }, 'TabSeparated', never)
+      .then(() => process.stdout.write('done\n'), fail);
   }
   server.close();
   await engine.close();
+}
+
+function fail(error: Error): never {
+  process.stderr.write(`the bench's engine: ${error.message}\n`);
+  process.exit(1);
 }
 
 function portOf(address: AddressInfo | string | null): number {

@@ -5,13 +5,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
 import { createClickHouse, type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { migrate } from '../sql/migrate.ts';
+import { makeBatches } from './batches.ts';
 import { type Bench, check, type Table } from './bench.ts';
-import { makeBodies } from './bodies.ts';
-import { makeFrames } from './frames.ts';
 import { type Contender, comparePairs, type Pairing } from './pairs.ts';
 import { startEngineProcess } from './processes.ts';
 import { cpuMsOf } from './usage.ts';
@@ -28,7 +26,6 @@ const smoke: Parameters = { rows: 500, inserts: 1, pairs: 1, warmUps: 0 };
 const real: Parameters = { rows: 50_000, inserts: 4, pairs: 5, warmUps: 1 };
 
 const seed = 4;
-const nowMs = Date.UTC(2026, 10, 20, 12);
 
 export const insertBench: Bench = {
   name: 'insert',
@@ -42,7 +39,7 @@ export const insertBench: Bench = {
     const client = createClickHouse(engine.url, { log, maxConnections: 2 });
     try {
       await migrate(client, log);
-      const arrow = buildArrow(rows);
+      const [arrow = new Uint8Array()] = makeBatches(rows, 1, seed);
       const file = join(directory, 'batch.arrow');
       writeFileSync(file, arrow);
       const fromFile = `INSERT INTO events FROM INFILE '${file}' FORMAT ArrowStream`;
@@ -88,20 +85,6 @@ function tableOf(pairing: Pairing, { rows, inserts }: Parameters, bytes: number)
       ],
     ],
   };
-}
-
-function buildArrow(rows: number): Uint8Array {
-  const bodies = makeBodies({ size: 'medium', batch: 100, count: rows / 100, seed, nowMs });
-  const frames = makeFrames(bodies, nowMs);
-  const builder = new BatchBuilder(Buffer.alloc(32, 7));
-  builder.read(0, {
-    seqs: Float64Array.from(frames, (_, index) => index + 1),
-    lengths: Uint32Array.from(frames, (frame) => frame.length),
-    bytes: Buffer.concat(frames),
-  });
-  const [month] = builder.finish({ dropped: undefined }).months;
-  if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
-  return month.arrow;
 }
 
 let tokens = 0;

@@ -42,7 +42,7 @@ export interface OwnEngine {
   /** Of its HTTP interface, with the database. */
   url: string;
   pid: number;
-  /** Runs a statement of one line straight in the engine. */
+  /** Runs a statement of one line straight in the engine; of several at once the calls resolve as they end. */
   command(sql: string): Promise<void>;
   stop(): Promise<void>;
 }

@@ -32,6 +32,16 @@ export function cpuOfParts(stack: Stack): Record<Part, number> {
   };
 }
 
+/** Bytes of memory each part holds at this moment; pages that processes share are counted in each. */
+export function memoryOfParts(stack: Stack): Record<Part, number> {
+  const pids = stack.pids();
+  return {
+    service: residentBytesOf(pids.service),
+    broker: residentBytesOf(pids.broker),
+    engine: residentBytesOf(pids.engine),
+  };
+}
+
 export interface MemoryWatch {
   /** Bytes of each part at the moment at which they held most together. */
   peak(): Record<Part, number>;
@@ -40,16 +50,10 @@ export interface MemoryWatch {
 
 const everyMs = 200;
 
-/** Resident memory; pages that processes share are counted in each. */
 export function watchMemory(stack: Stack): MemoryWatch {
   let peak: Record<Part, number> = { service: 0, broker: 0, engine: 0 };
   const sample = (): void => {
-    const pids = stack.pids();
-    const now = {
-      service: residentBytesOf(pids.service),
-      broker: residentBytesOf(pids.broker),
-      engine: residentBytesOf(pids.engine),
-    };
+    const now = memoryOfParts(stack);
     if (sumOf(now) > sumOf(peak)) peak = now;
   };
   sample();

@@ -82,10 +82,7 @@ describe('kill -9', () => {
       };
       const all = Promise.allSettled(tokens.map(insert));
       // Some are in the table, some on their way: how many differs from round to round.
-      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, {
-        timeout: 20_000,
-        interval: 1,
-      });
+      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { timeout: 30_000, interval: 1 });
       await engine.kill9();
       await all;
       await engine.restart();
