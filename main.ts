@@ -1,9 +1,12 @@
-// The entry: reads the configuration, starts the service, prints where it listens, ends it on a signal.
+// The entry: reads the configuration, starts the service, or the part of it that a member of several processes is,
+// prints where it listens, ends it on a signal.
 
+import cluster from 'node:cluster';
+import { startMember } from './member.ts';
 import { readConfig } from './platform/config.ts';
 import { createLog } from './platform/log.ts';
 import { Shutdown } from './platform/shutdown.ts';
-import { startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 
 // The pipeline may take ten seconds to finish its batch, requests in flight five, each engine ten.
 const shutdownDeadlineMs = 35_000;
@@ -16,25 +19,29 @@ if (read.kind === 'refused') {
 const { config } = read;
 const log = createLog(config.logLevel);
 const shutdown = new Shutdown(log, shutdownDeadlineMs);
-shutdown.listen();
+shutdown.listen(cluster.isWorker ? 'drain' : 'exit');
 try {
-  const { baseUrl, demo } = await startService(config, log, shutdown);
-  if (config.json) {
-    process.stdout.write(`${JSON.stringify({ baseUrl, ...demo })}\n`);
-  } else {
-    process.stdout.write(
-      `Millrace is ready at ${baseUrl}\n` +
-        `  project      ${demo.projectId}\n` +
-        `  public key   ${demo.publicKey}\n` +
-        `  private key  ${demo.privateKey}\n` +
-        `  admin        ${demo.adminEmail}, password ${demo.adminPassword}\n` +
-        `These keys are kept in ${config.dataDir}/demo.json. Try: npm run demo\n`,
-    );
-  }
+  if (cluster.isWorker) await startMember(config, log, shutdown);
+  else announce(await startService(config, log, shutdown));
 } catch (error) {
   log.debug({ err: error }, 'the start failed');
   const problems = error instanceof Error ? error.message : String(error);
   for (const problem of problems.split('\n')) process.stderr.write(`millrace: ${problem}\n`);
   await shutdown.run();
   process.exit(1);
+}
+
+function announce({ baseUrl, demo }: Service): void {
+  if (config.json) {
+    process.stdout.write(`${JSON.stringify({ baseUrl, ...demo })}\n`);
+    return;
+  }
+  process.stdout.write(
+    `Millrace is ready at ${baseUrl}\n` +
+      `  project      ${demo.projectId}\n` +
+      `  public key   ${demo.publicKey}\n` +
+      `  private key  ${demo.privateKey}\n` +
+      `  admin        ${demo.adminEmail}, password ${demo.adminPassword}\n` +
+      `These keys are kept in ${config.dataDir}/demo.json. Try: npm run demo\n`,
+  );
 }

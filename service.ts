@@ -1,50 +1,34 @@
-// The composition: engines, what every role stands on, the roles that are asked for, and one port. A table of contents;
-// what each part does is in its own folder.
+// The composition: engines with their streams and tables, the roles that are asked for, and one port, served by this
+// process or by several. A table of contents; what each part does is in its own folder.
 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type ConnectRouter, createContextValues } from '@connectrpc/connect';
-import { callerAddressKey } from './control/caller-address.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo.ts';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo-admin.ts';
-import { startControl } from './control/start.ts';
-import { CallerReader } from './ingest/caller.ts';
-import { type LocateAddress, openGeo } from './ingest/geo.ts';
-import { openSalts } from './ingest/salt-bucket.ts';
-import { peerAddressKey } from './ingest/service.ts';
-import { type Ingest, startIngest } from './ingest/start.ts';
-import { type Pipeline, startPipeline } from './pipeline/start.ts';
-import { createAuthenticate, serviceAliases } from './platform/auth.ts';
 import {
-  checkAccessFirst,
-  createAuthInterceptor,
-  principalOf,
-} from './platform/auth-interceptor.ts';
-import { clickhouseReady, createClickHouse, requireClickHouse } from './platform/clickhouse.ts';
-import { systemClock } from './platform/clock.ts';
+  baseUrlOf,
+  type Connections,
+  checksOf,
+  connectEngines,
+  type Foundation,
+  layFoundation,
+  openLocator,
+  serve,
+} from './foundation.ts';
+import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/data-lock.ts';
 import { eventsDiskBudget, requireBrokerBinary } from './platform/embedded-broker.ts';
-import { startEngines } from './platform/engines.ts';
-import { type HttpOptions, startHttp } from './platform/http.ts';
+import { type EngineUrls, startEngines } from './platform/engines.ts';
 import { openBucket } from './platform/kv.ts';
-import { watchBucket } from './platform/kv-watch.ts';
-import { maxBodyBytes } from './platform/limits.ts';
 import type { Log } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
-import { connectBroker, followConnection } from './platform/nats.ts';
-import {
-  createOperatorRoutes,
-  type ReadinessCheck,
-  untilReady,
-} from './platform/operator-routes.ts';
-import { createProfileQueue } from './platform/profile-queue.ts';
-import { ProjectDirectory, readProject } from './platform/projects.ts';
+import { startMembers } from './platform/members.ts';
+import { metricsText } from './platform/metrics-of-processes.ts';
+import { untilReady } from './platform/operator-routes.ts';
 import { configureProtobufText } from './platform/protobuf-text.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { buckets, ensureTopology } from './platform/topology.ts';
-import { registerQuery } from './query/routes.ts';
 import { migrate } from './sql/migrate.ts';
 
 export interface Service {
@@ -52,11 +36,10 @@ export interface Service {
   demo: Demo & DemoAdmin;
 }
 
-const requestGraceMs = 5_000;
 // Loading what was seen in two days of a busy shard takes seconds.
 const readyTimeoutMs = 30_000;
-// Inserts, reads of as many callers at once, and room for the probes between them.
-const clickhouseConnections = 16;
+// Requests in flight may take five seconds, mails that are queued another five.
+const memberGraceMs = 12_000;
 
 /** Everything up and answering; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
@@ -67,157 +50,88 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     requireBroker(config),
     takeDataDir(config.dataDir, shutdown),
   ]);
-  const foundation = await layFoundation(config, log, shutdown);
-  const { control } = foundation;
-  const demoParts = { ...foundation, ...control, dataDir: config.dataDir };
-  const demo = await ensureDemo({
-    ...demoParts,
-    instance: await openBucket(foundation.nats, buckets.instance, readDemoRecord),
-  });
-  const admin = await ensureDemoAdmin(demoParts, demo.organizationId);
-  const roles = await startRoles(config, foundation, locate, shutdown);
-  const checks = checksOf(foundation, roles);
-  const http = await startHttp({
-    host: config.host,
-    port: config.port,
-    ...routesOf(config, foundation, roles, checks),
-  });
-  shutdown.add('http', () => http.close(requestGraceMs));
+  const urls = await startEngines(config, log, shutdown);
+  const connections = await connectEngines(urls, log, shutdown);
+  await prepareStores(config, connections, log);
+  const foundation = await layFoundation(config, connections, log, shutdown);
+  const demo = await ensureDemoWithAdmin(config, foundation);
+  const pipeline = runPipeline(config, foundation, shutdown);
+  const checks = checksOf(foundation);
+  if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
+  const metrics = foundation.metrics.registry;
+  const baseUrl =
+    config.ingestProcesses === 1
+      ? await serve(config, foundation, { locate, checks, metrics }, shutdown)
+      : await serveByMembers(config, foundation, { pipeline, urls }, shutdown);
   if (!(await untilReady(checks, readyTimeoutMs))) {
     log.warn('started, but not everything is ready: /readyz tells what is not');
   }
-  const baseUrl = `http://${displayHost(config.host)}:${http.port}`;
-  foundation.listening.url = baseUrl;
-  return { baseUrl, demo: { ...demo, ...admin } };
+  return { baseUrl, demo };
 }
 
-type Foundation = Awaited<ReturnType<typeof layFoundation>>;
-
-/** What every role stands on: the engines with their streams, buckets and tables, and who may call. */
-async function layFoundation(config: Config, log: Log, shutdown: Shutdown) {
-  const { natsUrl, clickhouseUrl } = await startEngines(config, log, shutdown);
-  const clickhouse = createClickHouse(clickhouseUrl, {
-    log,
-    maxConnections: clickhouseConnections,
-  });
-  shutdown.add('clickhouse connection', () => clickhouse.close());
-  const [nats] = await allOrProblems([
-    connectBroker(natsUrl, log),
-    requireClickHouse(clickhouse, clickhouseUrl),
-  ]);
-  shutdown.add('broker connection', () => nats.close());
+async function prepareStores(
+  config: Config,
+  { nats, clickhouse }: Connections,
+  log: Log,
+): Promise<void> {
   const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
   await ensureTopology(nats, { eventsMaxBytes, shards });
-  const projects = await watchBucket(nats, await openBucket(nats, buckets.projects, readProject), {
-    log,
-  });
-  shutdown.add('projects', () => projects.close());
   await migrate(clickhouse, log);
-  const clock = systemClock;
-  const listening = { url: '' };
-  const control = await startControl({
-    connection: nats,
-    projects,
-    dataDir: config.dataDir,
-    clock,
-    log,
-    settings: config.accounts,
-    publicUrl: () => config.accounts.publicUrl ?? listening.url,
-  });
-  shutdown.add('accounts', () => control.close());
-  const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
-  const metrics = createMetrics({ processMetrics: true });
-  return { nats, projects, clickhouse, control, listening, authenticate, metrics, clock, log };
 }
 
-interface Roles {
-  pipeline: Pipeline | undefined;
-  ingest: Ingest | undefined;
+async function ensureDemoWithAdmin(
+  { dataDir }: Config,
+  foundation: Foundation,
+): Promise<Demo & DemoAdmin> {
+  const parts = { ...foundation, ...foundation.control, dataDir };
+  const instance = await openBucket(foundation.nats, buckets.instance, readDemoRecord);
+  const demo = await ensureDemo({ ...parts, instance });
+  return { ...demo, ...(await ensureDemoAdmin(parts, demo.organizationId)) };
 }
 
-async function startRoles(
+function runPipeline(
   config: Config,
   foundation: Foundation,
-  locate: LocateAddress | undefined,
   shutdown: Shutdown,
-): Promise<Roles> {
-  const roles: Roles = { pipeline: undefined, ingest: undefined };
-  if (config.roles.includes('pipeline')) {
-    const { shards, pipelineThreads: threads, seenMaxBytes } = config;
-    const pipeline = startPipeline({ ...foundation, shards, threads, seenMaxBytes });
-    shutdown.add('pipeline', () => pipeline.stop());
-    roles.pipeline = pipeline;
-  }
-  if (config.roles.includes('ingest')) {
-    const salts = await openSalts(foundation);
-    shutdown.add('salts', async () => salts.close());
-    const ingest = startIngest({
-      ...config,
-      ...foundation,
-      salts,
-      caller: { ...config, locate },
-    });
-    shutdown.add('ingest', async () => ingest.close());
-    roles.ingest = ingest;
-  }
-  return roles;
+): Pipeline | undefined {
+  if (!config.roles.includes('pipeline')) return undefined;
+  const { shards, pipelineThreads: threads, seenMaxBytes } = config;
+  const pipeline = startPipeline({ ...foundation, shards, threads, seenMaxBytes });
+  shutdown.add('pipeline', () => pipeline.stop());
+  return pipeline;
 }
 
-function checksOf({ nats, clickhouse }: Foundation, { pipeline }: Roles): ReadinessCheck[] {
-  const broker = followConnection(nats);
-  const checks: ReadinessCheck[] = [
-    // A round trip: the connection to a frozen broker looks well for seconds.
-    { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
-    { name: 'clickhouse', check: () => clickhouseReady(clickhouse) },
-  ];
-  if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
-  return checks;
-}
-
-/** The hot route first, then the operator's, then the Connect router. */
-function routesOf(
+/** Leaves all requests to processes of their own, and to this one what they write to. */
+async function serveByMembers(
   config: Config,
-  foundation: Foundation,
-  { ingest }: Roles,
-  checks: readonly ReadinessCheck[],
-): Omit<HttpOptions, 'host' | 'port'> {
-  const { control, authenticate, metrics } = foundation;
-  const callers = new CallerReader(config);
-  const operatorRoutes = createOperatorRoutes({
-    registry: metrics.registry,
-    checks,
-    descriptorsFile: join(import.meta.dirname, 'proto', 'descriptors.binpb'),
-  });
-  const routes = (router: ConnectRouter): void => {
-    ingest?.register(router);
-    if (config.roles.includes('query')) {
-      const { readsPerSecond, shards } = config;
-      const profiles = createProfileQueue({ ...foundation, shards });
-      registerQuery(router, { ...foundation, profiles, readsPerSecond, readerOf: principalOf });
-    }
-    if (config.roles.includes('control')) control.register(router);
-    checkAccessFirst(router, authenticate);
+  { metrics, log }: Foundation,
+  { pipeline, urls }: { pipeline: Pipeline | undefined; urls: EngineUrls },
+  shutdown: Shutdown,
+): Promise<string> {
+  // A port that the system chooses must be the same for a member that is started again.
+  const port = await requireFreePort(config);
+  const ownMetrics = async () => {
+    return { process: 'main', metrics: await metrics.registry.getMetricsAsJSON() };
   };
-  return {
-    hotRoutes: ingest === undefined ? [operatorRoutes] : [ingest.hotRoute, operatorRoutes],
-    connect: {
-      routes,
-      interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
-      readMaxBytes: maxBodyBytes,
-      contextValues: (request) => {
-        const peerAddress = request.socket.remoteAddress;
-        const address = callers.address({ headers: request.headers, peerAddress });
-        return createContextValues()
-          .set(peerAddressKey, peerAddress)
-          .set(callerAddressKey, address);
+  const members = await startMembers({
+    count: config.ingestProcesses,
+    script: join(import.meta.dirname, 'main.js'),
+    args: ['--port', String(port), '--data', config.dataDir, '--roles', config.roles.join(',')],
+    env: { NATS_URL: urls.natsUrl, CLICKHOUSE_URL: urls.clickhouseUrl },
+    answers: {
+      pipelineReady: () => pipeline?.ready(),
+      async metricsText() {
+        const answers = await members.ask('metrics');
+        const others = answers.map(({ place, answer }) => {
+          return { process: `ingest-${place}`, metrics: answer };
+        });
+        return metricsText([await ownMetrics(), ...others]);
       },
     },
-    serviceAliases,
-  };
-}
-
-async function openLocator({ geoDatabase }: Config): Promise<LocateAddress | undefined> {
-  return geoDatabase === undefined ? undefined : openGeo(geoDatabase);
+    log,
+  });
+  shutdown.add('ingest processes', () => members.stop(memberGraceMs));
+  return baseUrlOf(config.host, port);
 }
 
 async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<void> {
@@ -230,7 +144,7 @@ async function takeDataDir(dataDir: string, shutdown: Shutdown): Promise<void> {
 }
 
 // Asked before the engines start: the usual mistake should cost no time and leave nothing behind.
-async function requireFreePort({ host, port }: Config): Promise<void> {
+async function requireFreePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) => {
@@ -242,10 +156,7 @@ async function requireFreePort({ host, port }: Config): Promise<void> {
     });
     probe.listen(port, host, resolve);
   });
+  const address = probe.address();
   await new Promise((resolve) => probe.close(resolve));
-}
-
-function displayHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+  return typeof address === 'object' && address !== null ? address.port : port;
 }

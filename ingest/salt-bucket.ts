@@ -30,7 +30,8 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
       // Sequence by sequence: after an erasure nats-server 2.9 counts wrongly what a listing of keys has still to send.
       const { first_seq, last_seq } = (await manager.streams.info(stream)).state;
       const found: { key: string; revision: number }[] = [];
-      for (let revision = first_seq; revision <= last_seq; revision++) {
+      // A stream that never held anything says that its first is 0, where sequences count from 1.
+      for (let revision = Math.max(1, first_seq); revision <= last_seq; revision++) {
         const message = await messageAt(manager, stream, revision);
         const key = message?.subject.split('.').at(-1);
         if (key !== undefined) found.push({ key, revision });

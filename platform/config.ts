@@ -36,6 +36,8 @@ export interface Config {
   eventsMaxBytes?: number;
   pipelineThreads: number;
   seenMaxBytes: number;
+  /** 1: requests are served by the process that does everything else. */
+  ingestProcesses: number;
   publishDeadlineMs: number;
   frameLz4: boolean;
   eventsPerSecond: number;
@@ -61,6 +63,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
   const integer = (name: string, fallback: number, min: number, max: number): number =>
     readInteger(name, text(name), fallback, min, max, problems);
+  const ingestText = flags.get('--ingest') ?? text('MILLRACE_INGEST_PROCESSES');
   const portText = flags.get('--port') ?? text('MILLRACE_PORT');
   const config: Config = {
     roles: readRoles(flags.get('--roles') ?? text('MILLRACE_ROLES'), problems),
@@ -78,6 +81,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     shards: integer('MILLRACE_SHARDS', 1, 1, 64),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
     seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 256, 8, 65_536) * 1_048_576,
+    ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
     publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),
     frameLz4:
       oneOf('MILLRACE_FRAME_LZ4', text('MILLRACE_FRAME_LZ4') ?? 'on', onOff, problems) === 'on',
@@ -112,6 +116,9 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
       'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed',
     );
   }
+  if (config.ingestProcesses > 1 && !config.roles.includes('ingest')) {
+    problems.push('--ingest needs the role ingest, which --roles leaves out');
+  }
   if (problems.length > 0) return { kind: 'refused', problems };
   return { kind: 'ok', config: { ...config, ...optional } };
 }
@@ -124,7 +131,7 @@ function defaultThreads(): number {
   return Math.max(1, Math.min(8, availableParallelism() - 1));
 }
 
-const flagsWithValue = new Set(['--port', '--data', '--roles']);
+const flagsWithValue = new Set(['--port', '--data', '--roles', '--ingest']);
 
 function readFlags(argv: readonly string[], problems: string[]): Map<string, string> {
   const flags = new Map<string, string>();
@@ -138,7 +145,7 @@ function readFlags(argv: readonly string[], problems: string[]): Map<string, str
       else flags.set(name, value);
     } else {
       problems.push(
-        `${name} is not a flag: there are --port N, --data DIR, --roles LIST and --json`,
+        `${name} is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N and --json`,
       );
     }
   }

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Registry } from 'prom-client';
 import type { HotRoute } from './http.ts';
 
 export interface ReadinessCheck {
@@ -12,12 +11,18 @@ export interface ReadinessCheck {
   check: () => Promise<boolean> | boolean;
 }
 
+/** As prom-client's Registry has it. */
+export interface MetricsPage {
+  contentType: string;
+  metrics(): Promise<string>;
+}
+
 // A dependency that does not answer in this time is not ready.
 const checkTimeoutMs = 2_000;
 
 /** `/healthz`, `/readyz`, `/metrics` and `/descriptors.binpb`; `descriptorsFile` is read once. */
 export function createOperatorRoutes(options: {
-  registry: Registry;
+  metrics: MetricsPage;
   checks: readonly ReadinessCheck[];
   descriptorsFile: string;
 }): HotRoute {
@@ -35,8 +40,8 @@ export function createOperatorRoutes(options: {
         });
         return true;
       case '/metrics':
-        void options.registry.metrics().then(
-          (text) => send(response, 200, options.registry.contentType, text),
+        void options.metrics.metrics().then(
+          (text) => send(response, 200, options.metrics.contentType, text),
           () => send(response, 500, 'text/plain; charset=utf-8', 'metrics could not be read\n'),
         );
         return true;

@@ -21,11 +21,17 @@ export class Shutdown {
     this.#steps.push({ name, run });
   }
 
-  /** Exits with code 0 after the steps; listens for both signals until then. */
-  listen(): void {
+  /**
+   * Exits with code 0 after the steps; listens for both signals until then. A process that another one ends hears a
+   * signal twice where both are sent it, and goes on draining.
+   */
+  listen(onSecondSignal: 'exit' | 'drain' = 'exit'): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (this.#running !== undefined) process.exit(130);
+        if (this.#running !== undefined) {
+          if (onSecondSignal === 'drain') return;
+          process.exit(130);
+        }
         this.#log.info({ signal }, 'draining');
         void this.run().then(() => process.exit(0));
       });

@@ -122,6 +122,8 @@ function sourceFiles() {
   const files = [
     'main.ts',
     'service.ts',
+    'foundation.ts',
+    'member.ts',
     'tsconfig.json',
     'tsconfig.build.json',
     'package-lock.json',

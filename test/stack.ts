@@ -26,6 +26,8 @@ export interface Stack extends Announcement {
   clickhouseUrl: string;
   /** Process ids of the service, the broker and the engine, as they are now. */
   pids(): Record<Part, number>;
+  /** Process ids of what serves requests besides the service itself, where `--ingest` asks for several. */
+  ingestPids(): number[];
   /** SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart`. */
   kill9(part: Part): void;
   /** Starts the service again on the same directory; its URLs may change. */
@@ -70,6 +72,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     natsUrl: `nats://127.0.0.1:${brokerPort(dataDir)}`,
     clickhouseUrl: `http://127.0.0.1:${enginePort(pids().engine)}/millrace`,
     pids,
+    ingestPids: () => ingestPids(service.pid ?? 0),
     kill9(part) {
       process.kill(pids()[part], 'SIGKILL');
     },
@@ -118,14 +121,24 @@ function children(pid: number): number[] {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
+/** Empty for a process that has just ended. */
 function commandLine(pid: number): string[] {
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
 }
 
 function enginePid(service: number): number {
   const isEngine = (pid: number): boolean =>
     commandLine(pid).some((word) => word.endsWith('sql/engine/main.js'));
   return children(service).find(isEngine) ?? 0;
+}
+
+function ingestPids(service: number): number[] {
+  const script = join(root, 'dist', 'main.js');
+  return children(service).filter((pid) => commandLine(pid)[1] === script);
 }
 
 function enginePort(pid: number): number {

@@ -1,0 +1,33 @@
+// The metrics of several processes on one page: each series says in its label `process` whose it is. They are not added
+// up, because a process that is started again counts from zero, and only its own series may show that.
+
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+
+/** One process's metrics, as prom-client's getMetricsAsJSON gives them. */
+export interface ProcessMetrics {
+  process: string;
+  metrics: unknown;
+}
+
+/** Prometheus' text format. */
+export function metricsText(processes: readonly ProcessMetrics[]): Promise<string> {
+  const labelled = processes.map(({ process, metrics }) =>
+    metricsOf(metrics).map((metric) => ({
+      ...metric,
+      // Of the ways to join, the one that keeps every series, because no two have the same labels.
+      aggregator: 'sum',
+      values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, process } })),
+    })),
+  );
+  return AggregatorRegistry.aggregate(labelled).metrics();
+}
+
+type Metric = MetricObjectWithValues<MetricValue<string>>;
+
+function metricsOf(value: unknown): Metric[] {
+  return Array.isArray(value) ? value.filter(isMetric) : [];
+}
+
+function isMetric(value: unknown): value is Metric {
+  return typeof value === 'object' && value !== null && Array.isArray(Reflect.get(value, 'values'));
+}
