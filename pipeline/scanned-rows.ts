@@ -42,6 +42,8 @@ export class ScannedRows {
     maxBytes,
   });
   readonly #enrichment: CellEnrichment;
+  /** A bit for each that a row may have a text in. */
+  #slots = 0;
 
   constructor(parseAgent: (userAgent: string) => Agent) {
     this.#enrichment = new CellEnrichment(this.#scanner, parseAgent);
@@ -57,12 +59,14 @@ export class ScannedRows {
       if (kind === 'refused') return 'left';
       if (kind === 'full') return 'full';
       const endRow = this.#scanner.rows;
-      if (this.#enrichment.put(firstRow, endRow)) {
-        this.requests.push({ context, streamSeq, firstRow, endRow });
-        return 'taken';
+      const slots = this.#enrichment.put(firstRow, endRow);
+      if (slots === undefined) {
+        this.#scanner.dropBody();
+        return 'full';
       }
-      this.#scanner.dropBody();
-      return 'full';
+      this.#slots |= slots;
+      this.requests.push({ context, streamSeq, firstRow, endRow });
+      return 'taken';
     } catch {
       // A step that fails does so in the readable way too, and is dealt with there.
       if (this.#scanner.rows !== firstRow) this.#scanner.dropBody();
@@ -77,19 +81,20 @@ export class ScannedRows {
     );
     const { views, cells } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
-    return { views, plainTexts, cookielessIds: new Map(), cells, textOf };
+    return { views, slots: this.#slots, plainTexts, cookielessIds: new Map(), cells, textOf };
   }
 
   /** Forgets all rows. */
   clear(): void {
     this.#scanner.clearRows();
+    this.#slots = 0;
     this.requests.length = 0;
   }
 
   /** Forgets all rows and texts. */
   forget(): void {
+    this.clear();
     this.#scanner.clear();
     this.#enrichment.forget();
-    this.requests.length = 0;
   }
 }
