@@ -45,7 +45,7 @@ export class BatchBuilder {
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
   readonly #sessionRows = new SessionRows();
-  readonly #scanned: ScannedRows | undefined;
+  #scanned: ScannedRows | undefined;
   readonly #months = new Months();
   #deadLetters: DeadLetter[] = [];
   #counts = noCounts();
@@ -66,6 +66,7 @@ export class BatchBuilder {
     this.#sessionRows.clear();
     this.#months.release();
     this.#scanned?.clear();
+    if (this.#scanned?.isLarge) this.#scanned = new ScannedRows(this.#parseAgent);
     this.#deadLetters = [];
     this.#counts = noCounts();
     this.#shard = shard;

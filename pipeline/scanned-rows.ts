@@ -16,6 +16,8 @@ import type { Agent } from './user-agent.ts';
 const maxRows = 8_000;
 /** Ten times as much memory is laid out, of which the system backs what is written to. Larger bodies are rare. */
 const maxBytes = 4 * 1_048_576;
+/** Twice what is laid out at first: what odd bodies made of it is not kept for good. */
+const maxKeptBytes = 96 * 1_048_576;
 
 /** A request whose events are among the scanned rows. */
 export interface ScannedRequest {
@@ -82,6 +84,11 @@ export class ScannedRows {
     const { views, cells } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
     return { views, slots: this.#slots, plainTexts, cookielessIds: new Map(), cells, textOf };
+  }
+
+  /** It has grown so far that another should take its place. */
+  get isLarge(): boolean {
+    return this.#scanner.memoryBytes > maxKeptBytes;
   }
 
   /** Forgets all rows. */
