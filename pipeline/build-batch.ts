@@ -2,7 +2,7 @@
 // messages and of the verdict on what to drop, nothing else: built again, it gives the same bytes.
 
 import { createHash } from 'node:crypto';
-import { decodeFrame, type FrameRequest, frameEvents } from '../proto/wire/frame.ts';
+import { type FrameRequest, frameEvents, viewFrame } from '../proto/wire/frame.ts';
 import type { Int32Buffer } from './column-buffers.ts';
 import type { EventColumns, ScannedColumns } from './columns.ts';
 import {
@@ -45,7 +45,7 @@ export class BatchBuilder {
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
   readonly #sessionRows = new SessionRows();
-  readonly #scanned: ScannedRows | undefined;
+  #scanned: ScannedRows | undefined;
   readonly #months = new Months();
   #deadLetters: DeadLetter[] = [];
   #counts = noCounts();
@@ -66,6 +66,7 @@ export class BatchBuilder {
     this.#sessionRows.clear();
     this.#months.release();
     this.#scanned?.clear();
+    if (this.#scanned?.isLarge) this.#scanned = new ScannedRows(this.#parseAgent);
     this.#deadLetters = [];
     this.#counts = noCounts();
     this.#shard = shard;
@@ -102,7 +103,7 @@ export class BatchBuilder {
   #readFrame(streamSeq: number, frame: Uint8Array): void {
     let requests: FrameRequest[];
     try {
-      requests = decodeFrame(frame);
+      requests = viewFrame(frame);
     } catch {
       const events = frameEvents(frame);
       this.#counts.accepted += events;

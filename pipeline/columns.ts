@@ -32,6 +32,8 @@ export interface RowOrigin {
 /** Rows that a column scanner holds. */
 export interface ScannedColumns {
   readonly views: ColumnViews;
+  /** A bit for each text column that is not empty. */
+  readonly slots: number;
   /** By slot, for the columns of plain text. */
   readonly plainTexts: readonly (TextViews | undefined)[];
   /** By row, for those that are cookieless: who they are. */
@@ -162,7 +164,8 @@ export class EventColumns {
       const plain = scanned.plainTexts[slot];
       if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
       else if (column instanceof DictionaryColumn && cells !== undefined) {
-        column.pushCells(cells, from, to, places);
+        if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);
+        else column.pushCells(cells, from, to, places);
       } else throw new Error('columns: a scanned column is missing');
     }
     this.#appendMaps(views, from, to);

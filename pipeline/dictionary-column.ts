@@ -52,12 +52,16 @@ export class DictionaryColumn implements ColumnBuffer {
   }
 
   push(text: string): void {
+    this.pushRepeated(text, 1);
+  }
+
+  pushRepeated(text: string, count: number): void {
     if (text !== this.#lastText) {
       this.#writeRepeats();
       this.#lastIndex = this.#placeOf(text);
       this.#lastText = text;
     }
-    this.#repeats++;
+    this.#repeats += count;
   }
 
   /** Adds the texts that the cells from `from` to `to` mean. */

@@ -8,10 +8,12 @@ import { putOfRow, putOfSender, type Sender, strippedBits, textsRead } from './e
 import { EventRow, findSlot, type PropertyScalar } from './event-row.ts';
 import type { Agent } from './user-agent.ts';
 
-/** What the steps write into each row of a set: a cell for a slot. Parallel lists. */
-interface Cells {
+/** What the steps write into each row of a set: a cell for a slot. */
+interface Outcome {
   readonly slots: readonly number[];
   readonly cells: readonly number[];
+  /** A bit for each of the slots. */
+  readonly bits: number;
 }
 
 /** What the steps that read the sender do. */
@@ -19,20 +21,24 @@ interface OfSender {
   readonly sender: Sender;
   /** To every row that lacks it. */
   readonly added: readonly AddedProperty[];
-  /** By which properties a row has. */
-  readonly byPresent: Map<number, Cells>;
+  /** By which properties a row has; equal ones are the same one. */
+  readonly outcomes: Map<number, Outcome>;
 }
 
-const none = new Int32Array();
+/** Outcomes kept beyond a batch; more are found anew. */
+const maxSenders = 10_000;
+const maxTuples = 50_000;
 
 export class CellEnrichment {
   readonly #scanner: ColumnScanner;
   readonly #parseAgent: (userAgent: string) => Agent;
   readonly #row = new EventRow();
-  readonly #bySender = new Map<string, OfSender>();
+  readonly #senders = new Map<string, OfSender>();
   /** Of whether the key is a public one, what a row has, and the cells of the texts that steps read. */
   readonly #tuples = new CellTuples(2 + textsRead.length);
-  readonly #byTuple: Cells[] = [];
+  readonly #tuple = new Int32Array(2 + textsRead.length);
+  /** By the number of a tuple. */
+  readonly #outcomes: Outcome[] = [];
   #ofSender: OfSender | undefined;
 
   constructor(scanner: ColumnScanner, parseAgent: (userAgent: string) => Agent) {
@@ -42,10 +48,9 @@ export class CellEnrichment {
 
   /** Cells have other meanings from now on. */
   forget(): void {
-    this.#bySender.clear();
-    this.#tuples.clear();
-    this.#byTuple.length = 0;
+    this.#senders.clear();
     this.#ofSender = undefined;
+    this.#forgetTuples();
   }
 
   /**
@@ -53,38 +58,55 @@ export class CellEnrichment {
    * no room; throws where a step fails, or adds what the scanner cannot.
    */
   begin({ credential, userAgent, location, botScore, verifiedBot }: Sender): boolean {
-    const key = JSON.stringify([credential, userAgent, location, botScore, verifiedBot]);
-    const known = this.#bySender.get(key);
-    if (known !== undefined && known === this.#ofSender) return true;
-    const sender = { credential, userAgent, location, botScore, verifiedBot };
-    const ofSender = known ?? { sender, added: this.#addedOf(sender), byPresent: new Map() };
+    const about = location ?? botScore ?? verifiedBot;
+    const rest = about === undefined ? '' : JSON.stringify([location, botScore, verifiedBot]);
+    const key = `${credential}${rest}${userAgent}`;
+    let ofSender = this.#senders.get(key);
+    if (ofSender !== undefined && ofSender === this.#ofSender) return true;
+    if (ofSender === undefined) {
+      const sender = { credential, userAgent, location, botScore, verifiedBot };
+      ofSender = { sender, added: this.#addedFor(sender), outcomes: new Map() };
+      if (this.#senders.size >= maxSenders) this.#senders.clear();
+      this.#senders.set(key, ofSender);
+    }
+    this.#ofSender = undefined;
     if (!this.#scanner.setPolicy(strippedBits[credential], ofSender.added)) return false;
-    this.#bySender.set(key, ofSender);
     this.#ofSender = ofSender;
     return true;
   }
 
-  /** Enriches the rows from `from` to `to`, all of the sender that was begun. False where there is no room. */
-  put(from: number, to: number): boolean {
+  /**
+   * Enriches the rows from `from` to `to`, all of the sender that was begun, and returns a bit for each slot that one
+   * of them has a text in, perhaps for some more. Undefined where there is no room for a text.
+   */
+  put(from: number, to: number): number | undefined {
     const ofSender = this.#ofSender;
     if (ofSender === undefined) throw new Error('enrich-cells: no sender');
+    if (this.#tuples.count >= maxTuples) this.#forgetTuples();
     const { present, texts } = this.#scanner.views;
-    const read = textsRead.map((slot) => texts[slot] ?? none);
-    const isPublic = ofSender.sender.credential === 'public' ? 1 : 0;
+    this.#tuple[0] = ofSender.sender.credential === 'public' ? 1 : 0;
+    let bits = 0;
+    let shared: Outcome | undefined;
+    let sharedFrom = from;
     for (let row = from; row < to; row++) {
       const has = present[row] ?? 0;
-      const tuple = this.#tupleOf(isPublic, read, has, row);
-      const ofRow = this.#byTuple[tuple] ?? this.#learnTuple(ofSender, row, tuple);
-      const all = ofSender.byPresent.get(has) ?? this.#learnPresent(ofSender, has);
-      if (ofRow === undefined || all === undefined) return false;
-      write(texts, row, all);
-      write(texts, row, ofRow);
+      const ofRow = this.#outcomeOfRow(ofSender, texts, has, row);
+      const outcome = ofSender.outcomes.get(has) ?? this.#learnOfSender(ofSender, has);
+      if (ofRow === undefined || outcome === undefined) return undefined;
+      bits |= has | ofRow.bits;
+      write(texts, ofRow, row);
+      if (outcome === shared) continue;
+      if (shared !== undefined) fill(texts, shared, sharedFrom, row);
+      shared = outcome;
+      sharedFrom = row;
+      bits |= outcome.bits;
     }
-    return true;
+    if (shared !== undefined) fill(texts, shared, sharedFrom, to);
+    return bits;
   }
 
   /** What a row without any property gets besides texts. */
-  #addedOf(sender: Sender): AddedProperty[] {
+  #addedFor(sender: Sender): AddedProperty[] {
     const row = this.#row;
     row.reset();
     putOfSender({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
@@ -93,45 +115,53 @@ export class CellEnrichment {
     });
   }
 
-  #learnPresent({ sender, byPresent }: OfSender, present: number): Cells | undefined {
+  #learnOfSender({ sender, outcomes }: OfSender, present: number): Outcome | undefined {
     const row = this.#row;
     row.reset();
     row.present = present;
     putOfSender({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
-    const cells = this.#cellsOf(row, []);
-    if (cells !== undefined) byPresent.set(present, cells);
-    return cells;
+    const found = this.#outcomeOf(row, []);
+    if (found === undefined) return undefined;
+    const same = [...outcomes.values()].find((known) => isSame(known, found));
+    outcomes.set(present, same ?? found);
+    return same ?? found;
   }
 
-  #tupleOf(isPublic: number, read: readonly Int32Array[], present: number, row: number): number {
-    const tuples = this.#tuples;
-    tuples.put(0, isPublic);
-    tuples.put(1, present);
-    for (let index = 0; index < read.length; index++) {
-      tuples.put(2 + index, read[index]?.[row] ?? 0);
+  #outcomeOfRow(
+    { sender }: OfSender,
+    texts: readonly Int32Array[],
+    present: number,
+    row: number,
+  ): Outcome | undefined {
+    const tuple = this.#tuple;
+    tuple[1] = present;
+    for (let index = 0; index < textsRead.length; index++) {
+      tuple[2 + index] = texts[textsRead[index] ?? 0]?.[row] ?? 0;
     }
-    return tuples.number();
+    const number = this.#tuples.numberOf(tuple);
+    return this.#outcomes[number] ?? this.#learnOfRow(sender, number);
   }
 
-  #learnTuple({ sender }: OfSender, at: number, tuple: number): Cells | undefined {
+  /** Of the row that `#tuple` tells of. */
+  #learnOfRow(sender: Sender, number: number): Outcome | undefined {
     const row = this.#row;
     row.reset();
-    const { present, texts } = this.#scanner.views;
-    row.present = present[at] ?? 0;
-    for (const slot of textsRead) {
-      row.texts[slot] = this.#scanner.textOf(texts[slot]?.[at] ?? 0);
+    row.present = this.#tuple[1] ?? 0;
+    for (const [index, slot] of textsRead.entries()) {
+      row.texts[slot] = this.#scanner.textOf(this.#tuple[2 + index] ?? 0);
     }
     const before = [...row.texts];
     putOfRow({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
-    const cells = this.#cellsOf(row, before);
-    if (cells !== undefined) this.#byTuple[tuple] = cells;
-    return cells;
+    const outcome = this.#outcomeOf(row, before);
+    if (outcome !== undefined) this.#outcomes[number] = outcome;
+    return outcome;
   }
 
   /** The texts of a row that differ from those of `before`; undefined where there is no room for them. */
-  #cellsOf(row: EventRow, before: readonly string[]): Cells | undefined {
+  #outcomeOf(row: EventRow, before: readonly string[]): Outcome | undefined {
     const slots: number[] = [];
     const cells: number[] = [];
+    let bits = 0;
     for (let slot = 0; slot < row.texts.length; slot++) {
       const text = row.texts[slot] ?? '';
       if (text === (before[slot] ?? '')) continue;
@@ -139,16 +169,37 @@ export class CellEnrichment {
       if (cell === undefined) return undefined;
       slots.push(slot);
       cells.push(cell);
+      bits |= 1 << slot;
     }
-    return { slots, cells };
+    return { slots, cells, bits };
+  }
+
+  #forgetTuples(): void {
+    this.#tuples.clear();
+    this.#outcomes.length = 0;
   }
 }
 
-function write(texts: readonly Int32Array[], row: number, { slots, cells }: Cells): void {
+function write(texts: readonly Int32Array[], { slots, cells }: Outcome, row: number): void {
   for (let index = 0; index < slots.length; index++) {
     const column = texts[slots[index] ?? 0];
     if (column !== undefined) column[row] = cells[index] ?? 0;
   }
+}
+
+function fill(
+  texts: readonly Int32Array[],
+  { slots, cells }: Outcome,
+  from: number,
+  to: number,
+): void {
+  for (let index = 0; index < slots.length; index++) {
+    texts[slots[index] ?? 0]?.fill(cells[index] ?? 0, from, to);
+  }
+}
+
+function isSame(one: Outcome, other: Outcome): boolean {
+  return one.bits === other.bits && one.cells.every((cell, index) => cell === other.cells[index]);
 }
 
 function addedProperty(key: string, variant: number, value: PropertyScalar): AddedProperty {

@@ -263,6 +263,22 @@ describe('a batch built from scanned rows is the one that is built from read row
   });
 });
 
+describe('memory', () => {
+  it('grows with the longest texts and not with how often they come, batch after batch', () => {
+    const $url = text(`https://a.example/${'😀'.repeat(1_000)}`);
+    const events = Array.from({ length: 1_000 }, () => ({ autoProperties: { $url } }));
+    const messages = messagesOf(
+      Array.from({ length: 9 }, () => ({ body: bodyOf(...events) })),
+      1,
+    );
+    const read = build(new BatchBuilder(secret, { scans: false }), messages).built;
+    const builder = new BatchBuilder(secret);
+    for (let round = 0; round < 3; round++) {
+      expectSameBytes(build(builder, messages).built, read);
+    }
+  });
+});
+
 describe('a batch that is built again', () => {
   it('has the same bytes, whatever was built before and however it was cut', () => {
     const bodies = makeBodies({ size: 'medium', batch: 20, count: 60, seed: 5, nowMs });

@@ -16,6 +16,8 @@ import type { Agent } from './user-agent.ts';
 const maxRows = 8_000;
 /** Ten times as much memory is laid out, of which the system backs what is written to. Larger bodies are rare. */
 const maxBytes = 4 * 1_048_576;
+/** Twice what is laid out at first: what odd bodies made of it is not kept for good. */
+const maxKeptBytes = 96 * 1_048_576;
 
 /** A request whose events are among the scanned rows. */
 export interface ScannedRequest {
@@ -42,6 +44,8 @@ export class ScannedRows {
     maxBytes,
   });
   readonly #enrichment: CellEnrichment;
+  /** A bit for each that a row may have a text in. */
+  #slots = 0;
 
   constructor(parseAgent: (userAgent: string) => Agent) {
     this.#enrichment = new CellEnrichment(this.#scanner, parseAgent);
@@ -57,12 +61,14 @@ export class ScannedRows {
       if (kind === 'refused') return 'left';
       if (kind === 'full') return 'full';
       const endRow = this.#scanner.rows;
-      if (this.#enrichment.put(firstRow, endRow)) {
-        this.requests.push({ context, streamSeq, firstRow, endRow });
-        return 'taken';
+      const slots = this.#enrichment.put(firstRow, endRow);
+      if (slots === undefined) {
+        this.#scanner.dropBody();
+        return 'full';
       }
-      this.#scanner.dropBody();
-      return 'full';
+      this.#slots |= slots;
+      this.requests.push({ context, streamSeq, firstRow, endRow });
+      return 'taken';
     } catch {
       // A step that fails does so in the readable way too, and is dealt with there.
       if (this.#scanner.rows !== firstRow) this.#scanner.dropBody();
@@ -77,19 +83,25 @@ export class ScannedRows {
     );
     const { views, cells } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
-    return { views, plainTexts, cookielessIds: new Map(), cells, textOf };
+    return { views, slots: this.#slots, plainTexts, cookielessIds: new Map(), cells, textOf };
+  }
+
+  /** It has grown so far that another should take its place. */
+  get isLarge(): boolean {
+    return this.#scanner.memoryBytes > maxKeptBytes;
   }
 
   /** Forgets all rows. */
   clear(): void {
     this.#scanner.clearRows();
+    this.#slots = 0;
     this.requests.length = 0;
   }
 
   /** Forgets all rows and texts. */
   forget(): void {
+    this.clear();
     this.#scanner.clear();
     this.#enrichment.forget();
-    this.requests.length = 0;
   }
 }

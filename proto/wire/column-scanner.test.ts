@@ -278,4 +278,19 @@ describe('columns', () => {
     expect(scanner.textOf(kinds[3_999] ?? 0)).toBe('k2499');
     expect(scanner.textOf(url[2_001] ?? 0)).toBe('2/1');
   });
+
+  it('hold a hostile body in a bounded multiple of it', () => {
+    const small = new ColumnScanner({ ...options, maxBytes: 4 << 20 });
+    const before = small.memoryBytes;
+    const names = Array.from({ length: 400_000 }, (_, index) => `"${index.toString(36)}":0`);
+    const wide = Buffer.from(`{"x":{${names.join(',')}}}`);
+    expect(small.append(wide, now)).toEqual({ kind: 'appended' });
+    for (const byte of ['[', '{"x":']) {
+      const deep = Buffer.from(byte.repeat((4 << 20) / byte.length));
+      expect(small.append(deep, now)).toMatchObject({ rule: 'body_json' });
+    }
+    expect(small.append(Buffer.alloc((4 << 20) + 1, ' '), now)).toEqual({ kind: 'full' });
+    expect(small.append(bodyOf({}), now)).toEqual({ kind: 'appended' });
+    expect(small.memoryBytes - before).toBeLessThan(32 << 20);
+  });
 });

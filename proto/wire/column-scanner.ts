@@ -83,6 +83,11 @@ export class ColumnScanner {
     return this.#views;
   }
 
+  /** It never becomes less. */
+  get memoryBytes(): number {
+    return this.#memory.byteLength;
+  }
+
   /** One more than the largest cell. */
   get cells(): number {
     return this.#functions.internedTexts();
@@ -141,7 +146,7 @@ export class ColumnScanner {
     return this.#bytes.toString('utf8', start, start + this.#functions.textLengthOf(cell));
   }
 
-  /** The texts of a slot's column, one after the other; undefined where there is no room to write them. */
+  /** The texts of a slot's column, one after the other: a copy. Undefined where there is no room to write them. */
   textsOf(slot: number): TextViews | undefined {
     const { rows } = this;
     const cells = this.#functions.regionOf(layout.regionTexts + slot);
@@ -152,8 +157,8 @@ export class ColumnScanner {
     this.#renew();
     this.#functions.writeTexts(cells, rows, ends, bytes);
     return {
-      ends: new Int32Array(this.#memory, ends, rows + 1),
-      bytes: new Uint8Array(this.#memory, bytes, length),
+      ends: new Int32Array(this.#memory, ends, rows + 1).slice(),
+      bytes: new Uint8Array(this.#memory, bytes, length).slice(),
     };
   }
 

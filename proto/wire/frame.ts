@@ -134,16 +134,26 @@ export function frameEvents(frame: Uint8Array): number {
  * threads that read the events too. Throws a RangeError that says what is wrong where the bytes are not a whole frame.
  */
 export function decodeFrame(frame: Uint8Array): FrameRequest[] {
+  return readRequests(frame, true);
+}
+
+/** As decodeFrame, but the bodies of a packed frame are good until the thread packs or unpacks another one. */
+export function viewFrame(frame: Uint8Array): FrameRequest[] {
+  return readRequests(frame, false);
+}
+
+function readRequests(frame: Uint8Array, keeps: boolean): FrameRequest[] {
   if (frame.length < FRAME_HEADER_BYTES) throw new RangeError('frame: shorter than its header');
   if (frame[0] !== MAGIC || frame[1] !== VERSION) throw new RangeError('frame: not version 1');
   const header = viewOf(frame);
   const rawLength = header.getUint32(4, true);
+  const isPacked = frame[2] !== COMPRESSION_NONE;
   const payload = unpack(frame[2] ?? 0, frame.subarray(FRAME_HEADER_BYTES), rawLength);
   if (payload.length !== rawLength) throw new RangeError('frame: length differs from its header');
-  return readPayload(payload, header.getUint32(8, true));
+  return readPayload(isPacked && keeps ? payload.slice() : payload, header.getUint32(8, true));
 }
 
-/** The payload; where it was packed, a copy that is the caller's. */
+/** The payload; where it was packed, a view that holds until the next call. */
 function unpack(compression: number, packed: Uint8Array, rawLength: number): Uint8Array {
   switch (compression) {
     case COMPRESSION_NONE:
@@ -152,7 +162,7 @@ function unpack(compression: number, packed: Uint8Array, rawLength: number): Uin
       if (rawLength > maxFramePayloadBytes) throw new RangeError('frame: too large to unpack');
       const raw = lz4().decompress(packed, rawLength);
       if (raw === undefined) throw new RangeError('frame: no LZ4 block of its length');
-      return raw.slice();
+      return raw;
     }
     default:
       throw new RangeError('frame: unknown compression');

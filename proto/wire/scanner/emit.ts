@@ -42,7 +42,7 @@ import {
   fieldStart,
 } from './event-slots.ts';
 import { withEscapes } from './held-value.ts';
-import { intern, internedBytes } from './intern.ts';
+import { intern, internedBytes, internName } from './intern.ts';
 import { limitEvents } from './layout.ts';
 import { entryBytes } from './open-names.ts';
 import { slotOfProperty } from './property-slots.ts';
@@ -88,6 +88,7 @@ export function setPolicy(droppedBits: u32, extraCount: usize): void {
 }
 
 export function resetRows(): void {
+  clearTexts(0);
   rows = 0;
   distinctUsed = 0;
   stringUsed = 0;
@@ -122,10 +123,19 @@ export function beginBody(): void {
 
 /** Takes back the rows since `beginBody`. */
 export function dropBody(): void {
+  clearTexts(rowsBefore);
   rows = rowsBefore;
   distinctUsed = distinctBefore;
   stringUsed = stringBefore;
   memory.copy(used, usedBefore, 32);
+}
+
+/** Empties the text columns from a row on: rows to come write only what they have. */
+function clearTexts(from: usize): void {
+  if (from >= rows) return;
+  for (let column = 0; column < textColumns; column++) {
+    memory.fill(regionOf(regionTexts + column) + (from << 2), 0, (rows - from) << 2);
+  }
 }
 
 /** Adds the event that was read last, unless a body with several lists of events has had as many as one may have. */
@@ -139,13 +149,13 @@ export function emitEvent(): void {
   store<i64>(regionOf(regionTimes) + (row << 3), eventTimeMs());
   store<u8>(regionOf(regionCookieless) + row, isCookieless ? 1 : 0);
   const kind = fieldStart(fieldKind);
-  const kindEntry = intern(kindDictionary, kind, fieldEnd(fieldKind) - kind);
+  const kindLength = fieldEnd(fieldKind) - kind;
+  // A kind is shown by its length and its ends as well as by a better hash.
+  const hint = <u32>(load<u8>(kind) + load<u8>(kind + kindLength - 1) * 5) + <u32>kindLength * 31;
+  const kindEntry = internName(kindDictionary, kind, kindLength, hint);
   store<u32>(regionOf(regionKinds) + (row << 2), <u32>kindEntry);
   if (!isCookieless) emitDistinctId();
   store<u32>(regionOf(regionDistinctEnds) + (row << 2), <u32>distinctUsed, 4);
-  for (let column = 0; column < textColumns; column++) {
-    store<u32>(regionOf(regionTexts + column) + (row << 2), 0);
-  }
   present = 0;
   emitAuto(row);
   const end = entriesEnd(fieldCustomProperties);
@@ -204,7 +214,8 @@ function endOfText(entry: usize): usize {
 function emitEntry(entry: usize): void {
   const variant = load<i32>(entry, 20) & ~withEscapes;
   const map = variant - 1;
-  const key = intern(keyDictionaries + map, load<u32>(entry), load<u32>(entry, 4));
+  const name = load<u32>(entry);
+  const key = internName(keyDictionaries + map, name, load<u32>(entry, 4), load<u32>(entry, 8));
   const at = addEntry(map, <u32>key);
   const start = <usize>load<u32>(entry, 12);
   if (variant === variantString) {

@@ -10,6 +10,10 @@ import { copyOver, regionOf, roomForBytes, roomForEntries, tableSlots } from './
 const maxSteps: i32 = 64;
 const firstSlots: usize = 4_096;
 
+/** The entries of texts that came last, by a hash that the caller has anyway. */
+const recent: usize = memory.data(1024, 16);
+const recentSlots: u32 = 256;
+
 let generation: u32 = 0;
 let mask: usize = 0;
 let entries: usize = 1;
@@ -22,6 +26,7 @@ export function resetInterned(): void {
   heapUsed = 0;
   isCrowded = false;
   emptyTable(firstSlots);
+  memory.fill(recent, 0, <usize>recentSlots << 2);
 }
 
 /** A table of so many slots, a power of two, all of them free: slots of other generations count as such. */
@@ -94,7 +99,8 @@ export function intern(dictionary: i32, start: usize, length: usize): usize {
     const at = slotAt(slot++);
     if (load<u32>(at) !== generation) return add(at, dictionary, hash, start, length);
     const entry = <usize>load<u32>(at, 4);
-    if (isText(entryAt(entry), dictionary, hash, start, length)) return entry;
+    const known = entryAt(entry);
+    if (load<u32>(known) === hash && isText(known, dictionary, start, length)) return entry;
     if (++step < maxSteps) continue;
     if (mask === tableSlots() - 1) break;
     growTable();
@@ -105,10 +111,20 @@ export function intern(dictionary: i32, start: usize, length: usize): usize {
   return 0;
 }
 
+/** As `intern`, for names that nearly every event has: `hint` is any hash of the text. */
 @inline
-function isText(known: usize, dictionary: i32, hash: u32, start: usize, length: usize): bool {
+export function internName(dictionary: i32, start: usize, length: usize, hint: u32): usize {
+  const at = recent + (((hint + <u32>dictionary) & (recentSlots - 1)) << 2);
+  const last = <usize>load<u32>(at);
+  if (last !== 0 && isText(entryAt(last), dictionary, start, length)) return last;
+  const entry = intern(dictionary, start, length);
+  store<u32>(at, <u32>entry);
+  return entry;
+}
+
+@inline
+function isText(known: usize, dictionary: i32, start: usize, length: usize): bool {
   return (
-    load<u32>(known) === hash &&
     load<i32>(known, 4) === dictionary &&
     load<u32>(known, 12) === <u32>length &&
     isSameText(load<u32>(known, 8), start, length)
