@@ -21,6 +21,7 @@ import { invalidArgument } from './invalid-argument.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
   activitySql,
+  fewRows,
   int64,
   profileMessage,
   readActivity,
@@ -102,27 +103,23 @@ interface Person {
   isExternal: boolean;
 }
 
-/** Both reads at once, and both again for the owner of an id that turns out to be merged. */
+/** First who it is, then what they did: a merged id answers its owner, and only the owner's events are summed up. */
 async function readPerson(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   person: Person,
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
-  const [identity, activity] = await Promise.all([
-    readIdentity(clickhouse, person, deadline),
-    readPersonActivity(clickhouse, person, deadline),
-  ]);
+  const identity = await readIdentity(clickhouse, person, deadline);
   if (person.isExternal && !identity.isNamed) return undefined;
   if (identity.rootId !== undefined) {
     const owner = { projectId: person.projectId, id: identity.rootId, isExternal: false };
     return readPerson(clickhouse, owner, deadline);
   }
   if (identity.isDeleted) return undefined;
+  const activity = await readPersonActivity(clickhouse, person, deadline);
   if (identity.stored !== undefined) return { stored: identity.stored, activity };
   if (activity === undefined) return undefined;
-  const { firstReceivedMs } = activity;
-  const stored = anonymousProfile(person.id, firstReceivedMs);
-  return { stored, activity };
+  return { stored: anonymousProfile(person.id, activity.firstReceivedMs), activity };
 }
 
 export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
@@ -153,7 +150,7 @@ async function readIdentity(
   const { asked, project, params } = bind(person);
   const sql = `SELECT edge, named, deleted, root != '', lower(hex(root_id)), lower(hex(profile_id)), distinct_id,
       mapKeys(traits), mapValues(traits), toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time)
-    FROM profiles FINAL WHERE project_id = ${project} AND profile_id = ${asked}`;
+    FROM profiles FINAL WHERE project_id = ${project} AND profile_id = ${asked} ${fewRows}`;
   const rows = await read(clickhouse, { sql, params }, { ...bounds(deadline), maxRows: 2 });
   const identity: Identity = {
     isNamed: false,
@@ -187,7 +184,7 @@ async function readPersonActivity(
 ): Promise<StoredActivity | undefined> {
   const { asked, project, params } = bind(person);
   const sql = `SELECT ${activitySql} FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN ${membersSql(project, asked)}`;
+    WHERE project_id = ${project} AND profile_id IN ${membersSql(project, asked)} ${fewRows}`;
   const rows = await read(clickhouse, { sql, params }, { ...bounds(deadline), maxRows: 1 });
   return readActivity(rows[0] ?? []);
 }

@@ -28,7 +28,12 @@ export interface StoredActivity {
   summary: ProfileActivitySummary;
 }
 
-// The view keeps one state per insert until they are merged, hence the combinators.
+/** SQL for the values behind the moment of an `agent` or a `place`, as texts: the latest of several rows. */
+export function latestSql(column: string): string {
+  return `splitByChar(char(255), substring(max(${column}), 25))`;
+}
+
+// The view keeps one row per insert until they are merged, hence the sums.
 export const activitySql = `
   toUnixTimestamp64Milli(min(first_received)),
   toUnixTimestamp64Milli(min(first_seen)),
@@ -36,8 +41,14 @@ export const activitySql = `
   sum(total_events),
   sum(pageviews),
   uniqExactMerge(sessions),
-  argMaxIfMerge(agent),
-  argMaxIfMerge(place)`;
+  ${latestSql('agent')},
+  ${latestSql('place')}`;
+
+/**
+ * For reads of a few profiles by their ids: the rows of a granule are read at once, where two passes and other threads
+ * would cost more than they save.
+ */
+export const fewRows = 'SETTINGS max_threads = 1, optimize_move_to_prewhere = 0';
 
 /** Undefined where there are no events. Takes the columns of `activitySql`. */
 export function readActivity(row: readonly unknown[]): StoredActivity | undefined {

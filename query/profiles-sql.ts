@@ -4,6 +4,7 @@
 
 import type { Position } from './cursor.ts';
 import { profileKeySql } from './identity-sql.ts';
+import { latestSql } from './profile-message.ts';
 import type { ProfileSelection } from './profile-selection.ts';
 
 export interface ProfilesPage
@@ -19,51 +20,41 @@ export function profilesSql(page: ProfilesPage): {
   params: Readonly<Record<string, unknown>>;
 } {
   const { after, maxRows } = page;
-  const ordered = `ORDER BY created DESC, id DESC LIMIT {maxRows:UInt32}`;
-  const sql = `${page.readsActivity ? withActivity(page) : ''}
-    SELECT lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
+  const found = page.readsActivity
+    ? personsSql(page)
+    : `SELECT * FROM (${namedSql(page)} ${ordered}) UNION ALL SELECT * FROM (${anonymousSql(page)} ${ordered})`;
+  const sql = `SELECT lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
       mapKeys(traits), mapValues(traits)
-    FROM (
-      SELECT id, created, updated, external_id, traits FROM (${namedSql(page)} ${ordered})
-      UNION ALL
-      SELECT id, created, updated, external_id, traits FROM (${anonymousSql(page)} ${ordered}))
-    ${ordered}`;
+    FROM (${found}) ${ordered}`;
   return {
     sql,
     params: { maxRows, ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }) },
   };
 }
 
+const ordered = 'ORDER BY created DESC, id DESC LIMIT {maxRows:UInt32}';
 const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
 
-function namedSql({ project, condition, readsActivity, after }: ProfilesPage): string {
-  const from = readsActivity
-    ? 'profiles AS named FINAL LEFT ANY JOIN activity ON activity.activity_id = named.profile_id'
-    : 'profiles AS named FINAL';
-  return `SELECT named.profile_id AS id, named.create_time AS created, named.update_time AS updated,
-      named.distinct_id AS external_id, named.traits AS traits
-    FROM ${from}
-    WHERE named.project_id = ${project} AND NOT named.edge AND named.named AND NOT named.deleted
-      AND named.root = '' AND ${afterSql(after)} AND (${condition})`;
+function namedSql({ project, condition, after }: ProfilesPage): string {
+  return `SELECT profile_id AS id, create_time AS created, update_time AS updated, distinct_id AS external_id, traits
+    FROM profiles FINAL
+    WHERE project_id = ${project} AND NOT edge AND named AND NOT deleted AND root = ''
+      AND ${afterSql(after)} AND (${condition})`;
 }
 
 /**
  * Ids that are named, deleted or merged are no anonymous profiles. They are left out by key: by the id itself, which is
  * what the table is sorted by, the engine would hold each of its granules against the whole set, at ten times the cost.
  */
-function anonymousSql({ project, condition, readsActivity, after }: ProfilesPage): string {
-  const others = `SELECT profile_key FROM profiles FINAL
-    WHERE project_id = ${project} AND (named OR deleted OR root != '')`;
-  const source = readsActivity
-    ? `SELECT activity_id AS id, first_received AS created, ${activityColumns} FROM activity
-       WHERE ${profileKeySql('activity_id')} NOT IN (${others})`
-    : `SELECT profile_id AS id, min(first_received) AS created FROM profile_activity
-       WHERE project_id = ${project} AND ${profileKeySql('profile_id')} NOT IN (${others}) GROUP BY profile_id`;
+function anonymousSql({ project, condition, after }: ProfilesPage): string {
   return `SELECT id, created, created AS updated, '' AS external_id, ${noTraits} AS traits
-    FROM (${source}) WHERE ${afterSql(after)} AND (${condition})`;
+    FROM (
+      SELECT profile_id AS id, min(first_received) AS created FROM profile_listing
+      WHERE project_id = ${project} AND ${profileKeySql('profile_id')} NOT IN (
+        SELECT profile_key FROM profiles FINAL WHERE project_id = ${project} AND (named OR deleted OR root != ''))
+      GROUP BY profile_id)
+    WHERE ${afterSql(after)} AND (${condition})`;
 }
-
-const activityColumns = 'browser, browser_version, os, os_version, device, country, region, city';
 
 function afterSql(after: Position | undefined): string {
   if (after === undefined) return 'true';
@@ -71,16 +62,29 @@ function afterSql(after: Position | undefined): string {
     toFixedString(unhex(replaceAll({afterId:String}, '-', '')), 16))`;
 }
 
-/** The latest browser, system, device and place of each person, by the id that is not merged. */
-function withActivity({ project }: ProfilesPage): string {
-  return `WITH activity AS (
-    SELECT if(edges.root_id = toFixedString('', 16), seen.profile_id, edges.root_id) AS activity_id,
-      min(seen.first_received) AS first_received, argMaxIfMerge(seen.agent) AS agent, argMaxIfMerge(seen.place) AS place,
-      agent.1 AS browser, agent.2 AS browser_version, agent.3 AS os, agent.4 AS os_version, agent.5 AS device,
-      place.1 AS country, place.2 AS region, place.3 AS city
-    FROM profile_activity AS seen
+const nobody = "toFixedString('', 16)";
+
+/**
+ * Both kinds at once, each with the latest browser, system, device and place of the person, by the id that is not
+ * merged. Who has no events is here by their name, and who has no name by their events.
+ */
+function personsSql({ project, condition, after }: ProfilesPage): string {
+  const seen = `SELECT if(edges.root_id = ${nobody}, listing.profile_id, edges.root_id) AS seen_id,
+      min(listing.first_received) AS first_received, ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
+    FROM profile_listing AS listing
     LEFT ANY JOIN (
       SELECT profile_id, root_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
-    ) AS edges ON edges.profile_id = seen.profile_id
-    WHERE seen.project_id = ${project} GROUP BY activity_id)`;
+    ) AS edges ON edges.profile_id = listing.profile_id
+    WHERE listing.project_id = ${project} GROUP BY seen_id`;
+  const known = `SELECT profile_id AS known_id, named, deleted, root, create_time, update_time, distinct_id, traits
+    FROM profiles FINAL WHERE project_id = ${project} AND NOT edge`;
+  return `SELECT id, created, updated, external_id, traits
+    FROM (
+      SELECT known_id = ${nobody} AS anonymous, if(anonymous, seen_id, known_id) AS id,
+        if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
+        distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
+        agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version, agent[5] AS device,
+        place[1] AS country, place[2] AS region, place[3] AS city
+      FROM (${known}) AS known FULL JOIN (${seen}) AS seen ON seen.seen_id = known.known_id)
+    WHERE visible AND ${afterSql(after)} AND (${condition})`;
 }

@@ -52,43 +52,59 @@ ORDER BY (project_id, toDate(occur_time), kind, profile_key, occur_time)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_bytes_for_wide_part = 268435456;
 
+-- What the events of each distinct id add up to. `agent` and `place` are the greatest of texts that start with a moment,
+-- so the latest: 8 bytes of occur_time, 16 of event_id, then the values, with a byte between them that no
+-- UTF-8 text holds.
 CREATE TABLE IF NOT EXISTS profile_activity (
   project_id LowCardinality(String),
   profile_id FixedString(16),
   first_seen SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
   last_seen SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
   first_received SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
-  last_received SimpleAggregateFunction(max, DateTime64(3, 'UTC')),
   total_events SimpleAggregateFunction(sum, UInt64),
   pageviews SimpleAggregateFunction(sum, UInt64),
   sessions AggregateFunction(uniqExact, UUID),
-  agent AggregateFunction(argMaxIf, Tuple(String, String, String, String, String), Tuple(DateTime64(3, 'UTC'), UUID), UInt8),
-  place AggregateFunction(argMaxIf, Tuple(String, String, String), Tuple(DateTime64(3, 'UTC'), UUID), UInt8)
+  agent SimpleAggregateFunction(max, String),
+  place SimpleAggregateFunction(max, String)
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (project_id, profile_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
-  index_granularity = 256;
+  index_granularity = 64, min_bytes_for_wide_part = 1099511627776;
+
+-- The part of it that a list of profiles is ordered and filtered by, in a layout for reading all of them.
+CREATE TABLE IF NOT EXISTS profile_listing (
+  project_id LowCardinality(String),
+  profile_id FixedString(16),
+  first_received SimpleAggregateFunction(min, DateTime64(3, 'UTC')),
+  agent SimpleAggregateFunction(max, String),
+  place SimpleAggregateFunction(max, String)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (project_id, profile_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  merge_selector_base = 2;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS profile_listing_view TO profile_listing AS
+SELECT project_id, profile_id, first_received, agent, place FROM profile_activity;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS profile_activity_view TO profile_activity AS
+WITH
+  concat(reverse(reinterpretAsFixedString(toUnixTimestamp64Milli(occur_time))), reinterpretAsFixedString(event_id)) AS moment,
+  char(255) AS gap
 SELECT
   project_id,
   millraceProfileHash(project_id, distinct_id) AS profile_id,
   min(occur_time) AS first_seen,
   max(occur_time) AS last_seen,
   min(receive_time) AS first_received,
-  max(receive_time) AS last_received,
   count() AS total_events,
   countIf(kind = 'page_view') AS pageviews,
   uniqExactState(session_id) AS sessions,
-  argMaxIfState(
-    (toString(browser), toString(browser_version), toString(os), toString(os_version), toString(device)),
-    (occur_time, event_id),
+  maxIf(
+    concat(moment, browser, gap, browser_version, gap, os, gap, os_version, gap, device),
     browser != '' OR os != '' OR device != '') AS agent,
-  argMaxIfState(
-    (toString(country), toString(region), toString(city)),
-    (occur_time, event_id),
-    country != '') AS place
+  maxIf(concat(moment, country, gap, region, gap, city), country != '') AS place
 FROM events
 WHERE NOT cookieless
 GROUP BY project_id, profile_id;

@@ -28,4 +28,4 @@ CREATE TABLE IF NOT EXISTS profiles (
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project_id, edge, profile_id)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 256, fsync_after_insert = 1, fsync_part_directory = 1;

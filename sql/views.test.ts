@@ -1,0 +1,69 @@
+// A crash between a table and what its views feed, without the crash: a view that is away while an insert lands. The
+// same insert under the same token must complete what is missing, and nothing else.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createLog } from '../platform/log.ts';
+import { startEngine } from '../test/engine.ts';
+
+let engine: Awaited<ReturnType<typeof startEngine>>;
+let client: DatabaseClient;
+beforeAll(async () => {
+  engine = await startEngine();
+  client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
+});
+afterAll(async () => {
+  await client?.close();
+  await engine?.stop();
+});
+
+async function values(query: string): Promise<unknown[]> {
+  const result = await client.query({ query, format: 'JSONCompactEachRow' });
+  const [row] = await result.json<unknown[]>();
+  return row ?? [];
+}
+
+async function insert(lines: string, token: string): Promise<void> {
+  const { stream } = await client.exec({
+    query: `INSERT INTO events FORMAT JSONEachRow\n${lines}`,
+    clickhouse_settings: {
+      async_insert: 0,
+      deduplicate_blocks_in_dependent_materialized_views: 1,
+      insert_deduplication_token: token,
+      wait_end_of_query: 1,
+    },
+  });
+  stream.resume();
+  await new Promise((resolve) => stream.once('end', resolve));
+}
+
+it.each([['profile_activity_view'], ['profile_listing_view']])(
+  'an insert completes what it left out while %s was away',
+  async (view) => {
+    const [definition] = await values(`SHOW CREATE TABLE ${view}`);
+    const lines = Array.from({ length: 20 }, (_, index) =>
+      JSON.stringify({
+        project_id: view,
+        event_id: randomUUID(),
+        kind: 'page_view',
+        distinct_id: `visitor-${index % 5}`,
+        occur_time: `2026-11-01 00:00:${10 + index}`,
+        receive_time: '2026-11-01 00:01:00',
+        browser: `Browser ${index}`,
+      }),
+    ).join('\n');
+    await client.command({ query: `DROP VIEW ${view}` });
+    await insert(lines, view);
+    await client.command({ query: String(definition) });
+    await insert(lines, view);
+    const of = `WHERE project_id = '${view}'`;
+    expect(await values(`SELECT count() FROM events ${of}`)).toEqual(['20']);
+    expect(
+      await values(`SELECT sum(total_events), uniqExact(profile_id) FROM profile_activity ${of}`),
+    ).toEqual(['20', '5']);
+    expect(await values(`SELECT uniqExact(profile_id) FROM profile_listing ${of}`)).toEqual(['5']);
+    const latest = 'splitByChar(char(255), substring(max(agent), 25))[1]';
+    expect(await values(`SELECT ${latest} FROM profile_listing ${of}`)).toEqual(['Browser 19']);
+  },
+);
