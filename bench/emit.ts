@@ -38,6 +38,7 @@ const nowMs = Date.UTC(2026, 10, 20, 12);
 const otherProperties = [
   ...['$latitude', '$longitude', '$mobile', '$bot_score', '$verified_bot', '$ip'],
 ];
+const properties = [...autoColumns.map(({ property }) => property), ...otherProperties];
 
 export const emitBench: Bench = {
   name: 'emit',
@@ -51,7 +52,7 @@ export const emitBench: Bench = {
       const options = { size, batch, count: events / batch, seed, nowMs };
       const bodies = makeBodies(options).map(({ bytes }) => bytes);
       const columns = new ColumnScanner({
-        ...{ limits, wellKnown: wellKnownKinds, columns: autoColumns, otherProperties },
+        ...{ limits, wellKnown: wellKnownKinds, columns: autoColumns, otherProperties, properties },
         ...{ maxRows: 8_000, maxBytes: 4 << 20 },
       });
       const subject = { run: () => sum(rounds, () => emit(columns, bodies)) };

@@ -77,6 +77,7 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
   });
   const source = new MessageSource(stream, {
     ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000, maxWaitMs: 1_000, quietMs: 100 },
+    ...{ minWaitMs: 100, minIntervalMs: 0 },
   });
   await source.start(0);
   return {
