@@ -32,6 +32,7 @@ const real: Parameters = {
 };
 
 const seed = 3;
+const secret = Buffer.alloc(32, 7);
 const nowMs = Date.UTC(2026, 10, 20, 12);
 
 export const arrowBench: Bench = {
@@ -45,13 +46,18 @@ export const arrowBench: Bench = {
       const count = events / batch;
       const frames = makeFrames(makeBodies({ size, batch, count, seed, nowMs }), nowMs);
       const messages = pack(frames);
-      const builder = new BatchBuilder(Buffer.alloc(32, 7));
+      const builder = new BatchBuilder(secret);
       checkStreams(build(builder, messages), buildNaively(frames), events);
+      check(builder.bodiesRead === 0, 'every body is scanned');
       hash.update(build(builder, messages));
       const subject = { run: () => build(builder, messages).length };
       const calibration = { run: () => buildNaively(frames).length };
       const pairing = await comparePairs(subject, calibration, { pairs, warmUps });
-      rows.push(rowOf(size, batch, pairing, events));
+      const reader = new BatchBuilder(secret, { scans: false });
+      const reading = { run: () => build(reader, messages).length };
+      const { calibrationCpuMs } = await comparePairs(subject, reading, { pairs: 3, warmUps });
+      const readable = ((1_000 * calibrationCpuMs) / events).toFixed(2);
+      rows.push([...rowOf(size, batch, pairing, events), readable]);
     }
     return { tables: [{ title, columns, rows }], resultHash: hash.digest('hex') };
   },
@@ -60,7 +66,7 @@ export const arrowBench: Bench = {
 const title = 'Frames to an Arrow stream: the pipeline (subject), vectorFromArray (calibration)';
 const columns = [
   ...['size', 'batch', 'subject ev/s', 'us/event', 'calibration ev/s', 'us/event'],
-  ...['ratio', 'min', 'max', 'B/row'],
+  ...['ratio', 'min', 'max', 'B/row', 'read us/event'],
 ];
 
 /** The stream of the only month that the benches' events lie in. */

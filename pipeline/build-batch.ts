@@ -50,6 +50,7 @@ export class BatchBuilder {
   #deadLetters: DeadLetter[] = [];
   #counts = noCounts();
   #shard = 0;
+  #bodiesRead = 0;
 
   /**
    * `secret` keys the events' names for the seen-set: see event-key.ts. Without `scans` every body goes the readable
@@ -58,6 +59,11 @@ export class BatchBuilder {
   constructor(secret: Uint8Array, { scans = true }: { scans?: boolean } = {}) {
     this.#ids = new IdTable(new EventKeys(secret));
     this.#scanned = scans ? new ScannedRows(this.#parseAgent) : undefined;
+  }
+
+  /** Bodies of the batch that went the readable way. */
+  get bodiesRead(): number {
+    return this.#bodiesRead;
   }
 
   /** Reads every message and tells which events a batch of them would store. */
@@ -70,6 +76,7 @@ export class BatchBuilder {
     this.#deadLetters = [];
     this.#counts = noCounts();
     this.#shard = shard;
+    this.#bodiesRead = 0;
     let at = 0;
     for (let index = 0; index < messages.seqs.length; index++) {
       const end = at + (messages.lengths[index] ?? 0);
@@ -128,6 +135,7 @@ export class BatchBuilder {
   #readRequest(streamSeq: number, place: number, request: FrameRequest): void {
     this.#counts.accepted += request.events;
     if (this.#scan(streamSeq, request)) return;
+    this.#bodiesRead++;
     for (const refusal of this.#readRows(request)) {
       this.#refuse(streamSeq, place, request, refusal);
     }
