@@ -26,10 +26,15 @@ export const parts: readonly Part[] = ['service', 'broker', 'engine'];
 export function cpuOfParts(stack: Stack): Record<Part, number> {
   const pids = stack.pids();
   return {
-    service: cpuMsOf(pids.service),
+    service: ofService(stack, cpuMsOf),
     broker: cpuMsOf(pids.broker),
     engine: cpuMsOf(pids.engine),
   };
+}
+
+/** Of the service's process, and of those that serve requests for it where there are several. */
+function ofService(stack: Stack, use: (pid: number) => number): number {
+  return [stack.pids().service, ...stack.ingestPids()].reduce((sum, pid) => sum + use(pid), 0);
 }
 
 export interface MemoryWatch {
@@ -46,7 +51,7 @@ export function watchMemory(stack: Stack): MemoryWatch {
   const sample = (): void => {
     const pids = stack.pids();
     const now = {
-      service: residentBytesOf(pids.service),
+      service: ofService(stack, residentBytesOf),
       broker: residentBytesOf(pids.broker),
       engine: residentBytesOf(pids.engine),
     };
