@@ -26,7 +26,7 @@ export const parts: readonly Part[] = ['service', 'broker', 'engine'];
 export function cpuOfParts(stack: Stack): Record<Part, number> {
   const pids = stack.pids();
   return {
-    service: cpuMsOf(pids.service),
+    service: ofService(stack, cpuMsOf),
     broker: cpuMsOf(pids.broker),
     engine: cpuMsOf(pids.engine),
   };
@@ -36,10 +36,15 @@ export function cpuOfParts(stack: Stack): Record<Part, number> {
 export function memoryOfParts(stack: Stack): Record<Part, number> {
   const pids = stack.pids();
   return {
-    service: residentBytesOf(pids.service),
+    service: ofService(stack, residentBytesOf),
     broker: residentBytesOf(pids.broker),
     engine: residentBytesOf(pids.engine),
   };
+}
+
+/** Of the service's process, and of those that serve requests for it where there are several. */
+function ofService(stack: Stack, use: (pid: number) => number): number {
+  return [stack.pids().service, ...stack.ingestPids()].reduce((sum, pid) => sum + use(pid), 0);
 }
 
 export interface MemoryWatch {

@@ -2,7 +2,7 @@
 // identity -> limit -> publish -> answer.
 
 import type { Clock } from '../platform/clock.ts';
-import { type CookielessIds, encodeContext, type RequestContext } from '../proto/wire/frame.ts';
+import { type CookielessIds, encodeContext } from '../proto/wire/frame.ts';
 import {
   type Answer,
   identityRefusal,
@@ -100,9 +100,18 @@ async function publish(
   parts: IngestParts,
 ): Promise<Answer> {
   const { projectId, credential } = principal;
-  const context: RequestContext = { ...caller, projectId, credential, receiveTimeMs };
-  if (cookieless !== undefined) context.cookieless = cookieless;
-  const request = { context: encodeContext(context), body, events };
+  // Field by field: spread, the object costs more than its text.
+  const context = encodeContext({
+    projectId,
+    credential,
+    receiveTimeMs,
+    userAgent: caller.userAgent,
+    location: caller.location,
+    botScore: caller.botScore,
+    verifiedBot: caller.verifiedBot,
+    cookieless,
+  });
+  const request = { context, body, events };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, events);
 }

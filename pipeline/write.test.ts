@@ -138,7 +138,7 @@ function traffic(random: () => number): Traffic {
     sent.frames.push(
       encodeFrame([
         {
-          context: Buffer.from(JSON.stringify(context)),
+          context: JSON.stringify(context),
           body: Buffer.from(JSON.stringify({ events })),
           events: events.length,
         },

@@ -29,6 +29,18 @@ const changed = (change: (view: DataView) => void): Uint8Array => {
   return copy;
 };
 
+it('holds any text of a context', () => {
+  const told = {
+    ...context,
+    userAgent: 'Ünïcode "\\ \u007f \u0000 猫 🐈',
+    location: { city: 'Łódź' },
+  };
+  const [request] = decodeFrame(
+    encodeFrame([{ context: encodeContext(told), body: Buffer.from('{}'), events: 0 }]),
+  );
+  expect(request?.context).toEqual(told);
+});
+
 describe('a packed frame', () => {
   it('is smaller and holds the same requests', () => {
     expect(packed.length).toBeLessThan(frame.length / 5);

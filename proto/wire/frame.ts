@@ -56,18 +56,27 @@ const COMPRESSION_LZ4 = 1;
 /** A frame that says it unpacks to more is none: twice what the largest body makes. */
 export const maxFramePayloadBytes = 16 * 1024 * 1024;
 
-/** A request as it waits to be framed: the context is already bytes, so its size counts towards the frame's. */
+/** A request as it waits to be framed. */
 export interface EncodedRequest {
-  context: Uint8Array;
+  /** ASCII: it takes as many bytes as it has characters. */
+  context: string;
   body: Uint8Array;
   events: number;
 }
 
 const decoder = new TextDecoder();
 
-export function encodeContext(context: RequestContext): Uint8Array {
-  // Out of a pool that many share: a buffer of its own costs as much again as the text.
-  return Buffer.from(JSON.stringify(context));
+/** JSON in ASCII. Text, because bytes of its own would cost each request as much again: it becomes them in its frame. */
+export function encodeContext(
+  context: {
+    [Field in keyof RequestContext]: RequestContext[Field] | undefined;
+  },
+): string {
+  return JSON.stringify(context).replace(/[\u0080-\uffff]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Bytes that a request adds to a frame. */
@@ -83,11 +92,13 @@ export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
     payloadBytes += requestBytes(request);
     events += request.events;
   }
-  const frame = new Uint8Array(FRAME_HEADER_BYTES + payloadBytes);
-  const view = new DataView(frame.buffer);
+  const bytes = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + payloadBytes);
+  const frame = new Uint8Array(bytes.buffer);
+  const view = viewOf(frame);
   frame[0] = MAGIC;
   frame[1] = VERSION;
   frame[2] = COMPRESSION_NONE;
+  frame[3] = 0;
   view.setUint32(4, payloadBytes, true);
   view.setUint32(8, requests.length, true);
   view.setUint32(12, events, true);
@@ -97,8 +108,7 @@ export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
     view.setUint32(offset + 4, request.body.length, true);
     view.setUint32(offset + 8, request.events, true);
     offset += REQUEST_HEADER_BYTES;
-    frame.set(request.context, offset);
-    offset += request.context.length;
+    offset += bytes.write(request.context, offset, 'latin1');
     frame.set(request.body, offset);
     offset += request.body.length;
   }
