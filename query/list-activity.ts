@@ -21,9 +21,12 @@ import { newestFirst, type TimeWindow } from './time-windows.ts';
 
 // A page ends early where its events are large; its token leads on.
 const maxPageCharacters = 8_388_608;
-const firstDays = 1;
-/** For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day. */
-const firstDaysNarrow = 16;
+const wide = { firstDays: 1, growth: 8 };
+/**
+ * For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day: the second window
+ * is all that is left, as few have so many events that the first one is enough.
+ */
+const narrow = { firstDays: 16, growth: 64 };
 
 export interface ListActivityOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
@@ -71,10 +74,10 @@ async function readPage(
     fromMs,
     toMs: after === undefined ? toMs : Math.min(toMs, after.occurTimeMs + 1),
   };
-  const days = isNarrow ? firstDaysNarrow : firstDays;
+  const { firstDays, growth } = isNarrow ? narrow : wide;
   const rows: unknown[][] = [];
   let characters = 0;
-  for (const window of newestFirst(range, clock.nowMs(), days)) {
+  for (const window of newestFirst(range, clock.nowMs(), firstDays, growth)) {
     const part = await readWindow(clickhouse, selection, window, {
       deadline,
       maxRows: pageSize + 1 - rows.length,
