@@ -3,8 +3,10 @@
 // reading.
 
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
+import { queryNumber } from './stored-rows.ts';
 import { cpuOfParts } from './usage.ts';
 
 interface Parameters {
@@ -23,18 +25,22 @@ const real: Parameters = {
   gets: 300,
   lists: 30,
 };
-const rowsPerInsert = 50_000;
+const rowsPerInsert = 100_000;
+const mergesTimeoutMs = 300_000;
 
-const twoFilters = {
-  filterGroups: [
-    {
-      filters: [
-        { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' },
-        { property: 'age', operator: 'FILTER_OPERATOR_GTE', value: '30' },
-      ],
-    },
-  ],
+const plan = { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' };
+const age = { property: 'age', operator: 'FILTER_OPERATOR_GTE', value: '30' };
+const browser = {
+  property: '$browser',
+  operator: 'FILTER_OPERATOR_EQUALS',
+  value: 'Chrome',
+  source: 'PROPERTY_SOURCE_AUTO',
 };
+const pages: [name: string, filters: object[]][] = [
+  ['a page of List', []],
+  ['a page with two filters on traits', [plan, age]],
+  ['a page with a trait and a browser', [age, browser]],
+];
 
 export const profileReadsBench: Bench = {
   name: 'profile-reads',
@@ -45,11 +51,13 @@ export const profileReadsBench: Bench = {
     const stack = await session.stack();
     const prefix = `reads-${session.nextLoad()}-`;
     await fill(stack, prefix, parameters);
+    await merged(stack);
     const without = await measure(stack, prefix, parameters);
     await merge(stack, prefix, parameters);
-    const merged = await measure(stack, prefix, parameters);
-    check(without.events + merged.events > 0, 'profiles with events');
-    const rows = without.runs.map((run, index) => rowOf(run, merged.runs[index]));
+    await merged(stack);
+    const after = await measure(stack, prefix, parameters);
+    check(without.events + after.events > 0, 'profiles with events');
+    const rows = without.runs.map((run, index) => rowOf(run, after.runs[index]));
     const title = `${parameters.events} events, ${parameters.profiles} profiles; then ${parameters.merges} of them merged`;
     const table: Table = {
       title,
@@ -100,11 +108,18 @@ async function measure(
   const byId = await timed(stack, 'Get by an id that may be merged', gets, async (index) => {
     await ask(stack, 'Get', { id: ids[index] });
   });
-  const list = await timed(stack, 'a page of List', lists, () => firstPage(stack, {}));
-  const filtered = await timed(stack, 'a page with two filters', lists, () =>
-    firstPage(stack, twoFilters),
+  const runs = [byExternalId, byId];
+  for (const [name, filters] of pages) {
+    const request = { filterGroups: [{ filters }] };
+    runs.push(await timed(stack, name, lists, () => firstPage(stack, request)));
+  }
+  runs.push(
+    await timed(stack, "a profile's last 100 events", lists, (index) =>
+      feed(stack, { profileId: ids[index] }),
+    ),
+    await timed(stack, "the project's last 100 events", lists, () => feed(stack, {})),
   );
-  return { runs: [byExternalId, byId, list, filtered], events };
+  return { runs, events };
 }
 
 async function timed(
@@ -133,14 +148,23 @@ interface ReadProfile {
 }
 
 async function ask(stack: Stack, method: string, request: object): Promise<ReadProfile> {
-  const response = await fetch(`${stack.baseUrl}/shared.profiles.v1.ProfilesService/${method}`, {
+  return JSON.parse(await post(stack, `shared.profiles.v1.ProfilesService/${method}`, request));
+}
+
+async function feed(stack: Stack, request: object): Promise<void> {
+  const text = await post(stack, 'shared.activity.v1.ActivityService/List', request);
+  check(text.includes('"eventId"'), 'a page of events');
+}
+
+async function post(stack: Stack, path: string, request: object): Promise<string> {
+  const response = await fetch(`${stack.baseUrl}/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': stack.privateKey },
     body: JSON.stringify(request),
   });
   const text = await response.text();
-  check(response.ok, `${method} answered ${response.status}: ${text}`);
-  return JSON.parse(text);
+  check(response.ok, `${path} answered ${response.status}: ${text}`);
+  return text;
 }
 
 /** The stream's first frame; the rest is not waited for. */
@@ -206,6 +230,16 @@ async function merge(
        concat('${prefix}', toString(number % ${owners})) AS owner, owner, now64(3), 'identify', 1
      FROM numbers(${merges})`,
   );
+}
+
+/** Waits for the engine's own merges, whose CPU would be taken for that of reads. */
+async function merged(stack: Stack): Promise<void> {
+  const deadlineMs = Date.now() + mergesTimeoutMs;
+  for (let quiet = 0; quiet < 5; quiet++) {
+    await delay(200);
+    if ((await queryNumber(stack, 'SELECT count() FROM system.merges')) > 0) quiet = 0;
+    check(Date.now() < deadlineMs, 'an engine without merges');
+  }
 }
 
 /** Ids in hex of profiles that `merge` merges. */

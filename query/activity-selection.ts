@@ -11,7 +11,7 @@ import {
 import { type Bindings, createBindings } from './bindings.ts';
 import { decodeCursor, type Position } from './cursor.ts';
 import { filterCondition } from './filter.ts';
-import { idBytesSql, memberKeysSql, membersSql, profileIdSql, rootSql } from './identity-sql.ts';
+import { idBytesSql, profileIdSql } from './identity-sql.ts';
 import { invalidArgument } from './invalid-argument.ts';
 
 /** Events of a page where the request names no number, and at most. */
@@ -26,9 +26,13 @@ export const maxRequestTextBytes = 65_536;
 
 /** What one request asks for. */
 export interface ActivitySelection {
-  /** SQL that holds for the events asked for, apart from their time and their place after `after`. */
+  /** SQL that holds for the events asked for, apart from whose they are, their time and their place after `after`. */
   condition: string;
-  params: Readonly<Record<string, unknown>>;
+  /** Whose events they must be: of each of these. */
+  persons: readonly PersonAsked[];
+  /** The placeholder of the project's id. */
+  project: string;
+  bindings: Bindings;
   /** A user or a visit is named: few events, spread over a long time. */
   isNarrow: boolean;
   /** Half-open, in milliseconds since the epoch. */
@@ -41,6 +45,14 @@ export interface ActivitySelection {
   conditions: Uint8Array;
 }
 
+/** A person by any of their ids. */
+export interface PersonAsked {
+  /** SQL for the 16 bytes of the profile's id. */
+  id: string;
+  /** SQL for events that are meant whoever's they are. */
+  own: string;
+}
+
 /** Throws invalid_argument that names the field and its rule. */
 export function readSelection(projectId: string, request: ListRequest): ActivitySelection {
   checkTextBytes(request);
@@ -48,8 +60,6 @@ export function readSelection(projectId: string, request: ListRequest): Activity
   const project = bindings.bind('String', projectId);
   const conditions = [
     `project_id = ${project}`,
-    ...distinctIdConditions(request, project, bindings),
-    ...profileConditions(request, project, bindings),
     ...sessionConditions(request, bindings),
     ...kindConditions(request, bindings),
     ...filterConditions(request, bindings),
@@ -57,7 +67,9 @@ export function readSelection(projectId: string, request: ListRequest): Activity
   const seal = conditionBytes(projectId, request);
   return {
     condition: conditions.join(' AND '),
-    params: bindings.params,
+    persons: [...distinctIdPerson(request, project, bindings), ...profilePerson(request, bindings)],
+    project,
+    bindings,
     isNarrow: request.distinctId !== '' || request.profileId !== '' || request.sessionId !== '',
     ...readTimeRange(request),
     pageSize: readPageSize(request),
@@ -74,45 +86,26 @@ function checkTextBytes({ distinctId, kinds, filters }: ListRequest): void {
   throw invalidArgument('filters', `texts take at most ${maxRequestTextBytes} bytes together`);
 }
 
-// profile_key is what the index knows; the whole id decides, as two ids may share a key. A cookieless visitor is
-// nobody, so that their id is looked for as it is.
-function distinctIdConditions(
+// A cookieless visitor is nobody, so that their id is looked for as it is.
+function distinctIdPerson(
   { distinctId }: ListRequest,
   project: string,
   bindings: Bindings,
-): string[] {
+): PersonAsked[] {
   if (distinctId === '') return [];
   if ([...distinctId].length > maxDistinctIdCodePoints) {
     throw invalidArgument('distinctId', `takes at most ${maxDistinctIdCodePoints} code points`);
   }
   const bound = bindings.bind('String', distinctId);
-  const root = rootSql(project, profileIdSql(project, bound));
-  return [
-    `profile_key IN ${memberKeysSql(project, root)}`,
-    `(distinct_id = ${bound} OR (NOT cookieless AND ${ofPerson(project, root)}))`,
-  ];
+  return [{ id: profileIdSql(project, bound), own: `distinct_id = ${bound}` }];
 }
 
-function profileConditions(
-  { profileId }: ListRequest,
-  project: string,
-  bindings: Bindings,
-): string[] {
+function profilePerson({ profileId }: ListRequest, bindings: Bindings): PersonAsked[] {
   if (profileId === '') return [];
   if (!/^[0-9a-f]{32}$/.test(profileId)) {
     throw invalidArgument('profileId', 'must be 32 lower-case hex digits');
   }
-  const root = rootSql(project, idBytesSql(bindings.bind('String', profileId)));
-  return [
-    `profile_key IN ${memberKeysSql(project, root)}`,
-    ofPerson(project, root),
-    'NOT cookieless',
-  ];
-}
-
-/** The event's own id is the root's, or one that is merged into it. */
-function ofPerson(project: string, root: string): string {
-  return `${profileIdSql('project_id', 'distinct_id')} IN ${membersSql(project, root)}`;
+  return [{ id: idBytesSql(bindings.bind('String', profileId)), own: 'false' }];
 }
 
 function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): string[] {

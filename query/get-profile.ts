@@ -103,20 +103,25 @@ interface Person {
   isExternal: boolean;
 }
 
-/** First who it is, then what they did: a merged id answers its owner, and only the owner's events are summed up. */
+/**
+ * First who it is, then what they did: a merged id answers its owner, and only the owner's events are summed up. The
+ * owner is known to be one, so both are asked at once, and again where it was merged a moment ago.
+ */
 async function readPerson(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   person: Person,
   deadline: Deadline,
+  isOwner = false,
 ): Promise<FoundProfile | undefined> {
-  const identity = await readIdentity(clickhouse, person, deadline);
+  const early = isOwner ? readPersonActivity(clickhouse, person, deadline) : undefined;
+  const [identity] = await Promise.all([readIdentity(clickhouse, person, deadline), early]);
   if (person.isExternal && !identity.isNamed) return undefined;
   if (identity.rootId !== undefined) {
     const owner = { projectId: person.projectId, id: identity.rootId, isExternal: false };
-    return readPerson(clickhouse, owner, deadline);
+    return readPerson(clickhouse, owner, deadline, true);
   }
   if (identity.isDeleted) return undefined;
-  const activity = await readPersonActivity(clickhouse, person, deadline);
+  const activity = await (early ?? readPersonActivity(clickhouse, person, deadline));
   if (identity.stored !== undefined) return { stored: identity.stored, activity };
   if (activity === undefined) return undefined;
   return { stored: anonymousProfile(person.id, activity.firstReceivedMs), activity };

@@ -28,7 +28,11 @@ export function membersSql(project: string, root: string): string {
     SELECT profile_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root_id = ${root})`;
 }
 
-/** The same as keys of events. */
-export function memberKeysSql(project: string, root: string): string {
-  return `(SELECT ${profileKeySql('id')} FROM ${membersSql(project, root)})`;
+/**
+ * Events of the ids in `members`, a set of one column `id`, and those that meet `own`. profile_key is what the index
+ * knows; the whole id decides, as two ids may share a key.
+ */
+export function eventsOfSql(members: string, own: string): string {
+  return `profile_key IN (SELECT ${profileKeySql('id')} FROM ${members})
+    AND (${own} OR (NOT cookieless AND ${profileIdSql('project_id', 'distinct_id')} IN ${members}))`;
 }

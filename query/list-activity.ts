@@ -11,19 +11,24 @@ import {
   ListResponseSchema,
 } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { type ActivitySelection, readSelection } from './activity-selection.ts';
+import type { Bindings } from './bindings.ts';
 import { encodeCursor } from './cursor.ts';
 import type { Deadline } from './deadline.ts';
 import { eventRowSql, readEventRow } from './event-row.ts';
+import { eventsOfSql, idBytesSql, membersSql, rootSql } from './identity-sql.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import { mergedIds } from './merged-ids.ts';
-import { type ReadBounds, readRows, type Statement } from './read-rows.ts';
+import { maxReadRows, type ReadBounds, readRows, type Statement } from './read-rows.ts';
 import { newestFirst, type TimeWindow } from './time-windows.ts';
 
 // A page ends early where its events are large; its token leads on.
 const maxPageCharacters = 8_388_608;
-const firstDays = 1;
-/** For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day. */
-const firstDaysNarrow = 16;
+const wide = { firstDays: 1, growth: 8 };
+/**
+ * For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day: the second window
+ * is all that is left, as few have so many events that the first one is enough.
+ */
+const narrow = { firstDays: 16, growth: 64 };
 
 export interface ListActivityOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
@@ -71,11 +76,12 @@ async function readPage(
     fromMs,
     toMs: after === undefined ? toMs : Math.min(toMs, after.occurTimeMs + 1),
   };
-  const days = isNarrow ? firstDaysNarrow : firstDays;
+  const { firstDays, growth } = isNarrow ? narrow : wide;
+  const person = await personConditions(clickhouse, selection, deadline);
   const rows: unknown[][] = [];
   let characters = 0;
-  for (const window of newestFirst(range, clock.nowMs(), days)) {
-    const part = await readWindow(clickhouse, selection, window, {
+  for (const window of newestFirst(range, clock.nowMs(), firstDays, growth)) {
+    const part = await readWindow(clickhouse, selection, person, window, {
       deadline,
       maxRows: pageSize + 1 - rows.length,
       maxCharacters: maxPageCharacters - characters,
@@ -88,15 +94,47 @@ async function readPage(
   return { rows, hasMore: false };
 }
 
+const maxIdCharacters = 1_048_576;
+
+/** Who is merged with whom is asked once, not by each window: with very many ids only, they stay a question. */
+async function personConditions(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  { persons, project, bindings }: ActivitySelection,
+  deadline: Deadline,
+): Promise<string[]> {
+  const conditions: string[] = [];
+  for (const { id, own } of persons) {
+    const members = membersSql(project, rootSql(project, id));
+    const result = await readRows(
+      clickhouse,
+      {
+        sql: `SELECT lower(hex(id)) FROM ${members} LIMIT ${maxReadRows}`,
+        params: bindings.params,
+      },
+      { deadline, maxRows: maxReadRows, maxCharacters: maxIdCharacters },
+    );
+    const ids = result.kind === 'rows' ? result.rows.map(([hex]) => String(hex)) : [];
+    const isWhole = ids.length > 0 && ids.length < maxReadRows;
+    conditions.push(eventsOfSql(isWhole ? idListSql(bindings, ids) : members, own));
+  }
+  return conditions;
+}
+
+function idListSql(bindings: Bindings, ids: readonly string[]): string {
+  const list = bindings.bind('Array(String)', ids);
+  return `(SELECT ${idBytesSql('hex')} AS id FROM (SELECT arrayJoin(${list}) AS hex))`;
+}
+
 /** Asks for fewer events where the engine cannot hold so many of their size. */
 async function readWindow(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   selection: ActivitySelection,
+  person: readonly string[],
   window: TimeWindow,
   bounds: ReadBounds,
 ): Promise<{ rows: unknown[][]; characters: number; stopped: boolean }> {
   for (let maxRows = bounds.maxRows; ; maxRows = Math.ceil(maxRows / 8)) {
-    const statement = windowStatement(selection, window, maxRows);
+    const statement = windowStatement(selection, person, window, maxRows);
     const result = await readRows(clickhouse, statement, { ...bounds, maxRows });
     switch (result.kind) {
       case 'rows': {
@@ -118,12 +156,14 @@ async function readWindow(
 const order = 'occur_time DESC, toUInt128(event_id) DESC';
 
 function windowStatement(
-  { condition, params, after }: ActivitySelection,
+  { condition, bindings, after }: ActivitySelection,
+  person: readonly string[],
   window: TimeWindow,
   maxRows: number,
 ): Statement {
   const conditions = [
     condition,
+    ...person,
     `occur_time >= ${moment('fromMs')}`,
     `occur_time < ${moment('toMs')}`,
   ];
@@ -135,7 +175,7 @@ function windowStatement(
   return {
     sql: `SELECT ${eventRowSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
     params: {
-      ...params,
+      ...bindings.params,
       ...window,
       ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }),
       maxRows,

@@ -189,6 +189,57 @@ it('filters by activity, across merges', async () => {
   expect(page?.profiles[0]?.activity).toMatchObject({ totalEvents: 2n, browser: 'Chrome' });
 });
 
+describe('a filter that everybody or nobody meets', () => {
+  const projectId = 'everybody';
+  const startMs = Date.UTC(2026, 9, 1);
+  const claimed = { owner: 'named', root: 'named', wasClaimed: true };
+  beforeAll(async () => {
+    const ids = ['named', 'walk-in', 'merged', 'merged user', 'gone', 'gone walk-in', 'taken back'];
+    await storeRows(
+      service.clickhouse,
+      [...ids, ...Array.from({ length: 250 }, (_, index) => `anonymous ${index}`)].map(
+        (distinctId, index) =>
+          storedRow({ projectId, distinctId, occurTimeMs: startMs + 1_000 * (index % 90) }),
+      ),
+    );
+    await storeProfiles(service.clickhouse, [
+      { projectId, distinctId: 'named', createTimeMs: startMs + 9_500 },
+      { projectId, distinctId: 'silent', createTimeMs: startMs + 20_000 },
+      { projectId, distinctId: 'merged', named: false, ...claimed },
+      { projectId, distinctId: 'merged user', createTimeMs: startMs, ...claimed },
+      { projectId, distinctId: 'gone', deleted: true },
+      { projectId, distinctId: 'gone walk-in', named: false, deleted: true },
+      { projectId, distinctId: 'taken back', named: false, wasClaimed: true },
+    ]);
+  });
+  const filtered = (operator: FilterOperator, property: string, source: PropertySource) =>
+    pages(projectId, { filterGroups: [{ filters: [{ property, operator, source }] }] });
+
+  it.each([
+    ['a trait', 'none', PropertySource.PROFILE],
+    ['the activity', '$city', PropertySource.AUTO],
+  ])('on %s answers the pages of no filter, or an empty one', async (_, property, source) => {
+    const whole = (await pages(projectId)).map((page) => page.profiles);
+    expect(whole.map((page) => page.length)).toEqual([100, 100, 54]);
+    const everybody = await filtered(IS_NOT_SET, property, source);
+    expect(everybody.map((page) => page.profiles)).toEqual(whole);
+    const nobody = await filtered(IS_SET, property, source);
+    expect(nobody.map((page) => page.profiles)).toEqual([[]]);
+
+    const token = everybody[0]?.nextPageToken ?? '';
+    const late = `late ${property}`;
+    await storeRows(service.clickhouse, [storedRow({ projectId, distinctId: late })]);
+    const rest = await pages(projectId, {
+      pageToken: token,
+      filterGroups: [{ filters: [{ property, operator: IS_NOT_SET, source }] }],
+    });
+    expect(rest.map((page) => page.profiles)).toEqual(whole.slice(1));
+    await storeProfiles(service.clickhouse, [
+      { projectId, distinctId: late, named: false, deleted: true },
+    ]);
+  });
+});
+
 it('reads 100 a page in one order, and from a token on, whatever appears meanwhile', async () => {
   const projectId = 'pages';
   const timeMs = Date.UTC(2026, 9, 1);

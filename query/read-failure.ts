@@ -22,8 +22,9 @@ export function readFailure(
   log: Log,
 ): ConnectError {
   if (cause instanceof ConnectError) return cause;
-  if (context.signal.aborted && context.signal.reason instanceof ConnectError) {
-    return context.signal.reason;
+  if (context.signal.aborted) {
+    const { reason } = context.signal;
+    return reason instanceof ConnectError ? reason : new ConnectError('gone', Code.Canceled);
   }
   const method = context.method.name;
   if (

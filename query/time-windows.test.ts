@@ -8,7 +8,7 @@ const day = (daysAgo: number): number => Date.UTC(2026, 10, 20) - daysAgo * dayM
 
 it('starts with today, the future included, and widens', () => {
   const range = { fromMs: 0, toMs: Date.UTC(2200, 0, 1) };
-  expect([...newestFirst(range, nowMs, 1)]).toEqual([
+  expect([...newestFirst(range, nowMs, 1, 8)]).toEqual([
     { fromMs: day(0), toMs: range.toMs },
     { fromMs: day(8), toMs: day(0) },
     { fromMs: day(72), toMs: day(8) },
@@ -19,21 +19,21 @@ it('starts with today, the future included, and widens', () => {
 
 it('starts with the last day of a range that has passed', () => {
   const range = { fromMs: 0, toMs: day(100) };
-  expect([...newestFirst(range, nowMs, 1)][0]).toEqual({ fromMs: day(101), toMs: day(100) });
+  expect([...newestFirst(range, nowMs, 1, 8)][0]).toEqual({ fromMs: day(101), toMs: day(100) });
 });
 
-it('starts as wide as asked', () => {
+it('starts and grows as wide as asked', () => {
   const range = { fromMs: 0, toMs: nowMs };
-  expect([...newestFirst(range, nowMs, 16)][0]).toEqual({ fromMs: day(15), toMs: nowMs });
+  expect([...newestFirst(range, nowMs, 16, 64)].map(({ fromMs }) => fromMs)).toEqual([day(15), 0]);
 });
 
 it('looks at all of a range of the future', () => {
   const range = { fromMs: nowMs + dayMs, toMs: nowMs + 2 * dayMs };
-  expect([...newestFirst(range, nowMs, 1)]).toEqual([range]);
+  expect([...newestFirst(range, nowMs, 1, 8)]).toEqual([range]);
 });
 
 it('looks nowhere in an empty range', () => {
-  expect([...newestFirst({ fromMs: 5, toMs: 5 }, nowMs, 1)]).toEqual([]);
+  expect([...newestFirst({ fromMs: 5, toMs: 5 }, nowMs, 1, 8)]).toEqual([]);
 });
 
 it('leaves no gap, overlaps nowhere and ends', () => {
@@ -41,7 +41,7 @@ it('leaves no gap, overlaps nowhere and ends', () => {
   fc.assert(
     fc.property(moment, moment, moment, fc.integer({ min: 1, max: 64 }), (a, b, now, days) => {
       const range = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
-      const windows = [...newestFirst(range, now, days)];
+      const windows = [...newestFirst(range, now, days, 8)];
       expect(windows.length).toBeLessThan(8);
       let toMs = range.toMs;
       for (const window of windows) {

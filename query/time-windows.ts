@@ -2,7 +2,6 @@
 // newest day costs that day and no more; one that is not goes further back in ever wider steps.
 
 const dayMs = 86_400_000;
-const growth = 8;
 /** A step that would be wider takes all that is left. */
 const widestDays = 1_000;
 
@@ -14,12 +13,14 @@ export interface TimeWindow {
 
 /**
  * Windows that touch, newest first, and together are `range`. The first ends with the range and starts with a UTC day,
- * `firstDays` back from `nowMs` or from the range's end, whichever is earlier: events of the future are within it.
+ * `firstDays` back from `nowMs` or from the range's end, whichever is earlier: events of the future are within it. Each
+ * further one is `growth` times as wide.
  */
 export function* newestFirst(
   range: TimeWindow,
   nowMs: number,
   firstDays: number,
+  growth: number,
 ): Generator<TimeWindow> {
   let toMs = range.toMs;
   let days = firstDays;

@@ -7,18 +7,17 @@ CREATE TABLE IF NOT EXISTS profiles (
   project_id LowCardinality(String),
   edge Bool,
   profile_id FixedString(16) MATERIALIZED millraceProfileHash(project_id, distinct_id),
-  distinct_id String CODEC(ZSTD(1)),
+  distinct_id String,
   profile_key UInt64 MATERIALIZED reinterpretAsUInt64(substring(profile_id, 1, 8)),
   named Bool,
   deleted Bool,
-  traits Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-  device_id String CODEC(ZSTD(1)),
+  traits Map(LowCardinality(String), String),
+  device_id String,
   create_time DateTime64(3, 'UTC'),
   update_time DateTime64(3, 'UTC'),
-  owner String CODEC(ZSTD(1)),
-  root String CODEC(ZSTD(1)),
+  owner String,
+  root String,
   root_id FixedString(16) MATERIALIZED if(root = '', toFixedString('', 16), millraceProfileHash(project_id, root)),
-  root_key UInt64 MATERIALIZED reinterpretAsUInt64(substring(root_id, 1, 8)),
   merge_time DateTime64(3, 'UTC'),
   merge_source LowCardinality(String),
   shard UInt16,
@@ -28,4 +27,5 @@ CREATE TABLE IF NOT EXISTS profiles (
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (project_id, edge, profile_id)
-SETTINGS index_granularity = 256, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_bytes_for_wide_part = 1099511627776;
