@@ -180,6 +180,7 @@ describe('the source', () => {
     await source.next();
     await publish(2);
     expect(seqsOf(await source.next())).toEqual([2, 3]);
+    source.stop();
     const impatient = await openSource(0, { minWaitMs: 1, maxWaitMs: 200 });
     await impatient.next();
     await publish(1);
