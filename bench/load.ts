@@ -174,7 +174,8 @@ class LoadRun {
     const untilMs = Math.min(timeMs, this.#endMs);
     for (;;) {
       const dueMs = this.#startMs + this.#begun * intervalMs;
-      const lane = dueMs <= untilMs ? this.#idle.pop() : undefined;
+      // The one that has been idle longest: the server closes those that are idle for too long.
+      const lane = dueMs <= untilMs ? this.#idle.shift() : undefined;
       if (lane === undefined) break;
       this.#begun++;
       this.#send(lane, dueMs);

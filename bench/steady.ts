@@ -54,7 +54,9 @@ export const steadyBench: Bench = {
     const perSecond = (share * 1_000 * full.requests) / full.countedMs;
     const sampled = sample(stack, mode === 'smoke' ? smokeSampleMs : sampleMs);
     const cpuBefore = cpuOfParts(stack);
-    const load = await loadOf(stack, session, parameters, parameters.steadyMs, perSecond);
+    const load = await loadOf(stack, session, parameters, parameters.steadyMs, perSecond).finally(
+      () => sampled.stop(),
+    );
     const samples = await sampled.stop();
     const busyMs = sumOf(cpuOfParts(stack)) - sumOf(cpuBefore) + load.cpuMs;
     await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
