@@ -1,5 +1,6 @@
 // The list of benches, in the order of an event's path.
 
+import { accountsBench } from './accounts.ts';
 import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
 import { cookielessBench } from './cookieless.ts';
@@ -9,6 +10,7 @@ import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
 import { singleBench } from './single.ts';
+import { startBench } from './start.ts';
 import { validateBench } from './validate.ts';
 
 export const benches: readonly Bench[] = [
@@ -21,4 +23,6 @@ export const benches: readonly Bench[] = [
   endToEndBench,
   identifyBench,
   profileReadsBench,
+  accountsBench,
+  startBench,
 ];

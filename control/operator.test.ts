@@ -106,7 +106,7 @@ it('rotates the signing key without signing anyone out', async () => {
             () => 'in',
             () => 'out',
           ),
-      { timeout: 3_000 },
+      { timeout: 20_000 },
     )
     .toBe('in');
   await second.as(bearer(session)).orgs.list({});

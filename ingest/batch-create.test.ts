@@ -377,7 +377,12 @@ describe('limits', () => {
   });
 
   it('a full stream: 429, nothing queued; a dead broker: 503 within the sender’s timeout', async () => {
-    const small = await startIngestService({ eventsMaxBytes: 64 * 1_024, frameLz4: false });
+    // The service's own deadline is beyond this test's: only the sender's can end the last request.
+    const small = await startIngestService({
+      eventsMaxBytes: 64 * 1_024,
+      frameLz4: false,
+      publishDeadlineMs: 600_000,
+    });
     const send = (body: string, headers: Record<string, string> = {}) =>
       fetch(small.baseUrl + path, {
         method: 'POST',
@@ -393,11 +398,9 @@ describe('limits', () => {
     expect(full.headers.get('retry-after')).toBe('1');
     expect(await small.queued()).toHaveLength(2);
     await freeze(small.broker, small.nats);
-    const started = performance.now();
     const frozen = await send(batch(event()), { 'connect-timeout-ms': '200' });
     expect(frozen.status).toBe(503);
     expect(await frozen.json()).toMatchObject({ code: 'unavailable' });
-    expect(performance.now() - started).toBeLessThan(3_000);
     small.broker.resume();
     await small.stop();
   });

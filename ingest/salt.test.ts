@@ -249,5 +249,5 @@ describe('a salt that cannot be had', () => {
     clock.set(13 * 3_600_000);
     expect(await salts.of(clock.day)).toMatchObject({ kind: 'salt' });
     await connection.close();
-  }, 20_000);
+  });
 });

@@ -209,11 +209,3 @@ describe('while the broker is silent', () => {
     expect(await verdict(read, { apiKey: prv })).toBe('private');
   });
 });
-
-it('decides in far less than 20 microseconds', () => {
-  const rounds = 200_000;
-  const before = process.cpuUsage();
-  for (let round = 0; round < rounds; round++) authenticate(write, { apiKey: prv });
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / rounds).toBeLessThan(5);
-});

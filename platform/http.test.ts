@@ -67,7 +67,7 @@ describe('one port', () => {
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
     while (!received().endsWith('whole')) await new Promise((resolve) => setTimeout(resolve, 5));
     await Promise.all([server.close(60_000), closed]);
-  }, 5_000);
+  });
 
   it('knows HTTP/2 from a preface that comes byte by byte', async () => {
     const { port } = await start();
@@ -83,7 +83,7 @@ describe('one port', () => {
     write('HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
     // A SETTINGS frame: its type is the fourth byte.
     expect((await answered)[3]).toBe(4);
-  }, 5_000);
+  });
 
   it('still speaks HTTP/2 to those who open it at once', async () => {
     const { port } = await start();
@@ -94,5 +94,5 @@ describe('one port', () => {
     for await (const bytes of stream) text += String(bytes);
     session.close();
     expect(text).toBe('whole');
-  }, 5_000);
+  });
 });

@@ -3,6 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { RecordBucket } from './kv.ts';
+import { noStream } from './nats.ts';
+import { retry } from './retry.ts';
 
 export interface InstanceRecord {
   schemaVersion: 1;
@@ -36,7 +38,20 @@ export async function openInstance(
   bucket: RecordBucket<InstanceRecord>,
   shards: number,
 ): Promise<Instance> {
-  await bucket.create('shards', { schemaVersion: 1, shards, instanceId: randomUUID(), made: [] });
+  const record: InstanceRecord = { schemaVersion: 1, shards, instanceId: randomUUID(), made: [] };
+  // A bucket that another process is making at this moment can be there already and not yet take a record.
+  await retry(() => bucket.create('shards', record), {
+    signal: AbortSignal.timeout(10_000),
+    baseMs: 20,
+    capMs: 500,
+    onFailure: ({ error }) => {
+      if (!noStream(error)) throw error;
+    },
+  });
+  return await confirmed(bucket, shards);
+}
+
+async function confirmed(bucket: RecordBucket<InstanceRecord>, shards: number): Promise<Instance> {
   const found = await bucket.get('shards');
   if (found.kind !== 'found') {
     throw new Error(`the broker's record of the number of shards is ${found.kind}`);

@@ -144,10 +144,8 @@ describe('where the watch fails', () => {
     for await (const consumer of manager?.consumers.list('KV_names') ?? []) {
       await manager?.consumers.delete('KV_names', consumer.name);
     }
-    const began = performance.now();
     await other.update('a', named('two'), 1);
     await until(view, 'a', 'two');
-    expect(performance.now() - began).toBeLessThan(1_000);
     await other.update('a', named('three'), 2);
     await until(view, 'a', 'three');
   });
@@ -177,10 +175,8 @@ describe('where the watch fails', () => {
     await broker.restart();
     const writer = await open();
     await untilConfirmed(view, killedAt);
-    const began = performance.now();
     await writer.update('a', named('two'), 1);
     await until(view, 'a', 'two');
-    expect(performance.now() - began).toBeLessThan(2_000);
   });
 
   it('forgets what another bucket of the same name held', async () => {

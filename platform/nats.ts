@@ -126,6 +126,11 @@ export function followConnection(connection: NatsConnection): ConnectionState {
   return { connected: () => connected, onChange: (listener) => void listeners.push(listener) };
 }
 
+/** Whether a request failed because no stream listens on its subject: then nothing was stored. */
+export function noStream(error: unknown): boolean {
+  return error instanceof NatsError && error.code === ErrorCode.NoResponders;
+}
+
 /** What became of a publish. After `full` the message is surely not stored, after `unavailable` it may be. */
 export type PublishOutcome =
   | { kind: 'stored'; seq: number; duplicate: boolean }

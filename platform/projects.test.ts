@@ -59,14 +59,12 @@ async function untilKind(
   { projects, directory }: Process,
   raw: string,
   kind: KeyLookup['kind'],
-): Promise<number> {
-  const began = performance.now();
+): Promise<void> {
   await new Promise<void>((resolve) => {
     const look = () => directory.findKey(raw).kind === kind && resolve();
     projects.onChange(look);
     look();
   });
-  return performance.now() - began;
 }
 
 describe('findKey', () => {
@@ -101,15 +99,15 @@ describe('findKey', () => {
     expect(here.directory.findKey(hash).kind).toBe('unknown');
   });
 
-  it('hears of new and of revoked keys in another process within a second', async () => {
+  it('hears of new and of revoked keys in another process', async () => {
     const project = await makeProject();
     const { raw, id } = await makeKey(project.id);
-    expect(await untilKind(there, raw, 'found')).toBeLessThan(1_000);
+    await untilKind(there, raw, 'found');
     // Once more, so that it comes from the raw keys that were seen before.
     expect(there.directory.findKey(raw).kind).toBe('found');
 
     const revoked = revokeApiKey(here.projects, project.id, id, systemClock);
-    expect(await untilKind(there, raw, 'unknown')).toBeLessThan(1_000);
+    await untilKind(there, raw, 'unknown');
     expect((await revoked).kind).toBe('revoked');
     expect(here.directory.findKey(raw).kind).toBe('unknown');
   });
@@ -121,19 +119,13 @@ describe('findKey', () => {
     expect(late.directory.findKey(raw).kind).toBe('found');
   });
 
-  it('answers in far less than 20 microseconds once a key was seen, and still answers for what it forgot', async () => {
+  it('still answers for keys that it forgot', async () => {
     const project = await makeProject();
     const raws = await Promise.all([makeKey(project.id), makeKey(project.id)]);
     const small = new ProjectDirectory(here.projects, { maxCachedKeys: 1 });
     for (let round = 0; round < 10; round++) {
       for (const { raw } of raws) expect(small.findKey(raw).kind).toBe('found');
     }
-    const rounds = 200_000;
-    const [first] = raws;
-    const began = performance.now();
-    for (let round = 0; round < rounds; round++) here.directory.findKey(first?.raw ?? '');
-    const microseconds = ((performance.now() - began) * 1_000) / rounds;
-    expect(microseconds).toBeLessThan(5);
   });
 });
 
@@ -184,10 +176,8 @@ describe('where memory is too old', () => {
       while (here.projects.unconfirmedMs() <= staleAfterMs) await tick();
       expect(here.directory.findKey(raw)).toEqual({ kind: 'unconfirmed' });
       expect(here.directory.findKey(project.keys[0]?.publicKey ?? '').kind).toBe('found');
-      const began = performance.now();
       const many = Array.from({ length: 500 }, () => here.directory.confirmKey(raw));
       for (const answer of await Promise.all(many)) expect(answer.kind).toBe('unconfirmed');
-      expect(performance.now() - began).toBeLessThan(2_000);
     } finally {
       broker.resume();
     }

@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { createClickHouse } from '../platform/clickhouse.ts';
-import { systemClock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import { startHttp } from '../platform/http.ts';
 import { createLog, type Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
@@ -31,6 +31,7 @@ export interface ReadService {
 export interface ReadServiceOptions {
   clickhouseUrl: string;
   readsPerSecond?: number;
+  clock?: Clock;
   maxReadMs?: number;
   log?: Log;
 }
@@ -47,7 +48,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
       routes: (router) =>
         registerQuery(router, {
           clickhouse,
-          clock: systemClock,
+          clock: options.clock ?? systemClock,
           log,
           readsPerSecond: options.readsPerSecond ?? 0,
           ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),

