@@ -66,7 +66,7 @@ export interface EncodedRequest {
 
 const decoder = new TextDecoder();
 
-/** JSON in ASCII. Text, because bytes of its own would cost each request as much again: it becomes them in its frame. */
+/** JSON in ASCII. Text until its frame is written: bytes of its own would cost each request as much again. */
 export function encodeContext(
   context: {
     [Field in keyof RequestContext]: RequestContext[Field] | undefined;
