@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS profiles (
   merge_source LowCardinality(String),
   shard UInt16,
   version UInt64,
+  -- Which of a profile's traits a merge brought, and the id that had them: taking the merge back takes them back.
+  inherited Map(LowCardinality(String), String) CODEC(ZSTD(1)),
   INDEX ix_root root_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX ix_version version TYPE minmax GRANULARITY 1
 )
