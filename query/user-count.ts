@@ -23,11 +23,12 @@ export function userCountSql({ project, condition, groups = {}, ...count }: User
   // Each profile once before the merges are looked up: there are far fewer of them than events.
   const profiles = `SELECT DISTINCT ${named.join('')}profile_key FROM events
     WHERE project_id = ${project} ${who} AND (${condition})`;
-  const userKey = 'if(edges.root_key = 0, seen.profile_key, edges.root_key)';
+  const userKey = 'if(edges.user_key = 0, seen.profile_key, edges.user_key)';
   const groupBy = names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
   return `SELECT ${names.map((name) => `${name}, `).join('')}uniqExact(${userKey}) AS users
     FROM (${profiles}) AS seen
     LEFT ANY JOIN (
-      SELECT profile_key, root_key FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
+      SELECT profile_key, reinterpretAsUInt64(substring(root_id, 1, 8)) AS user_key
+      FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
     ) AS edges ON edges.profile_key = seen.profile_key ${groupBy}`;
 }
