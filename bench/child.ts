@@ -1,9 +1,11 @@
 // The entry of the benches' own child processes: load generator, sink and engine must not share a process, and with it
 // an event loop, with anything they are measured with. argv[2] says what to be.
 
+import { Socket } from 'node:net';
 import { serveEngine } from './engine-child.ts';
 import { startGateway } from './gateway-server.ts';
 import { type LoadOptions, runLoad } from './load.ts';
+import { parentFd } from './processes.ts';
 import { startSink } from './sink.ts';
 
 export type ChildTask =
@@ -15,23 +17,24 @@ export type ChildTask =
 const task: ChildTask = JSON.parse(process.argv[2] ?? '');
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 // The parent holds the other end: when it is gone, there is nobody to report to.
-process.stdin.once('end', () => process.exit(0));
+const parent = new Socket({ fd: parentFd });
+parent.once('end', () => process.exit(0));
 
 switch (task.role) {
   case 'load':
-    process.stdin.resume();
+    parent.resume();
     print(JSON.stringify(await runLoad(task.options)));
     break;
   case 'sink':
-    process.stdin.resume();
+    parent.resume();
     print(String(await startSink(task.answer)));
     break;
   case 'gateway':
-    process.stdin.resume();
+    parent.resume();
     print(String(await startGateway(task.publicKey)));
     break;
   case 'engine':
-    await serveEngine(task.path, task.database);
+    await serveEngine(task.path, task.database, parent);
     break;
   default:
     task satisfies never;

@@ -4,8 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import type { ChildTask } from './child.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
+
+/** A child's end of the pipe that its parent holds. */
+export const parentFd = 3;
 
 export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
   const child = startChild({ role: 'load', options });
@@ -71,17 +75,21 @@ interface Child {
 }
 
 function startChild(task: ChildTask): Child {
+  // A pipe of its own and not the standard input: chDB takes what is there for the data of an insert that is running.
   const child = spawn(process.execPath, [childScript(), JSON.stringify(task)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const { stdout, stdio } = child;
+  const input = stdio[parentFd];
+  if (stdout === null || !(input instanceof Writable)) throw new Error('a child has no pipes');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => resolve());
   });
   return {
     pid: child.pid ?? 0,
-    write: (text) => void child.stdin.write(text),
+    write: (text) => void input.write(text),
     async nextLine() {
       const { value, done } = await lines.next();
       if (done !== true) return value;
@@ -89,7 +97,7 @@ function startChild(task: ChildTask): Child {
       throw new Error(`the bench's ${task.role} process ended early: ${howItEnded(child)}`);
     },
     async stop() {
-      child.stdin.end();
+      input.end();
       await ended;
     },
   };
