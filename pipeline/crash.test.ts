@@ -34,6 +34,8 @@ import { findSessions, loadSessions } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 import { runWriter, type WriterEnd, type WriterParts, type WriterState } from './write.ts';
 
+/** A broker on a busy machine answers late. */
+const patienceMs = 60_000;
 let broker: TestBroker;
 let engine: TestEngine;
 let nats: NatsConnection;
@@ -44,7 +46,7 @@ beforeAll(async () => {
   const log = createLog('silent');
   [broker, engine] = await Promise.all([startBroker(), startEngine()]);
   nats = await connectBroker(broker.url, log);
-  manager = await nats.jetstreamManager();
+  manager = await nats.jetstreamManager({ timeout: patienceMs });
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
 });
 
@@ -253,7 +255,7 @@ function newSent(): Sent {
 /** `count` messages of two months, with retries of earlier events and with one event each that cannot be read. */
 async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   const receiveTimeMs = Date.now();
-  const js = nats.jetstream();
+  const js = nats.jetstream({ timeout: patienceMs });
   for (let message = 0; message < count; message++) {
     const events = Array.from({ length: 40 }, (_, n) => {
       const again =
