@@ -2,15 +2,12 @@
 // other on each of two connections, with the view, the indexes and the merges they cause. What the way from HTTP to
 // rows is measured against.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClickHouse } from '../platform/clickhouse.ts';
 import { maxBatchRows } from '../platform/limits.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate } from '../sql/migrate.ts';
 import { makeBatches } from './batches.ts';
-import { type OwnEngine, startEngineProcess } from './processes.ts';
+import { openMigratedEngine } from './migrated-engine.ts';
+import type { OwnEngine } from './processes.ts';
 import { cpuMsOf } from './usage.ts';
 
 /** As many as an embedded engine runs at once; a third insert would wait. */
@@ -32,11 +29,7 @@ export interface OwnRate {
 
 /** An engine of its own with files of at most `rows` rows each; it idles between measurements. */
 export async function openEngineRate(rows = maxBatchRows): Promise<OwnRate> {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
-  const engine = await startEngineProcess(join(directory, 'clickhouse'), 'millrace');
-  const log = createLog('silent');
-  const client = createClickHouse(engine.url, { log, maxConnections: 1 });
-  await migrate(client, log);
+  const { directory, engine, client, close } = await openMigratedEngine();
   const paths = makeBatches(rows, files, seed).map((arrow, index) => {
     const path = join(directory, `${index}.arrow`);
     writeFileSync(path, arrow);
@@ -51,11 +44,7 @@ export async function openEngineRate(rows = maxBatchRows): Promise<OwnRate> {
       }
       return rate;
     },
-    async close() {
-      await client.close();
-      await engine.stop();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

@@ -2,16 +2,13 @@
 // same bytes from a file, told to it directly. Same engine, tables, views and durability; what differs is the way in.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClickHouse, type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate } from '../sql/migrate.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { makeBatches } from './batches.ts';
 import { type Bench, check, type Table } from './bench.ts';
+import { openMigratedEngine } from './migrated-engine.ts';
 import { type Contender, comparePairs, type Pairing } from './pairs.ts';
-import { startEngineProcess } from './processes.ts';
 import { cpuMsOf } from './usage.ts';
 
 interface Parameters {
@@ -33,12 +30,8 @@ export const insertBench: Bench = {
   async run(mode) {
     const parameters = mode === 'smoke' ? smoke : real;
     const { rows, inserts, pairs, warmUps } = parameters;
-    const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
-    const engine = await startEngineProcess(join(directory, 'clickhouse'), 'millrace');
-    const log = createLog('silent');
-    const client = createClickHouse(engine.url, { log, maxConnections: 2 });
+    const { directory, engine, client, close } = await openMigratedEngine();
     try {
-      await migrate(client, log);
       const [arrow = new Uint8Array()] = makeBatches(rows, 1, seed);
       const file = join(directory, 'batch.arrow');
       writeFileSync(file, arrow);
@@ -55,9 +48,7 @@ export const insertBench: Bench = {
         resultHash: createHash('sha256').update(arrow).digest('hex'),
       };
     } finally {
-      await client.close();
-      await engine.stop();
-      rmSync(directory, { recursive: true, force: true });
+      await close();
     }
   },
 };

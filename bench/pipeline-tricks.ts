@@ -1,20 +1,15 @@
 // Tricks behind the broker: what is remembered of user agents, and the format in which rows reach the engine.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { BatchBuilder } from '../pipeline/build-batch.ts';
 import { createAgentParser } from '../pipeline/user-agent.ts';
-import { createClickHouse, type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate } from '../sql/migrate.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { makeBatches } from './batches.ts';
 import type { Mode } from './bench.ts';
 import { makeBodies } from './bodies.ts';
 import { makeFrames, packFrames } from './frames.ts';
+import { openMigratedEngine } from './migrated-engine.ts';
 import type { Contender } from './pairs.ts';
-import { startEngineProcess } from './processes.ts';
 import { compareWays, type Measured, type Trick } from './trick.ts';
 import { cpuMsOf } from './usage.ts';
 
@@ -75,12 +70,8 @@ function measureColumns(mode: Mode): Promise<Measured> {
 
 async function measureInsert(mode: Mode): Promise<Measured> {
   const rows = mode === 'smoke' ? 500 : 50_000;
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
-  const engine = await startEngineProcess(join(directory, 'clickhouse'), 'millrace');
-  const log = createLog('silent');
-  const client = createClickHouse(engine.url, { log, maxConnections: 2 });
+  const { engine, client, close } = await openMigratedEngine();
   try {
-    await migrate(client, log);
     const [arrow = new Uint8Array()] = makeBatches(rows, 1, seed);
     await insertArrow(client, 'events', arrow, 'made');
     const json = await read(client, 'SELECT * FROM events FORMAT JSONEachRow');
@@ -91,9 +82,7 @@ async function measureInsert(mode: Mode): Promise<Measured> {
       mode,
     );
   } finally {
-    await client.close();
-    await engine.stop();
-    rmSync(directory, { recursive: true, force: true });
+    await close();
   }
 }
 

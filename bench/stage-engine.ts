@@ -1,16 +1,11 @@
 // The engine's part of the stages: the same batches into the events table as it is, and into a twin without the view
 // and without merges. What is between them is what views and merges cost.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuiltMonth } from '../pipeline/thread-messages.ts';
-import { createClickHouse, type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate } from '../sql/migrate.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { check } from './bench.ts';
-import { startEngineProcess } from './processes.ts';
+import { openMigratedEngine } from './migrated-engine.ts';
 import { cpuMsOf } from './usage.ts';
 
 /** CPU milliseconds. */
@@ -33,11 +28,7 @@ const pollMs = 100;
 const maxPolls = 100;
 
 export async function openStageEngine(): Promise<StageEngine> {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
-  const engine = await startEngineProcess(join(directory, 'clickhouse'), 'millrace');
-  const log = createLog('silent');
-  const client = createClickHouse(engine.url, { log, maxConnections: 2 });
-  await migrate(client, log);
+  const { engine, client, close } = await openMigratedEngine();
   await client.command({ query: `CREATE TABLE ${twin} AS events` });
   await client.command({ query: `SYSTEM STOP MERGES ${twin}` });
   let stored = 0;
@@ -52,11 +43,7 @@ export async function openStageEngine(): Promise<StageEngine> {
       const viewsAndMergesMs = Math.max(0, whole.engineMs - alone.engineMs);
       return { clientMs: whole.clientMs, insertMs: alone.engineMs, viewsAndMergesMs };
     },
-    async stop() {
-      await client.close();
-      await engine.stop();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    stop: close,
   };
 }
 

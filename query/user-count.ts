@@ -1,6 +1,8 @@
 // How many users some events are of, as SQL: an event's user is the person its profile belongs to once merges are
 // followed, so that an id counts with its owner whenever the two were merged. Whoever counts per user builds on this.
 
+import { profileKeySql } from './identity-sql.ts';
+
 export interface UserCount {
   /** The placeholder of the project's id. */
   project: string;
@@ -28,7 +30,7 @@ export function userCountSql({ project, condition, groups = {}, ...count }: User
   return `SELECT ${names.map((name) => `${name}, `).join('')}uniqExact(${userKey}) AS users
     FROM (${profiles}) AS seen
     LEFT ANY JOIN (
-      SELECT profile_key, reinterpretAsUInt64(substring(root_id, 1, 8)) AS user_key
+      SELECT profile_key, ${profileKeySql('root_id')} AS user_key
       FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
     ) AS edges ON edges.profile_key = seen.profile_key ${groupBy}`;
 }
