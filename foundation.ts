@@ -173,6 +173,7 @@ function routesOf(
   };
   return {
     hotRoutes: ingest === undefined ? [operatorRoutes] : [ingest.hotRoute, operatorRoutes],
+    ...(ingest !== undefined && { plainRoute: ingest.plainRoute }),
     connect: {
       routes,
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],

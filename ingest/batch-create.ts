@@ -1,14 +1,13 @@
 // BatchCreate on the hot route. One request's way after its body is whole: caller -> rules -> limit -> publish. Other
 // protocols come through service.ts and end in the same functions.
 
-import type { HotRoute } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
 import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
 import { type Shape, shapes } from './shapes.ts';
-import { createUnaryRoute, type UnaryMethod } from './unary-route.ts';
+import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
 /** The route for both paths. */
-export function createBatchCreate(parts: IngestParts, log: Log): HotRoute {
+export function createBatchCreate(parts: IngestParts, log: Log): UnaryRoute {
   const methods = new Map<string, UnaryMethod>();
   for (const [path, shape] of shapes) methods.set(path, methodOf(shape, parts));
   const { clock, maxBodyBytes } = parts;

@@ -3,7 +3,6 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
-import type { HotRoute } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
 import {
   AliasResponseSchema,
@@ -29,7 +28,7 @@ import {
   type ReadChange,
 } from './profile-rules.ts';
 import { refusalError, requestOf } from './service.ts';
-import { createUnaryRoute, type UnaryMethod } from './unary-route.ts';
+import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
 export interface IdentifyParts
   extends Pick<IngestParts, 'eventLimit' | 'publisher' | 'shardOf' | 'clock' | 'maxBodyBytes'> {
@@ -51,7 +50,7 @@ const service = 'sdk.profiles.v1.ProfilesSDKService';
 const aliasOfService = 'profiles.v1.ProfilesSDKService';
 
 /** The route for Identify and Alias by both names of their service. */
-export function createIdentify(parts: IdentifyParts, log: Log): HotRoute {
+export function createIdentify(parts: IdentifyParts, log: Log): UnaryRoute {
   const methods = new Map<string, UnaryMethod>();
   for (const name of [service, aliasOfService]) {
     methods.set(`/${name}/Identify`, {

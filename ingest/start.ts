@@ -3,7 +3,6 @@
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { Authenticate, Authentication, Credentials } from '../platform/auth.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { HotRoute } from '../platform/http.ts';
 import { brokerPayloadReserveBytes, maxBodyBytes, maxFrameBytes } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -21,6 +20,7 @@ import { createOutcomeLog } from './outcome-log.ts';
 import { Publisher } from './publish.ts';
 import type { Salts } from './salt.ts';
 import { registerBatchCreate } from './service.ts';
+import type { UnaryRoute } from './unary-route.ts';
 
 /** What ingest stands on besides the broker. */
 export interface IngestBase {
@@ -50,8 +50,7 @@ export interface Queue {
   maxBodyBytes: number;
 }
 
-export interface Ingest {
-  hotRoute: HotRoute;
+export interface Ingest extends UnaryRoute {
   register(router: ConnectRouter): void;
   /** Answers what waits for the broker as unavailable. Call it when no request is in flight any more. */
   close(): void;
@@ -138,7 +137,9 @@ export function createIngest(
   const changes = createIdentify(changeParts, log);
   return {
     hotRoute: (request, response, url) =>
-      events(request, response, url) || changes(request, response, url),
+      events.hotRoute(request, response, url) || changes.hotRoute(request, response, url),
+    plainRoute: (head, peerAddress) =>
+      events.plainRoute(head, peerAddress) ?? changes.plainRoute(head, peerAddress),
     register: (router) => {
       registerBatchCreate(router, parts);
       registerIdentify(router, changeParts);

@@ -2,10 +2,11 @@
 // request's way: auth -> headers -> body -> the method -> answer. Other protocols and content types are left to the
 // Connect router, whose handlers end in the same functions as the methods here.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Clock } from '../platform/clock.ts';
 import type { HotRoute } from '../platform/http.ts';
 import type { Log } from '../platform/log.ts';
+import type { PlainAnswer, PlainRoute } from '../platform/plain-requests.ts';
 import type { Principal } from './accept.ts';
 import {
   type Accepted,
@@ -55,92 +56,119 @@ export interface UnaryRouteOptions {
 }
 
 interface Call {
-  request: IncomingMessage;
-  response: ServerResponse;
   method: UnaryMethod;
   format: Format;
+  callerRequest: CallerRequest;
   apiKeyParameter: string | undefined;
-  bodies: BodyReceiver;
+}
+
+/** The two ways on which requests arrive. They are answered alike. */
+export interface UnaryRoute {
+  hotRoute: HotRoute;
+  plainRoute: PlainRoute;
 }
 
 // Bodies that are being received are held in memory; past this, senders are told to slow down.
 const maxHeldBytes = 256 * 1_048_576;
 
 /** The route for all of the methods. */
-export function createUnaryRoute(options: UnaryRouteOptions): HotRoute {
-  const { maxBodyBytes } = options;
+export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
+  const { methods, maxBodyBytes } = options;
   const bodies = new BodyReceiver({ maxBodyBytes, maxHeldBytes });
-  return (request, response, { path, query }) => {
-    const method = options.methods.get(path);
-    if (method === undefined) return false;
-    if (request.method === 'OPTIONS') {
-      answerPreflight(response);
+  return {
+    hotRoute(request, response, { path, query }) {
+      const method = methods.get(path);
+      if (method === undefined) return false;
+      if (request.method === 'OPTIONS') {
+        answerPreflight(response);
+        return true;
+      }
+      const callerRequest = { headers: request.headers, peerAddress: request.socket.remoteAddress };
+      const call = request.method === 'POST' ? callOf(method, callerRequest, query) : undefined;
+      if (call === undefined) {
+        allowAnyOrigin(response);
+        return false;
+      }
+      void serve(call, () => bodies.receive(request), options).then((answer) =>
+        write(response, answer, options.log),
+      );
       return true;
-    }
-    const apiKeyParameter =
-      query === '' ? undefined : (new URLSearchParams(query).get('api_key') ?? undefined);
-    const format = formatOf(request.headers['content-type'], apiKeyParameter !== undefined);
-    if (request.method !== 'POST' || format === undefined) {
-      allowAnyOrigin(response);
-      return false;
-    }
-    void serve({ request, response, method, format, apiKeyParameter, bodies }, options);
-    return true;
+    },
+    plainRoute({ path, query, headers, bodyBytes }, peerAddress) {
+      const method = methods.get(path);
+      if (method === undefined || bodyBytes > maxBodyBytes) return undefined;
+      const call = callOf(method, { headers, peerAddress }, query);
+      if (call === undefined) return undefined;
+      return (bytes) => serve(call, () => ({ kind: 'received', bytes }), options);
+    },
   };
 }
 
-async function serve(call: Call, options: UnaryRouteOptions): Promise<void> {
-  const { log } = options;
-  let answer: Answer | undefined;
+/** Undefined where it is left to the Connect router. */
+function callOf(
+  method: UnaryMethod,
+  callerRequest: CallerRequest,
+  query: string,
+): Call | undefined {
+  const apiKeyParameter =
+    query === '' ? undefined : (new URLSearchParams(query).get('api_key') ?? undefined);
+  const contentType = callerRequest.headers['content-type'];
+  const format = formatOf(contentType, apiKeyParameter !== undefined);
+  return format && { method, format, callerRequest, apiKeyParameter };
+}
+
+type Receive = () => ReceivedBody | Promise<ReceivedBody>;
+
+/** Undefined where the sender is gone. Never rejects. */
+async function serve(
+  call: Call,
+  receive: Receive,
+  options: UnaryRouteOptions,
+): Promise<PlainAnswer | undefined> {
   try {
-    answer = await answerCall(call, options);
-  } catch (error) {
-    log.error({ err: error }, 'a hot method failed');
-    answer = refusal('internal', 'internal', 'internal error');
-  }
-  if (answer === undefined) return;
-  try {
+    const answer = await answerCall(call, receive, options);
+    if (answer === undefined) return undefined;
     call.method.count(answer);
-    writeAnswer(call, answer);
+    return writtenAnswer(call, answer);
   } catch (error) {
-    // Only a sender that went away in the meantime makes writing an answer fail.
-    log.debug({ err: error }, 'an answer could not be written');
-    call.response.destroy();
+    options.log.error({ err: error }, 'a hot method failed');
+    const failure = refusal('internal', 'internal', 'internal error');
+    call.method.count(failure);
+    return writtenAnswer(call, failure);
   }
 }
 
 /** Undefined where the sender is gone. */
 async function answerCall(
-  call: Call,
+  { method, format, callerRequest, apiKeyParameter }: Call,
+  receive: Receive,
   { clock, maxBodyBytes }: UnaryRouteOptions,
 ): Promise<Answer | undefined> {
-  const { request, method, format } = call;
-  const { headers } = request;
+  const { headers } = callerRequest;
   const receiveTimeMs = clock.nowMs();
-  const callerRequest = { headers, peerAddress: request.socket.remoteAddress };
-
-  const authenticated = method.authenticate(callerRequest, call.apiKeyParameter);
+  const authenticated = method.authenticate(callerRequest, apiKeyParameter);
   const principal = authenticated instanceof Promise ? await authenticated : authenticated;
   if ('kind' in principal) return principal;
   const timeoutMs = timeoutMsOf(headers);
   const protocolRefusal = checkProtocol(headers);
   if (protocolRefusal !== undefined) return protocolRefusal;
 
-  const received = await call.bodies.receive(request);
+  const receiving = receive();
+  const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
   if (received.kind !== 'received') return receivingRefusal(received, maxBodyBytes);
-  return await method.answer({
+  return method.answer({
     principal,
     callerRequest,
     receiveTimeMs,
     timeoutMs,
     format,
     bytes: received.bytes,
-    idempotencyKey: idempotencyKeyOf(request),
+    idempotencyKey: idempotencyKeyOf(headers),
   });
 }
 
-function idempotencyKeyOf({ headers }: IncomingMessage): string | undefined {
+function idempotencyKeyOf(headers: CallerRequest['headers']): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
@@ -168,34 +196,41 @@ function receivingRefusal(
 }
 
 /** Never compressed: an answer is shorter than what compressing one would save. */
-function writeAnswer({ response, method, format }: Call, answer: Answer): void {
-  if (response.destroyed) return;
-  if (answer.kind === 'refused') {
-    writeRefusal(response, answer);
-    return;
-  }
+function writtenAnswer({ method, format }: Call, answer: Answer): PlainAnswer {
+  if (answer.kind === 'refused') return writtenRefusal(answer);
   const isJson = format === 'json';
   const body = isJson ? method.writeJson(answer) : method.writeBinary(answer);
-  response.writeHead(200, {
+  const headers = {
     'content-type': isJson ? 'application/json' : 'application/proto',
     'access-control-allow-origin': '*',
     'content-length': body.length,
-  });
-  // All of the text is ASCII: head and body become one piece, which is written as it is.
-  response.end(body, 'latin1');
+  };
+  return { status: 200, headers, body };
 }
 
-function writeRefusal(response: ServerResponse, answer: Refusal): void {
-  const { code, message, retryAfterSeconds } = answer;
-  const body = JSON.stringify({ code, message });
-  response.writeHead(httpStatus[code], {
+function writtenRefusal({ code, message, retryAfterSeconds }: Refusal): PlainAnswer {
+  const body = Buffer.from(JSON.stringify({ code, message }));
+  const headers = {
     'content-type': 'application/json',
     'access-control-allow-origin': '*',
-    'content-length': Buffer.byteLength(body),
-    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    'content-length': body.length,
+    ...(retryAfterSeconds !== undefined && { 'retry-after': retryAfterSeconds }),
     'access-control-expose-headers': exposedHeaders,
-  });
-  response.end(body);
+  };
+  return { status: httpStatus[code], headers, body };
+}
+
+function write(response: ServerResponse, answer: PlainAnswer | undefined, log: Log): void {
+  if (answer === undefined || response.destroyed) return;
+  try {
+    response.writeHead(answer.status, answer.headers);
+    // With text, which is ASCII, head and body become one piece, which is written as it is.
+    response.end(answer.body, 'latin1');
+  } catch (error) {
+    // Only a sender that went away in the meantime makes writing an answer fail.
+    log.debug({ err: error }, 'an answer could not be written');
+    response.destroy();
+  }
 }
 
 /** Connect's HTTP status for each code. */

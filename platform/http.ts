@@ -1,6 +1,7 @@
 // One plaintext port for everything: HTTP/1.1 (Connect, gRPC-web, the operator's pages) and HTTP/2 with prior
 // knowledge (gRPC). node:http speaks no HTTP/2, so a plain TCP server reads a connection's first bytes and hands the
-// socket to the server they ask for. Routes are tried in order; what none takes goes to the Connect router.
+// socket to the server they ask for. Requests that come most are read off the socket before that, see
+// plain-requests.ts. Routes are tried in order; what none takes goes to the Connect router.
 
 import {
   createServer as createHttp1,
@@ -11,6 +12,7 @@ import {
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { PlainRequests, type PlainRoute } from './plain-requests.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
 export type HotRoute = (
@@ -24,6 +26,8 @@ export interface HttpOptions {
   /** 0 takes a free port. */
   port: number;
   hotRoutes: readonly HotRoute[];
+  /** Asked first; what it takes, `hotRoutes` and `connect` must answer in the same way. */
+  plainRoute?: PlainRoute;
   connect: Parameters<typeof connectNodeAdapter>[0];
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
@@ -73,21 +77,27 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     session.once('close', () => sessions.delete(session));
   });
   const sockets = new Set<Socket>();
+  const plain = new PlainRequests({
+    route: options.plainRoute ?? (() => undefined),
+    leave(socket, bytes) {
+      socket.pause();
+      socket.unshift(bytes);
+      socket.setTimeout(headersMs, () => socket.destroy());
+      readOpening(socket, (wantsHttp2) => {
+        socket.setTimeout(0);
+        socket.removeAllListeners('timeout');
+        (wantsHttp2 ? http2 : http1).emit('connection', socket);
+        if (!wantsHttp2) socket.resume();
+      });
+    },
+    arrival: { requestMs, headersMs },
+    keepAliveMs: keepAliveTimeoutMs,
+  });
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    socket.setTimeout(headersMs, () => socket.destroy());
-    readOpening(socket, (wantsHttp2) => {
-      socket.setTimeout(0);
-      socket.removeAllListeners('timeout');
-      if (wantsHttp2) {
-        http2.emit('connection', socket);
-      } else {
-        http1.emit('connection', socket);
-        socket.resume();
-      }
-    });
+    plain.serve(socket);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -98,6 +108,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      plain.close();
       http1.close();
       http1.closeIdleConnections();
       for (const session of sessions) session.close();
@@ -123,6 +134,7 @@ function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): vo
     decided(text === http2Preface);
   };
   socket.on('data', read);
+  socket.resume();
 }
 
 function createListener(options: HttpOptions): RequestListener {

@@ -80,6 +80,7 @@ export async function startIngestService(
       host: '127.0.0.1',
       port: 0,
       hotRoutes: isHot ? [ingest.hotRoute] : [],
+      ...(isHot && { plainRoute: ingest.plainRoute }),
       connect: {
         routes: (router) => {
           ingest.register(router);
