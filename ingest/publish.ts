@@ -12,8 +12,8 @@ import {
 } from '../platform/nats.ts';
 import {
   type EncodedRequest,
-  encodeFrame,
   FRAME_HEADER_BYTES,
+  FrameWriter,
   requestBytes,
 } from '../proto/wire/frame.ts';
 import { FramePacking } from './frame-packing.ts';
@@ -61,15 +61,22 @@ export interface FrameReport {
 
 interface Frame {
   shard: number;
-  requests: EncodedRequest[];
   settle: ((published: Published) => void)[];
   bytes: number;
   sentBytes: number;
-  events: number;
   /** On performance.now()'s scale. */
   openedAtMs: number;
   isSettled: boolean;
 }
+
+/** A frame that is being gathered. */
+interface OpenFrame {
+  frame: Frame;
+  writer: FrameWriter;
+}
+
+/** Memory of frames that were sent, for the next ones. One that a large body made grow is not kept. */
+const maxKeptWriters = 4;
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -77,9 +84,10 @@ export class Publisher {
   readonly #packing: FramePacking;
   readonly #subscription: { unsubscribe(): void };
   /** At most one a shard: what the current turn has gathered. */
-  readonly #open = new Map<number, Frame>();
+  readonly #open = new Map<number, OpenFrame>();
   /** By the last token of the reply subject, oldest first. */
   readonly #sent = new Map<string, Frame>();
+  readonly #writers: FrameWriter[] = [];
   #frames = 0;
   #inFlightBytes = 0;
   #isFlushScheduled = false;
@@ -97,16 +105,15 @@ export class Publisher {
     });
   }
 
-  /** Never rejects. Settles within `timeoutMs`, and within the publisher's deadline where that is sooner. */
+  /** Never rejects. The request's body is not needed afterwards. Settles within `timeoutMs`, and within the publisher's deadline where that is sooner. */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
     const { state, deadlineMs, maxInFlightBytes } = this.#options;
     if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');
     const bytes = requestBytes(request);
     if (this.#inFlightBytes + bytes > maxInFlightBytes) return Promise.resolve('full');
-    const frame = this.#frameFor(shard, bytes, request.events);
-    frame.requests.push(request);
-    frame.bytes += bytes;
-    frame.events += request.events;
+    const { frame, writer } = this.#frameFor(shard, bytes, request.events);
+    writer.append(request);
+    frame.bytes = writer.length;
     this.#inFlightBytes += bytes;
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
@@ -134,43 +141,43 @@ export class Publisher {
   }
 
   /** The shard's open frame; one without room for the request is sent, and a new one opened. */
-  #frameFor(shard: number, bytes: number, events: number): Frame {
+  #frameFor(shard: number, bytes: number, events: number): OpenFrame {
     const { maxFrameBytes } = this.#options;
     const current = this.#open.get(shard);
     if (current !== undefined) {
-      const hasRoom =
-        current.bytes + bytes <= maxFrameBytes && current.events + events <= maxFrameEvents;
+      const { length, events: gathered } = current.writer;
+      const hasRoom = length + bytes <= maxFrameBytes && gathered + events <= maxFrameEvents;
       if (hasRoom) return current;
       this.#open.delete(shard);
       this.#send(current);
     }
+    const writer = this.#writers.pop() ?? new FrameWriter(maxFrameBytes);
     const frame: Frame = {
       shard,
-      requests: [],
       settle: [],
       bytes: FRAME_HEADER_BYTES,
       sentBytes: 0,
-      events: 0,
       openedAtMs: performance.now(),
       isSettled: false,
     };
     this.#inFlightBytes += FRAME_HEADER_BYTES;
-    this.#open.set(shard, frame);
-    return frame;
+    const opened = { frame, writer };
+    this.#open.set(shard, opened);
+    return opened;
   }
 
   #flush(): void {
     this.#isFlushScheduled = false;
-    for (const frame of this.#open.values()) this.#send(frame);
+    for (const opened of this.#open.values()) this.#send(opened);
     this.#open.clear();
   }
 
-  #send(frame: Frame): void {
+  #send({ frame, writer }: OpenFrame): void {
     const { broker, subjectOf, deadlineMs } = this.#options;
     const token = (++this.#frames).toString(36);
     try {
       const reply = `${this.#inbox}.${token}`;
-      const message = this.#packing.pack(encodeFrame(frame.requests));
+      const message = this.#messageOf(writer);
       frame.sentBytes = message.length;
       broker.publish(subjectOf(frame.shard), message, { reply });
     } catch (error) {
@@ -179,9 +186,20 @@ export class Publisher {
       this.#settle(frame, publishOutcome(failure));
       return;
     }
-    frame.requests = [];
     this.#sent.set(token, frame);
     this.#sweep ??= setTimeout(() => this.#expire(), deadlineMs);
+  }
+
+  /** Bytes of its own for what has been gathered, so that the writer is free again. */
+  #messageOf(writer: FrameWriter): Uint8Array {
+    const plain = writer.frame();
+    const packed = this.#packing.pack(plain);
+    const message = packed === plain ? plain.slice() : packed;
+    writer.clear();
+    const { maxFrameBytes } = this.#options;
+    const isKept = this.#writers.length < maxKeptWriters && writer.capacity <= maxFrameBytes;
+    if (isKept) this.#writers.push(writer);
+    return message;
   }
 
   #acknowledged(error: Error | null, reply: Msg): void {
@@ -229,7 +247,8 @@ export class Publisher {
 
   /** What was written to a lost connection may or may not be stored; what was not yet written is dropped. */
   #abandonAll(reason: string): void {
-    const abandoned = [...this.#sent.values(), ...this.#open.values()];
+    const open = [...this.#open.values()].map(({ frame }) => frame);
+    const abandoned = [...this.#sent.values(), ...open];
     this.#sent.clear();
     this.#open.clear();
     this.#inFlightBytes = 0;

@@ -84,35 +84,83 @@ export function requestBytes(request: EncodedRequest): number {
   return REQUEST_HEADER_BYTES + request.context.length + request.body.length;
 }
 
+/**
+ * One message of requests, put together as they come, in memory that serves one message after the other: bodies need
+ * not be kept, and there is nothing to collect afterwards.
+ */
+export class FrameWriter {
+  #bytes: Buffer;
+  #view: DataView;
+  #length = FRAME_HEADER_BYTES;
+  #requests = 0;
+  #events = 0;
+
+  /** `capacity` is in bytes; it grows with what a frame needs. */
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, FRAME_HEADER_BYTES));
+    this.#view = viewOf(this.#bytes);
+  }
+
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** Bytes of the frame so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get events(): number {
+    return this.#events;
+  }
+
+  append(request: EncodedRequest): void {
+    const { context, body, events } = request;
+    const start = this.#length;
+    this.#length += requestBytes(request);
+    if (this.#length > this.#bytes.length) this.#grow(start);
+    this.#view.setUint32(start, context.length, true);
+    this.#view.setUint32(start + 4, body.length, true);
+    this.#view.setUint32(start + 8, events, true);
+    const contextStart = start + REQUEST_HEADER_BYTES;
+    this.#bytes.write(context, contextStart, 'latin1');
+    this.#bytes.set(body, contextStart + context.length);
+    this.#requests++;
+    this.#events += events;
+  }
+
+  /** The frame: a view that holds until the writer is used again. */
+  frame(): Uint8Array {
+    this.#bytes[0] = MAGIC;
+    this.#bytes[1] = VERSION;
+    this.#bytes[2] = COMPRESSION_NONE;
+    this.#bytes[3] = 0;
+    this.#view.setUint32(4, this.#length - FRAME_HEADER_BYTES, true);
+    this.#view.setUint32(8, this.#requests, true);
+    this.#view.setUint32(12, this.#events, true);
+    return new Uint8Array(this.#bytes.buffer, 0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = FRAME_HEADER_BYTES;
+    this.#requests = 0;
+    this.#events = 0;
+  }
+
+  #grow(keptLength: number): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(this.#length, 2 * this.#bytes.length));
+    bytes.set(this.#bytes.subarray(0, keptLength));
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+}
+
 /** One message of all the requests, in order. */
 export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
-  let payloadBytes = 0;
-  let events = 0;
-  for (const request of requests) {
-    payloadBytes += requestBytes(request);
-    events += request.events;
-  }
-  const bytes = Buffer.allocUnsafeSlow(FRAME_HEADER_BYTES + payloadBytes);
-  const frame = new Uint8Array(bytes.buffer);
-  const view = viewOf(frame);
-  frame[0] = MAGIC;
-  frame[1] = VERSION;
-  frame[2] = COMPRESSION_NONE;
-  frame[3] = 0;
-  view.setUint32(4, payloadBytes, true);
-  view.setUint32(8, requests.length, true);
-  view.setUint32(12, events, true);
-  let offset = FRAME_HEADER_BYTES;
-  for (const request of requests) {
-    view.setUint32(offset, request.context.length, true);
-    view.setUint32(offset + 4, request.body.length, true);
-    view.setUint32(offset + 8, request.events, true);
-    offset += REQUEST_HEADER_BYTES;
-    offset += bytes.write(request.context, offset, 'latin1');
-    frame.set(request.body, offset);
-    offset += request.body.length;
-  }
-  return frame;
+  const bytes = requests.reduce((sum, request) => sum + requestBytes(request), FRAME_HEADER_BYTES);
+  const writer = new FrameWriter(bytes);
+  for (const request of requests) writer.append(request);
+  return writer.frame();
 }
 
 /** The frame with its payload packed; undefined where that is not below `maxBytes`. */
