@@ -105,7 +105,10 @@ export class Publisher {
     });
   }
 
-  /** Never rejects. The request's body is not needed afterwards. Settles within `timeoutMs`, and within the publisher's deadline where that is sooner. */
+  /**
+   * Never rejects; the request's body is not needed any more once this returns. Settles within `timeoutMs`, and within
+   * the publisher's deadline where that is sooner.
+   */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
     const { state, deadlineMs, maxInFlightBytes } = this.#options;
     if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');

@@ -29,9 +29,9 @@ import { type Ledger, readLedgerRecord, takeOverLedger } from './ledger.ts';
 import { packMessages, readAgain } from './message-batch.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
 import { findStored, loadSeen } from './seen-store.ts';
-import { visitorKey } from './session-rows.ts';
 import { findSessions, loadSessions } from './session-store.ts';
 import { Sessions } from './sessions.ts';
+import { visitorKey } from './visitor-key.ts';
 import { runWriter, type WriterEnd, type WriterParts, type WriterState } from './write.ts';
 
 /** A broker on a busy machine answers late. */

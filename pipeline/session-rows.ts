@@ -3,20 +3,9 @@
 
 import { Float64Column, Int32Buffer } from './column-buffers.ts';
 import type { SessionlessRows } from './thread-messages.ts';
+import { visitorKey } from './visitor-key.ts';
 
-const separator = '\0';
 const nobody = -1;
-
-/** What a visitor is known by: a project's id holds no zero character, so that this is unambiguous. */
-export function visitorKey(projectId: string, distinctId: string): string {
-  return `${projectId}${separator}${distinctId}`;
-}
-
-/** The two halves of a visitor's key. */
-export function splitVisitorKey(key: string): { projectId: string; distinctId: string } {
-  const at = key.indexOf(separator);
-  return { projectId: key.slice(0, at), distinctId: key.slice(at + 1) };
-}
 
 export class SessionRows {
   readonly #rows = new Int32Buffer();

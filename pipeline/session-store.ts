@@ -2,8 +2,8 @@
 // visitors that its memory has let go. Only rows that are surely stored count: see seen-store.ts.
 
 import type { ClickHouseClient } from '@clickhouse/client';
-import { splitVisitorKey, visitorKey } from './session-rows.ts';
 import type { StoredSession } from './sessions.ts';
+import { splitVisitorKey, visitorKey } from './visitor-key.ts';
 
 /** Which rows count: those of earlier streams, and of this one what lies up to `hwm`. */
 export interface StoredRows {

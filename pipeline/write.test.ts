@@ -3,7 +3,7 @@ import { encodeFrame } from '../proto/wire/frame.ts';
 import { SessionModel } from '../test/session-model.ts';
 import { type Faults, project, Shard } from '../test/simulated-shard.ts';
 import type { BatchBuilder } from './build-batch.ts';
-import { visitorKey } from './session-rows.ts';
+import { visitorKey } from './visitor-key.ts';
 
 /** `MILLRACE_SEEDS` and `MILLRACE_FIRST_SEED` run more of them, or one again. */
 const seeds = Number(process.env['MILLRACE_SEEDS'] ?? 600);

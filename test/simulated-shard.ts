@@ -10,10 +10,10 @@ import { Judge } from '../pipeline/judge.ts';
 import { type LedgerBucket, type LedgerRecord, takeOverLedger } from '../pipeline/ledger.ts';
 import { packMessages, readAgain } from '../pipeline/message-batch.ts';
 import { minSeenBytes, SeenSet } from '../pipeline/seen-set.ts';
-import { visitorKey } from '../pipeline/session-rows.ts';
 import { Sessions, type StoredSession } from '../pipeline/sessions.ts';
 import type { BuiltMonth, DeadLetter } from '../pipeline/thread-messages.ts';
 import { formatUuid, parseUuid } from '../pipeline/uuid.ts';
+import { visitorKey } from '../pipeline/visitor-key.ts';
 import { runWriter, type WriterEnd, type WriterState } from '../pipeline/write.ts';
 import type { WriteResult } from '../platform/kv.ts';
 

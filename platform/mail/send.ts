@@ -1,15 +1,13 @@
-// Sends one mail through one sender, once. Trying again is outbox.ts's.
+// Sends one mail through one sender, once. Trying again is outbox.ts's. What composes and carries mail is loaded with
+// the first one: most processes send none, and every object that they hold is walked at each garbage collection.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { BlockList } from 'node:net';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Mail, MailOutcome, MailSender } from './mail.ts';
-import { sendByResend } from './resend.ts';
-import { sendBySmtp } from './smtp.ts';
 
 export interface SendOptions {
   clock: Clock;
@@ -48,13 +46,17 @@ export function createSendMail(options: SendOptions): SendMail {
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
     switch (transport.kind) {
-      case 'smtp':
+      case 'smtp': {
+        const { sendBySmtp } = await import('./smtp.ts');
         return sendBySmtp(transport, message, {
           extraCertificates: options.extraCertificates,
           vetAgainst: origin === 'organization' ? options.allowedNetworks : undefined,
         });
-      case 'resend':
+      }
+      case 'resend': {
+        const { sendByResend } = await import('./resend.ts');
         return sendByResend(transport.apiKey, sender, mail, options.resendUrl);
+      }
       case 'file':
         return writeEml(transport.directory, message, options);
       default:
@@ -80,6 +82,7 @@ async function writeEml(
   message: object,
   options: SendOptions,
 ): Promise<MailOutcome> {
+  const { createTransport } = await import('nodemailer');
   const composer = createTransport({ streamTransport: true, buffer: true });
   const { message: bytes } = await composer.sendMail(message);
   if (!Buffer.isBuffer(bytes)) throw new Error('the composed mail is not in memory');
