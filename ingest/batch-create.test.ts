@@ -406,6 +406,41 @@ describe('limits', () => {
   });
 });
 
+describe('both ways of a request', () => {
+  const binary = () => {
+    const message = create(BatchCreateRequestSchema, { events: [] });
+    return toBinary(BatchCreateRequestSchema, message);
+  };
+  const cases: [string, string | Uint8Array, Record<string, string>, string?][] = [
+    ['valid JSON', batch(event()), {}],
+    ['valid protobuf', binary(), { 'content-type': 'application/proto' }],
+    ['no JSON', '{', {}],
+    ['a violation', batch({}), {}],
+    ['a key of nobody', batch(event()), { 'x-api-key': 'pub_nobody' }],
+    ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
+    ['a time that is none', batch(event()), { 'connect-timeout-ms': 'soon' }],
+    ['cookieless events', batch({ ...event(), cookieless: true }), {}],
+    ['the short shape', batch(event()), {}, plainPath],
+    ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
+    ['a type of the router’s', batch(event()), { 'content-type': 'application/x' }],
+    ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
+    ['compressed JSON', gzipSync(batch(event())), { 'content-encoding': 'gzip' }],
+  ];
+  it.each(cases)('answer %s alike', async (_name, body, headers, target = path) => {
+    const answers = [service.baseUrl, service.nodeUrl].map(async (baseUrl) => {
+      const response = await fetch(baseUrl + target.replace(/=$/, `=${service.publicKey}`), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
+        body,
+      });
+      const kept = [...response.headers].filter(([name]) => name !== 'date');
+      return { status: response.status, headers: kept, body: await response.text() };
+    });
+    const [plain, node] = await Promise.all(answers);
+    expect(plain).toEqual(node);
+  });
+});
+
 describe('other protocols', () => {
   const transports = {
     'Connect, JSON': createConnectTransport,

@@ -25,6 +25,8 @@ import { startBroker, type TestBroker } from './broker.ts';
 
 export interface IngestService {
   baseUrl: string;
+  /** The same parts without the short way: every request is read by node:http. */
+  nodeUrl: string;
   /** The same parts behind the Connect router alone. */
   routerUrl: string;
   projectId: string;
@@ -75,12 +77,12 @@ export async function startIngestService(
     metrics,
     ...options,
   });
-  const serve = (isHot: boolean) =>
+  const serve = (way: 'plain' | 'hot' | 'router') =>
     startHttp({
       host: '127.0.0.1',
       port: 0,
-      hotRoutes: isHot ? [ingest.hotRoute] : [],
-      ...(isHot && { plainRoute: ingest.plainRoute }),
+      hotRoutes: way === 'router' ? [] : [ingest.hotRoute],
+      ...(way === 'plain' && { plainRoute: ingest.plainRoute }),
       connect: {
         routes: (router) => {
           ingest.register(router);
@@ -93,9 +95,11 @@ export async function startIngestService(
       },
       serviceAliases: new Map(),
     });
-  const [hot, router] = await Promise.all([serve(true), serve(false)]);
+  const servers = await Promise.all([serve('plain'), serve('hot'), serve('router')]);
+  const [plain, hot, router] = servers;
   return {
-    baseUrl: `http://127.0.0.1:${hot.port}`,
+    baseUrl: `http://127.0.0.1:${plain.port}`,
+    nodeUrl: `http://127.0.0.1:${hot.port}`,
     routerUrl: `http://127.0.0.1:${router.port}`,
     projectId: project.id,
     publicKey: project.keys[0]?.publicKey ?? '',
@@ -106,7 +110,7 @@ export async function startIngestService(
     metrics,
     queued: (stream = 'EVENTS_0') => queuedRequests(nats, stream),
     async stop() {
-      await Promise.all([hot.close(0), router.close(0)]);
+      await Promise.all(servers.map((server) => server.close(0)));
       ingest.close();
       salts.close();
       projects.close();
