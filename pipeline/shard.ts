@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { insertArrow } from '../platform/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
+import { freeMemory } from '../platform/free-memory.ts';
 import { openBucket } from '../platform/kv.ts';
 import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
@@ -197,7 +198,10 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
       insertArrow: (arrow, token) => insertArrow(clickhouse, 'events', arrow, token),
       signal: abort,
       log,
-      onInserted: (seconds) => metrics.insertSeconds.observe(label, seconds),
+      onInserted: (seconds, { arrow }) => {
+        metrics.insertSeconds.observe(label, seconds);
+        freeMemory(arrow);
+      },
       onFailures: (count) => metrics.insertFailures.set(label, count),
     }),
     onState: options.onState,

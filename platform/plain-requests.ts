@@ -5,6 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from './clock.ts';
+import { freeMemory } from './free-memory.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
 export interface PlainAnswer {
@@ -200,30 +201,31 @@ class PlainConnection {
     const bodyEnd = bodyStart + bodyBytes;
     if (bytes.length >= bodyEnd) {
       if (bytes.length > bodyEnd) this.#rest = bytes.subarray(bodyEnd);
-      this.#answer(handle, bytes.subarray(bodyStart, bodyEnd), undefined);
+      this.#answer(handle, bytes.subarray(bodyStart, bodyEnd), () => this.#free(bytes));
       return;
     }
     const memory = this.#requests.hold(bodyBytes);
     this.#receiving = { handle, memory, bodyBytes, received: bytes.copy(memory, 0, bodyStart) };
+    freeMemory(bytes);
   }
 
   #receive(receiving: Receiving, chunk: Buffer): void {
     const { handle, memory, bodyBytes, received } = receiving;
     const missing = bodyBytes - received;
-    chunk.copy(memory, received, 0, Math.min(missing, chunk.length));
-    if (chunk.length < missing) {
-      receiving.received += chunk.length;
-      return;
-    }
-    if (chunk.length > missing) this.#rest = chunk.subarray(missing);
+    const taken = chunk.copy(memory, received, 0, missing);
+    if (chunk.length > taken) this.#rest = chunk.subarray(taken);
+    this.#free(chunk);
+    receiving.received += taken;
+    if (taken < missing) return;
     this.#receiving = undefined;
-    this.#answer(handle, memory.subarray(0, bodyBytes), memory);
+    this.#answer(handle, memory.subarray(0, bodyBytes), () => this.#requests.release(memory));
   }
 
-  #answer(handle: PlainHandler, body: Buffer, memory: Buffer | undefined): void {
+  /** `done` is told when nobody needs the body any more. */
+  #answer(handle: PlainHandler, body: Buffer, done: () => void): void {
     this.#isAnswering = true;
     void handle(body).then((answer) => {
-      if (memory !== undefined) this.#requests.release(memory);
+      done();
       this.#isAnswering = false;
       if (this.#socket.destroyed) return;
       if (answer === undefined) this.#socket.destroy();
@@ -251,6 +253,11 @@ class PlainConnection {
     this.#rest = undefined;
     if (this.#socket.isPaused()) this.#socket.resume();
     if (rest !== undefined) this.#begin(rest);
+  }
+
+  /** Of a piece that was read off the socket, unless the next request begins in it. */
+  #free(piece: Buffer): void {
+    if (this.#rest?.buffer !== piece.buffer) freeMemory(piece);
   }
 
   #leave(bytes: Buffer): void {
