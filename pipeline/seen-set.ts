@@ -4,9 +4,11 @@
 // stored event has its id and its occurTime, so it is never taken for new.
 
 import { duplicateWindowMs, maxBatchRows } from '../platform/limits.ts';
-import { fingerprintBytes, hasFingerprint, KeyTable, slotBytes } from './key-table.ts';
+import { fingerprintBytes, KeyTable, markFingerprints, slotBytes } from './key-table.ts';
 import { MinuteSet } from './minute-set.ts';
 
+/** Rows that are looked up in one table before the next; see key-table.ts. */
+const rowsAtOnce = 256;
 /** Keys are forgotten a period at a time. */
 export const periodMs = 6 * 3_600_000;
 const firstSlots = 1 << 16;
@@ -122,19 +124,27 @@ export class SeenSet {
     const { keys, occurTimesMs } = batch;
     const known: Known = { stored: [], maybe: [] };
     this.#expire(nowMs);
-    const found = new Uint8Array(keys.length / 2);
-    // A table at a time, not a key at a time: the look-ups of one pass wait for memory together.
-    for (const { keys: table } of this.#recent) table.mark(keys, found);
-    for (let row = 0; row < found.length; row++) {
-      if (found[row] === 1) {
-        known.stored.push(row);
-        continue;
+    const count = occurTimesMs.length;
+    const stored = new Uint8Array(count);
+    const maybe = new Uint8Array(count);
+    for (let from = 0; from < count; from += rowsAtOnce) {
+      const rows = new Int32Array(Math.min(rowsAtOnce, count - from));
+      for (let at = 0; at < rows.length; at++) rows[at] = from + at;
+      for (const table of this.#recent) table.keys.mark(keys, rows, stored);
+      this.#markOld(
+        batch,
+        rows.filter((row) => stored[row] === 0),
+        maybe,
+      );
+      for (const row of rows) {
+        if (stored[row] === 1) {
+          known.stored.push(row);
+          continue;
+        }
+        if (maybe[row] === 1) known.maybe.push(row);
+        const times = timesOf(occurTimesMs[row] ?? 0, nowMs);
+        this.#put(keys[row * 2] ?? 0, keys[row * 2 + 1] ?? 0, times, batch);
       }
-      const high = keys[row * 2] ?? 0;
-      const low = keys[row * 2 + 1] ?? 0;
-      const occurTimeMs = occurTimesMs[row] ?? 0;
-      if (this.#mayBeOld(high, low, occurTimeMs)) known.maybe.push(row);
-      this.#put(high, low, timesOf(occurTimeMs, nowMs), batch);
     }
     return known;
   }
@@ -168,14 +178,17 @@ export class SeenSet {
     this.#collectMinutes();
   }
 
-  #mayBeOld(high: number, low: number, occurTimeMs: number): boolean {
-    if (occurTimeMs <= this.#unread.untilMs) return true;
-    if (!this.#oldMinutes.has(occurTimeMs)) return false;
+  /** Sets `maybe` for those of `rows` that may be repetitions of what is not known exactly any more. */
+  #markOld({ keys, occurTimesMs }: SeenBatch, rows: Int32Array, maybe: Uint8Array): void {
+    const timeOf = (row: number): number => occurTimesMs[row] ?? 0;
+    for (const row of rows) if (timeOf(row) <= this.#unread.untilMs) maybe[row] = 1;
+    const late = rows.filter((row) => this.#oldMinutes.has(timeOf(row)));
+    if (late.length === 0) return;
     for (const { minutes, prints } of this.#old) {
-      if (!minutes.has(occurTimeMs)) continue;
-      if (prints === undefined || hasFingerprint(prints, high, low)) return true;
+      const some = late.filter((row) => minutes.has(timeOf(row)));
+      if (prints !== undefined) markFingerprints(prints, keys, some, maybe);
+      else for (const row of some) maybe[row] = 1;
     }
-    return false;
   }
 
   #put(high: number, low: number, { occurTimeMs, isAhead, period }: KeyTimes, span: RowSpan): void {
