@@ -6,13 +6,14 @@ CREATE FUNCTION IF NOT EXISTS millraceEventKey AS (project, id) ->
 -- The names of stored events that their writer has no room for in memory, in their own order: whether some are stored is
 -- asked of a few rows each, which in events would be those of whole days.
 CREATE TABLE IF NOT EXISTS event_ids (
-  receive_day Date,
+  -- When it was put here: a message may have waited in its stream for days.
+  added_day Date,
   event_key UInt64
 )
 ENGINE = MergeTree
-PARTITION BY receive_day
+PARTITION BY added_day
 ORDER BY event_key
-TTL receive_day + INTERVAL 4 DAY
+TTL added_day + INTERVAL 4 DAY
 SETTINGS ttl_only_drop_parts = 1, index_granularity = 256, min_compress_block_size = 2048,
   fsync_after_insert = 1, fsync_part_directory = 1;
 
@@ -22,9 +23,10 @@ CREATE TABLE IF NOT EXISTS event_ids_reach (
   shard UInt16,
   stream_created DateTime64(3, 'UTC'),
   stream_seq UInt64,
-  receive_time DateTime64(3, 'UTC')
+  receive_time DateTime64(3, 'UTC'),
+  added_day Date
 )
 ENGINE = MergeTree
 ORDER BY (shard, stream_created)
-TTL toDate(receive_time) + INTERVAL 7 DAY
+TTL added_day + INTERVAL 4 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
