@@ -56,9 +56,9 @@ export class KeyTable {
   }
 
   /**
-   * Sets `found[row]` for those of `rows` whose key, two words a row, is here. First it reads a word of each place: those
-   * reads wait for memory together, where each look-up waits by itself, which takes three times as long. Few rows at
-   * a time, so that what was read is still near.
+   * Sets `found[row]` for those of `rows` whose key, two words a row, is here. First it reads a word of each place:
+   * those reads wait for memory together, where each look-up waits by itself. Few rows at a time, so that what was read
+   * is still near.
    */
   mark(keys: Uint32Array, rows: Int32Array, found: Uint8Array): void {
     const words = this.#words;

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../platform/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
+import { findStored, storeIds } from './event-ids.ts';
 import { EventKeys } from './event-key.ts';
 import { IdTable } from './id-table.ts';
 import { Judge } from './judge.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
-import { findStored, loadSeen, storeIds } from './seen-store.ts';
+import { loadSeen } from './seen-store.ts';
 import { SessionRows } from './session-rows.ts';
 import type { BatchIds } from './thread-messages.ts';
 import { parseUuid } from './uuid.ts';
@@ -196,7 +197,8 @@ describe('looking up', () => {
     const span = { ...everything, firstSeq: 5, lastSeq: 9, minReceiveTimeMs: at(2) };
     await storeIds(clickhouse, source, span, 9);
     const batch = batchOf(ids.map((id) => ({ id })));
-    expect(await findStored(clickhouse, batch, [0, 1, 2, 3, 4, 5])).toEqual([1, 2]);
+    const found = await findStored(clickhouse, batch, [0, 1, 2, 3, 4, 5]);
+    expect(found.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 
   it('copes with more projects than a URL should hold', async () => {

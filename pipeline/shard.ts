@@ -14,6 +14,7 @@ import { buckets, eventsStream } from '../platform/topology.ts';
 import { Audit } from './audit.ts';
 import { MessageSource, type SourceLimits } from './consume.ts';
 import { createDeadLetters } from './dead-letter.ts';
+import { findStored, type SeenSource, storeIds } from './event-ids.ts';
 import type { EventKeys } from './event-key.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { createInsert } from './insert.ts';
@@ -23,7 +24,7 @@ import { forgetBytes, type MessageBatch, packMessages, readAgain } from './messa
 import type { PipelineMetrics } from './pipeline-metrics.ts';
 import type { BuilderPool } from './pool.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
-import { findStored, loadSeen, type SeenSource, storeIds } from './seen-store.ts';
+import { loadSeen } from './seen-store.ts';
 import { findSessions, loadSessions, type StoredRows } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 import type { BatchIds, BuiltBatch, Verdict } from './thread-messages.ts';

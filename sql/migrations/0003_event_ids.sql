@@ -14,7 +14,7 @@ ENGINE = MergeTree
 PARTITION BY added_day
 ORDER BY event_key
 TTL added_day + INTERVAL 4 DAY
-SETTINGS ttl_only_drop_parts = 1, index_granularity = 256, min_compress_block_size = 2048,
+SETTINGS ttl_only_drop_parts = 1, index_granularity = 256, min_compress_block_size = 2048, merge_selector_base = 2,
   fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- How far they go: of the stream that was made then, every row up to `stream_seq` is in event_ids, and all of those were
