@@ -85,10 +85,12 @@ const selectKeys = (ids: string, places: string, count: number): string => `
     reinterpretAsUUID(substring(unhex('${ids}'), 16 * number + 1, 16)))
   FROM numbers(${count}) ORDER BY number`;
 
+type NamedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
+
 /** Of some rows of a batch, those whose event is in event_ids. Throws what the client throws. */
 export async function findStored(
   clickhouse: Pick<ClickHouseClient, 'query'>,
-  ids: BatchIds,
+  ids: NamedRows,
   rows: readonly number[],
 ): Promise<number[]> {
   const rowOf = new Map<string, number>();
@@ -109,7 +111,7 @@ export async function findStored(
 }
 
 /** The names of the rows from `from` on that go into one statement; `end` is where the next has to begin. */
-function nextNames(ids: BatchIds, rows: readonly number[], from: number) {
+function nextNames(ids: NamedRows, rows: readonly number[], from: number) {
   /** For each project its place among those of the statement, from 1. */
   const places = new Map<number, number>();
   const bytes = Buffer.alloc(16 * (rows.length - from));
