@@ -56,7 +56,7 @@ export class Judge {
   async #retire(leaving: RowSpan, reach: number): Promise<void> {
     const { seen, clock, storeIds } = this.#options;
     await storeIds(leaving, reach);
-    seen.retire(clock.nowMs());
+    seen.retire(clock.nowMs(), leaving);
     this.#making = undefined;
   }
 }

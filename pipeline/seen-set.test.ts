@@ -41,7 +41,7 @@ function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = no
 
 /** As the judge does it, with a table that takes everything at once. */
 function makeRoom(set: SeenSet, nowMs: number): void {
-  while (set.isOver) set.retire(nowMs);
+  while (set.isOver) set.retire(nowMs, set.leaving);
 }
 
 function counts({ stored, maybe }: Known): { stored: number; maybe: number } {
@@ -217,6 +217,16 @@ describe('the seen-set', () => {
     // 98,304 keys fill the first of them.
     expect(set.leaving).toEqual({ firstSeq: 2, lastSeq: 21, ...span });
     expect(set.reach).toBe(19);
+  });
+
+  it('has nothing leave in the place of keys that were forgotten meanwhile', () => {
+    const set = new SeenSet(minSeenBytes);
+    for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
+    const leaving = set.leaving;
+    const laterMs = startMs + 55 * hourMs;
+    for (let n = 101; n < 108; n++) check(set, keys(40_000, n), laterMs);
+    set.retire(laterMs, leaving);
+    expect(counts(check(set, keys(40_000, 101), laterMs))).toEqual({ stored: 40_000, maybe: 0 });
   });
 
   it('says maybe of everything from before rows that were not read', () => {

@@ -161,18 +161,22 @@ export class SeenSet {
     this.#unread = { untilMs, period: periodOf(untilMs) };
   }
 
-  /** Shrinks the oldest exact keys to fingerprints: event_ids has had the rows of `leaving`. */
-  retire(nowMs: number): void {
-    const oldest = this.#recent.shift();
-    if (oldest === undefined) return;
+  /**
+   * Shrinks the oldest exact keys to fingerprints: event_ids has got the rows of `leaving`. Does nothing where these
+   * are other keys by now, as those were forgotten meanwhile.
+   */
+  retire(nowMs: number, left = this.#recent[0]?.span): void {
+    const [oldest] = this.#recent;
+    if (oldest === undefined || oldest.span !== left) return;
+    this.#recent.shift();
     const { period, minutes, ahead, keys, span } = oldest;
     this.#old.push({ period, minutes, prints: keys.fingerprints() });
     for (let at = 0; at < ahead.length; at += 3) {
       const [high = 0, low = 0, occurTimeMs = 0] = ahead.slice(at, at + 3);
       // Already with the rows that leave: their sequences say nothing of those that stay.
-      const left = { ...span, firstSeq: Number.POSITIVE_INFINITY };
+      const again = { ...span, firstSeq: Number.POSITIVE_INFINITY };
       if (occurTimeMs < nowMs - aheadMs) minutes.add(occurTimeMs);
-      else this.#put(high, low, { occurTimeMs, isAhead: true, period: periodOf(nowMs) }, left);
+      else this.#put(high, low, { occurTimeMs, isAhead: true, period: periodOf(nowMs) }, again);
     }
     while (this.#printBytes() > this.#maxPrintBytes) this.#dropPrints();
     this.#collectMinutes();
