@@ -11,6 +11,7 @@ import { gatewayBench } from './gateway.ts';
 import { identifyBench } from './identify.ts';
 import { insertBench } from './insert.ts';
 import { profileReadsBench } from './profile-reads.ts';
+import { seenBench } from './seen.ts';
 import { singleBench } from './single.ts';
 import { stagesBench } from './stages.ts';
 import { startBench } from './start.ts';
@@ -25,6 +26,7 @@ export const benches: readonly Bench[] = [
   emitBench,
   arrowBench,
   insertBench,
+  seenBench,
   gatewayBench,
   singleBench,
   endToEndBench,

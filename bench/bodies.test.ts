@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { scanJsonBody } from '../ingest/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
-import { freshen, makeBodies, sizes } from './bodies.ts';
+import { freshen, makeBodies, occurAt, sizes } from './bodies.ts';
 import { comparePairs, median } from './pairs.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -32,6 +32,16 @@ describe.each(sizes)('bodies of size %s', (size) => {
       }
     }
     expect(ids.size).toBe(5 * options.batch * options.count);
+  });
+
+  it('occur when they are told to', () => {
+    const [body] = makeBodies({ ...options, size, count: 1 });
+    if (body === undefined) throw new Error('no bodies');
+    occurAt(body, nowMs - 1);
+    const { events }: { events: { occurTime: string }[] } = JSON.parse(body.bytes.toString());
+    expect(events.map(({ occurTime }) => Date.parse(occurTime))).toEqual(
+      new Array(options.batch).fill(nowMs - 1),
+    );
   });
 
   it('are as large as they are said to be and hardly easier to compress than real ones', () => {

@@ -13,6 +13,8 @@ export interface Body {
   bytes: Buffer;
   /** Where each event's id begins. */
   idOffsets: Uint32Array;
+  /** Where each event's occurTime begins, 24 characters. */
+  timeOffsets: Uint32Array;
   /** Of the visitor who is said to send it. */
   userAgent: string;
 }
@@ -28,6 +30,7 @@ export interface BodyOptions {
 }
 
 const idPlaceholder = '"eventId":"';
+const timePlaceholder = '"occurTime":"';
 /** Visits overlap as they do on a busy site: a batch holds events of many visitors. */
 const spanMs = 600_000;
 const visitors = 20_000;
@@ -49,7 +52,8 @@ export function makeBodies({ size, batch, count, seed, nowMs }: BodyOptions): Bo
     );
     return {
       bytes,
-      idOffsets: findIds(bytes, batch),
+      idOffsets: findAll(bytes, idPlaceholder, batch),
+      timeOffsets: findAll(bytes, timePlaceholder, batch),
       userAgent: agents[index % agents.length] ?? '',
     };
   });
@@ -71,16 +75,22 @@ export function freshen(body: Body, sequence: number): void {
   }
 }
 
+/** Has every event occur at `timeMs`, as on a site that sends its events at once. */
+export function occurAt({ bytes, timeOffsets }: Body, timeMs: number): void {
+  const text = Buffer.from(new Date(timeMs).toISOString());
+  for (const at of timeOffsets) bytes.set(text, at);
+}
+
 const hexDigits = Buffer.from('0123456789abcdef');
 
-function findIds(bytes: Buffer, batch: number): Uint32Array {
+function findAll(bytes: Buffer, placeholder: string, batch: number): Uint32Array {
   const offsets = new Uint32Array(batch);
   let from = 0;
   for (let index = 0; index < batch; index++) {
-    const at = bytes.indexOf(idPlaceholder, from);
-    if (at < 0) throw new Error(`a body of ${batch} events has ${index} event ids`);
-    offsets[index] = at + idPlaceholder.length;
-    from = at + idPlaceholder.length;
+    const at = bytes.indexOf(placeholder, from);
+    if (at < 0) throw new Error(`a body of ${batch} events has ${placeholder} ${index} times`);
+    offsets[index] = at + placeholder.length;
+    from = at + placeholder.length;
   }
   return offsets;
 }

@@ -22,7 +22,12 @@ export function makeIdentifyBody(prefix: string): Body {
   for (let at = bytes.indexOf(placeholder); at >= 0; at = bytes.indexOf(placeholder, at + 1)) {
     offsets.push(at);
   }
-  return { bytes, idOffsets: Uint32Array.from(offsets), userAgent: 'bench' };
+  return {
+    bytes,
+    idOffsets: Uint32Array.from(offsets),
+    timeOffsets: new Uint32Array(),
+    userAgent: 'bench',
+  };
 }
 
 /** Writes the number, below 10^8, into each of its places. */

@@ -1,7 +1,7 @@
 // The load generator: bodies made beforehand and made fresh in place, one request at a time on each connection. It
 // shares two cores with what it measures, so it spends as little as Node allows.
 
-import { type Body, freshen, makeBodies, type Size } from './bodies.ts';
+import { type Body, freshen, makeBodies, occurAt, type Size } from './bodies.ts';
 import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
 
@@ -17,6 +17,8 @@ export interface LoadOptions {
   seed: number;
   /** Sets the events' times; the same for runs whose bodies are to be the same. */
   nowMs: number;
+  /** Has each event occur when it is sent instead: a long load whose times stand still is like none. */
+  occursNow?: boolean;
   /** Sequences from here on are unused: see `freshen`. */
   firstSequence: number;
   connections: number;
@@ -84,7 +86,9 @@ function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Bo
       `X-Api-Key: ${key}\r\nContent-Length: ${body.bytes.length}\r\n\r\n`,
   );
   const idOffsets = body.idOffsets.map((offset) => offset + head.length);
-  return { bytes: Buffer.concat([head, body.bytes]), idOffsets, userAgent: body.userAgent };
+  const timeOffsets = body.timeOffsets.map((offset) => offset + head.length);
+  const bytes = Buffer.concat([head, body.bytes]);
+  return { bytes, idOffsets, timeOffsets, userAgent: body.userAgent };
 }
 
 interface Lane {
@@ -188,6 +192,7 @@ class LoadRun {
   #send(lane: Lane, dueMs: number): void {
     const body = lane.bodies[lane.next++ % lane.bodies.length];
     if (body === undefined) throw new RangeError('a connection without bodies');
+    if (this.#options.occursNow === true) occurAt(body, now());
     if (this.#options.identifyPrefix === undefined) freshen(body, this.#sequence++);
     else renumber(body, this.#sequence++);
     lane.dueMs = dueMs;

@@ -56,6 +56,7 @@ export const stagesBench: Bench = {
         seen: new SeenSet(256 * 2 ** 20),
         clock: systemClock,
         findStored: async () => [],
+        storeIds: async () => {},
       }),
     };
     try {

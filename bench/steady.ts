@@ -84,7 +84,7 @@ function loadOf(
 ): Promise<LoadResult> {
   const options: LoadOptions = {
     ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed },
-    ...{ nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
+    ...{ occursNow: true, nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
     ...{ firstSequence: session.nextLoad() * 2 ** 22, warmUpMs: 0, durationMs, traced: true },
   };
   return runLoadProcess(options);

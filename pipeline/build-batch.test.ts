@@ -79,8 +79,9 @@ describe('a batch', () => {
       rows: 4,
       projects: ['p', 'q'],
       projectOf: Int32Array.of(0, 0, 1, 0),
-      minOccurTimeMs: Date.UTC(2026, 10, 20, 10),
-      maxOccurTimeMs: Date.UTC(2026, 10, 20, 10),
+      occurTimesMs: new Float64Array(4).fill(Date.UTC(2026, 10, 20, 10)),
+      firstSeq: 100,
+      lastSeq: 101,
       minReceiveTimeMs: receiveTimeMs - 5,
       maxReceiveTimeMs: receiveTimeMs,
     });

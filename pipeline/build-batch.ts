@@ -84,7 +84,10 @@ export class BatchBuilder {
       at = end;
     }
     this.#drain();
-    return { ...this.#ids.snapshot(), sessionless: this.#sessionRows.snapshot() };
+    const firstSeq = messages.seqs[0] ?? 0;
+    const lastSeq = messages.seqs.at(-1) ?? 0;
+    const sessionless = this.#sessionRows.snapshot();
+    return { ...this.#ids.snapshot(), firstSeq, lastSeq, sessionless };
   }
 
   /** The batch of what was read last, less what the verdict drops. */

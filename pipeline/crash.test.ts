@@ -22,13 +22,14 @@ import { SessionModel } from '../test/session-model.ts';
 import { BatchBuilder } from './build-batch.ts';
 import { MessageSource } from './consume.ts';
 import { createDeadLetters } from './dead-letter.ts';
+import { findStored, storeIds } from './event-ids.ts';
 import { EventKeys } from './event-key.ts';
 import { openEventStream, streamCreated } from './event-stream.ts';
 import { Judge } from './judge.ts';
 import { type Ledger, readLedgerRecord, takeOverLedger } from './ledger.ts';
 import { packMessages, readAgain } from './message-batch.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
-import { findStored, loadSeen } from './seen-store.ts';
+import { loadSeen } from './seen-store.ts';
 import { findSessions, loadSessions } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 import { visitorKey } from './visitor-key.ts';
@@ -118,7 +119,9 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     retry: untilAnswered,
   });
   const seen = new SeenSet(minSeenBytes);
-  await loadSeen(clickhouse, seen, new EventKeys(secret), { shard: 0, nowMs: Date.now() });
+  const seenSource = { shard: 0, streamCreatedMs: Date.parse(created) };
+  const eventKeys = new EventKeys(secret);
+  await loadSeen(clickhouse, seen, eventKeys, { ...seenSource, nowMs: Date.now() });
   const stream = openEventStream({
     connection: nats,
     stream: eventsStream(0),
@@ -138,6 +141,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     seen,
     clock: systemClock,
     findStored: (ids, rows) => findStored(clickhouse, ids, rows),
+    storeIds: (span, reach) => storeIds(clickhouse, seenSource, span, reach),
   });
   // Too few in memory: most are looked up in the table.
   const rows = () => ({

@@ -32,11 +32,11 @@ export class IdTable {
   readonly #projects: string[] = [];
   readonly #projectIndex = new Map<string, number>();
   #keys = new Uint32Array(firstSlots);
+  #occurTimes = new Float64Array(firstSlots / 2);
   /** Row numbers by key, open addressing; twice as many slots as rows at least. */
   #slots = new Int32Array(firstSlots).fill(free);
   #project = 0;
   #projectKey: Uint32Array = new Uint32Array(2);
-  readonly #occurTime = new Range();
   readonly #receiveTime = new Range();
 
   constructor(eventKeys: EventKeys) {
@@ -53,7 +53,6 @@ export class IdTable {
     this.#projects.length = 0;
     this.#projectIndex.clear();
     this.#slots.fill(free);
-    this.#occurTime.clear();
     this.#receiveTime.clear();
   }
 
@@ -87,20 +86,19 @@ export class IdTable {
     this.#slots[slot] = row;
     this.#ids.push(eventId, at);
     this.#projectOf.push(this.#project);
-    this.#occurTime.include(occurTimeMs);
+    this.#occurTimes[row] = occurTimeMs;
     return true;
   }
 
   /** A copy of everything, row by row. */
-  snapshot(): Omit<BatchIds, 'sessionless'> {
+  snapshot(): Omit<BatchIds, 'firstSeq' | 'lastSeq' | 'sessionless'> {
     return {
       rows: this.rows,
       keys: this.#keys.slice(0, this.rows * 2),
       eventIds: this.#ids.bytes().slice(),
       projectOf: this.#projectOf.view().slice(),
       projects: [...this.#projects],
-      minOccurTimeMs: this.#occurTime.min,
-      maxOccurTimeMs: this.#occurTime.max,
+      occurTimesMs: this.#occurTimes.slice(0, this.rows),
       minReceiveTimeMs: this.#receiveTime.min,
       maxReceiveTimeMs: this.#receiveTime.max,
     };
@@ -123,6 +121,9 @@ export class IdTable {
       const larger = new Uint32Array(this.#keys.length * 2);
       larger.set(this.#keys);
       this.#keys = larger;
+      const times = new Float64Array(this.#occurTimes.length * 2);
+      times.set(this.#occurTimes);
+      this.#occurTimes = times;
     }
     if (rows * 2 <= this.#slots.length) return;
     const slots = new Int32Array(this.#slots.length * 2).fill(free);

@@ -1,219 +1,290 @@
-// Which events a shard has stored within the last 48 hours, by their 64-bit keys, in a fixed budget of memory. Where
-// the budget does not suffice, it says 'maybe' and the caller looks into the table; it never says 'new' of a stored
-// event.
+// Which events a shard has stored within the last 48 hours, by their 64-bit keys, in a fixed budget of memory. The
+// latest are known exactly. Of older ones it knows the minutes in which they occurred and, as far as the budget goes, a
+// fingerprint of each: where both fit it says 'maybe', and the caller asks the table event_ids. A repetition of a
+// stored event has its id and its occurTime, so it is never taken for new.
 
 import { duplicateWindowMs, maxBatchRows } from '../platform/limits.ts';
+import { fingerprintBytes, KeyTable, markFingerprints, slotBytes } from './key-table.ts';
+import { MinuteSet } from './minute-set.ts';
 
+/** Rows that are looked up in one table before the next; see key-table.ts. */
+const rowsAtOnce = 256;
 /** Keys are forgotten a period at a time. */
 export const periodMs = 6 * 3_600_000;
-const wordsPerSlot = 2;
-const slotBytes = 8;
 const firstSlots = 1 << 16;
-const maxLoad = 0.7;
-/** Of the budget, what filters may take: the rest holds exact keys. */
-const filterShare = 4;
-/** Tables the exact share is cut into: the oldest is turned into a filter when the newest needs room. */
-const tables = 12;
-/** Periods that can be alive at once: eight of six hours are the window, a part of one at either end. */
-const periods = duplicateWindowMs / periodMs + 1;
-const hashesPerKey = 4;
+/** A table is at most this part of the budget. So many are exact, one is room to go on; fingerprints have the rest. */
+const tableShare = 8;
+const exactTables = 3;
+/**
+ * Events that occurred later than this after they were received, by their sender's clock, are remembered exactly until
+ * that moment is past: the minutes to come must stay minutes of which nothing is old.
+ */
+const aheadMs = 120_000;
+/** Of a table's slots, those for them; of the others the minute is marked at once. */
+const aheadShare = 16;
 
 /** The batches that are being stored must be known exactly: no look-up finds their rows yet. */
-const minCapacity = 4 * maxBatchRows;
+const minCapacity = 3 * maxBatchRows;
 /** Room for that. */
 export const minSeenBytes = 8 * 1_048_576;
 
-export type Seen = 'new' | 'stored' | 'maybe';
-
-/** Exact keys of one period, open addressing; a slot of two zeros is free. */
-interface KeyTable {
-  readonly period: number;
-  words: Uint32Array;
-  count: number;
+/** Bounds of some rows of the table events, all inclusive. */
+export interface RowSpan {
+  firstSeq: number;
+  lastSeq: number;
+  minReceiveTimeMs: number;
+  maxReceiveTimeMs: number;
 }
 
-/** What is left of a period's exact keys: a Bloom filter, or nothing but the knowledge that there were some. */
-interface KeyFilter {
+/** A batch's events: none of them twice. */
+export interface SeenBatch extends RowSpan {
+  /** Two words a row. */
+  keys: Uint32Array;
+  occurTimesMs: Float64Array;
+}
+
+/** Row numbers, ascending; all other rows are new. */
+export interface Known {
+  stored: number[];
+  maybe: number[];
+}
+
+interface KeyTimes {
+  occurTimeMs: number;
+  isAhead: boolean;
+  /** In which it was received. */
+  period: number;
+}
+
+/** Exact keys. */
+interface RecentKeys {
   readonly period: number;
-  readonly bits: Uint32Array | undefined;
+  readonly keys: KeyTable;
+  readonly minutes: MinuteSet;
+  /** Key and occurTime of events that have not occurred yet, three numbers each; their minutes are not marked. */
+  readonly ahead: number[];
+  readonly span: RowSpan;
+}
+
+/** What is left of exact keys. */
+interface OldKeys {
+  readonly period: number;
+  readonly minutes: MinuteSet;
+  prints: Uint16Array | undefined;
 }
 
 export class SeenSet {
-  readonly #maxTableSlots: number;
-  readonly #maxTables: number;
-  readonly #filterWords: number;
+  readonly #maxSlots: number;
+  readonly #maxPrintBytes: number;
   /** Oldest first; the last one takes new keys. */
-  #tables: KeyTable[] = [];
-  #filters: KeyFilter[] = [];
+  #recent: RecentKeys[] = [];
+  /** Oldest first. */
+  #old: OldKeys[] = [];
+  /** All minutes of `#old`. */
+  #oldMinutes = new MinuteSet();
+  #unread = { untilMs: Number.NEGATIVE_INFINITY, period: Number.NEGATIVE_INFINITY };
 
   /** `budgetBytes` bounds the memory of all keys; at least `minSeenBytes`. */
   constructor(budgetBytes: number) {
-    const filterBytes = budgetBytes / filterShare;
-    this.#maxTableSlots = powerOfTwoUpTo((budgetBytes - filterBytes) / tables / slotBytes);
-    this.#maxTables = Math.floor((budgetBytes - filterBytes) / (this.#maxTableSlots * slotBytes));
-    this.#filterWords = powerOfTwoUpTo(filterBytes / periods / 4);
+    this.#maxSlots = 2 ** Math.floor(Math.log2(budgetBytes / tableShare / slotBytes));
+    const exactBytes = (exactTables + 1) * this.#maxSlots * slotBytes;
+    this.#maxPrintBytes = budgetBytes - exactBytes;
     if (this.capacity < minCapacity) throw new RangeError('seen-set: the budget is too small');
   }
 
-  /** Exact keys that fit before filters have to serve. */
+  /** The latest keys that are always known exactly. */
   get capacity(): number {
-    return Math.floor(this.#maxTables * this.#maxTableSlots * maxLoad);
+    return (exactTables - 1) * KeyTable.room(this.#maxSlots);
   }
 
   get bytes(): number {
-    let words = 0;
-    for (const table of this.#tables) words += table.words.length;
-    for (const filter of this.#filters) words += filter.bits?.length ?? 0;
-    return words * 4;
+    return this.#exactBytes() + this.#printBytes();
+  }
+
+  /** Rows that event_ids should get now, so that `retire` can be called before the budget is exceeded. */
+  get leaving(): RowSpan | undefined {
+    const share = (exactTables - 1) * this.#maxSlots * slotBytes;
+    return this.#exactBytes() > share && this.#recent.length > 1
+      ? this.#recent[0]?.span
+      : undefined;
+  }
+
+  /** Whether that cannot wait any longer. */
+  get isOver(): boolean {
+    return this.#exactBytes() > exactTables * this.#maxSlots * slotBytes;
+  }
+
+  /** Every stored row up to this stream sequence has left, once what is leaving has. */
+  get reach(): number {
+    return Math.min(...this.#recent.slice(1).map(({ span }) => span.firstSeq)) - 1;
+  }
+
+  /** Tells what is known of each row and adds those that are not stored yet, as received at `nowMs`. */
+  check(batch: SeenBatch, nowMs: number): Known {
+    const { keys, occurTimesMs } = batch;
+    const known: Known = { stored: [], maybe: [] };
+    this.#expire(nowMs);
+    const count = occurTimesMs.length;
+    const stored = new Uint8Array(count);
+    const maybe = new Uint8Array(count);
+    for (let from = 0; from < count; from += rowsAtOnce) {
+      const rows = new Int32Array(Math.min(rowsAtOnce, count - from));
+      for (let at = 0; at < rows.length; at++) rows[at] = from + at;
+      for (const table of this.#recent) table.keys.mark(keys, rows, stored);
+      this.#markOld(
+        batch,
+        rows.filter((row) => stored[row] === 0),
+        maybe,
+      );
+      for (const row of rows) {
+        if (stored[row] === 1) {
+          known.stored.push(row);
+          continue;
+        }
+        if (maybe[row] === 1) known.maybe.push(row);
+        const times = timesOf(occurTimesMs[row] ?? 0, nowMs);
+        this.#put(keys[row * 2] ?? 0, keys[row * 2 + 1] ?? 0, times, batch);
+      }
+    }
+    return known;
+  }
+
+  /** Adds a stored row's key that is known not to be here. Receive times come in ascending order, by the minute. */
+  add(high: number, low: number, occurTimeMs: number, receiveTimeMs: number, seq: number): void {
+    const [minReceiveTimeMs, maxReceiveTimeMs] = [receiveTimeMs, receiveTimeMs];
+    const span = { firstSeq: seq, lastSeq: seq, minReceiveTimeMs, maxReceiveTimeMs };
+    this.#put(high, low, timesOf(occurTimeMs, receiveTimeMs), span);
+  }
+
+  /** There are stored rows that were not added; all of them were received and occurred up to then. */
+  addUnread(untilMs: number): void {
+    this.#unread = { untilMs, period: periodOf(untilMs) };
   }
 
   /**
-   * Marks in `verdicts`, one entry a row, what is known of each key and adds those that are not stored yet, as received
-   * at `nowMs`. `keys` has two words a row, none of them twice.
+   * Shrinks the oldest exact keys to fingerprints: event_ids has got the rows of `leaving`. Does nothing where these
+   * are other keys by now, as those were forgotten meanwhile.
    */
-  check(keys: Uint32Array, nowMs: number, verdicts: Seen[]): void {
-    const rows = keys.length / wordsPerSlot;
-    this.#expire(nowMs);
-    verdicts.length = rows;
-    verdicts.fill('new');
-    for (const filter of this.#filters) markMaybe(filter, keys, verdicts);
-    // A table at a time, not a key at a time: the look-ups of one pass wait for memory together.
-    for (const table of this.#tables) markStored(table, keys, verdicts);
-    for (let row = 0; row < rows; row++) {
-      if (verdicts[row] === 'stored') continue;
-      this.add(keys[row * wordsPerSlot] ?? 0, keys[row * wordsPerSlot + 1] ?? 0, nowMs);
+  retire(nowMs: number, left = this.#recent[0]?.span): void {
+    const [oldest] = this.#recent;
+    if (oldest === undefined || oldest.span !== left) return;
+    this.#recent.shift();
+    const { period, minutes, ahead, keys, span } = oldest;
+    this.#old.push({ period, minutes, prints: keys.fingerprints() });
+    for (let at = 0; at < ahead.length; at += 3) {
+      const [high = 0, low = 0, occurTimeMs = 0] = ahead.slice(at, at + 3);
+      // Already with the rows that leave: their sequences say nothing of those that stay.
+      const again = { ...span, firstSeq: Number.POSITIVE_INFINITY };
+      if (occurTimeMs < nowMs - aheadMs) minutes.add(occurTimeMs);
+      else this.#put(high, low, { occurTimeMs, isAhead: true, period: periodOf(nowMs) }, again);
+    }
+    while (this.#printBytes() > this.#maxPrintBytes) this.#dropPrints();
+    this.#collectMinutes();
+  }
+
+  /** Sets `maybe` for those of `rows` that may be repetitions of what is not known exactly any more. */
+  #markOld({ keys, occurTimesMs }: SeenBatch, rows: Int32Array, maybe: Uint8Array): void {
+    const timeOf = (row: number): number => occurTimesMs[row] ?? 0;
+    for (const row of rows) if (timeOf(row) <= this.#unread.untilMs) maybe[row] = 1;
+    const late = rows.filter((row) => this.#oldMinutes.has(timeOf(row)));
+    if (late.length === 0) return;
+    for (const { minutes, prints } of this.#old) {
+      const some = late.filter((row) => minutes.has(timeOf(row)));
+      if (prints !== undefined) markFingerprints(prints, keys, some, maybe);
+      else for (const row of some) maybe[row] = 1;
     }
   }
 
-  /** Adds a key that is known not to be here, as received at `receiveTimeMs`. Periods come in ascending order. */
-  add(high: number, low: number, receiveTimeMs: number): void {
-    const period = Math.floor(receiveTimeMs / periodMs);
-    let table = this.#tables.at(-1);
-    if (table === undefined || table.period < period || this.#isFull(table)) {
-      table = this.#openTable(Math.max(period, table?.period ?? period));
+  #put(high: number, low: number, { occurTimeMs, isAhead, period }: KeyTimes, span: RowSpan): void {
+    let table = this.#recent.at(-1);
+    if (table === undefined || table.period < period || this.#isDone(table)) {
+      table = this.#open(Math.max(period, table?.period ?? period));
     }
-    if (table.count + 1 > (table.words.length / wordsPerSlot) * maxLoad) grow(table);
-    insert(table.words, high, low);
-    table.count++;
+    if (table.keys.isFull) table.keys.grow();
+    table.keys.add(high, low);
+    include(table.span, span);
+    if (isAhead && table.ahead.length < (3 * this.#maxSlots) / aheadShare) {
+      table.ahead.push(high, low, occurTimeMs);
+    } else {
+      table.minutes.add(occurTimeMs);
+    }
   }
 
-  /** Every key of this period may be stored: said of rows that were not read for want of room. */
-  addUnread(receiveTimeMs: number): void {
-    this.#filters.push({ period: Math.floor(receiveTimeMs / periodMs), bits: undefined });
+  #isDone({ keys }: RecentKeys): boolean {
+    return keys.isFull && keys.slots === this.#maxSlots;
   }
 
-  #isFull(table: KeyTable): boolean {
-    const slots = table.words.length / wordsPerSlot;
-    return slots === this.#maxTableSlots && table.count + 1 > slots * maxLoad;
-  }
-
-  #openTable(period: number): KeyTable {
-    if (this.#tables.length >= this.#maxTables) this.#retireOldest();
-    const slots = Math.min(firstSlots, this.#maxTableSlots);
-    const table = { period, words: new Uint32Array(slots * wordsPerSlot), count: 0 };
-    this.#tables.push(table);
+  #open(period: number): RecentKeys {
+    const last = this.#recent.at(-1);
+    // What has filled a whole table will fill the next: growing it step by step would only take time.
+    const slots = last !== undefined && this.#isDone(last) ? this.#maxSlots : firstSlots;
+    const table = {
+      period,
+      keys: new KeyTable(slots),
+      minutes: new MinuteSet(),
+      ahead: [],
+      span: {
+        firstSeq: Number.POSITIVE_INFINITY,
+        lastSeq: 0,
+        minReceiveTimeMs: Number.POSITIVE_INFINITY,
+        maxReceiveTimeMs: 0,
+      },
+    };
+    this.#recent.push(table);
     return table;
   }
 
-  #retireOldest(): void {
-    const oldest = this.#tables.shift();
+  /** Gives up the oldest fingerprints; their minutes are kept, in one place for a period. */
+  #dropPrints(): void {
+    const oldest = this.#old.find(({ prints }) => prints !== undefined);
     if (oldest === undefined) return;
-    const filter = this.#filterOf(oldest.period);
-    // Without bits it says 'maybe' to everything already.
-    if (filter.bits === undefined) return;
-    for (let at = 0; at < oldest.words.length; at += wordsPerSlot) {
-      const high = oldest.words[at] ?? 0;
-      const low = oldest.words[at + 1] ?? 0;
-      if ((high | low) !== 0) addToFilter(filter.bits, high, low);
-    }
+    oldest.prints = undefined;
+    const other = this.#old.find(
+      (one) => one !== oldest && one.prints === undefined && one.period === oldest.period,
+    );
+    if (other === undefined) return;
+    other.minutes.addAll(oldest.minutes);
+    this.#old = this.#old.filter((one) => one !== oldest);
   }
 
-  #filterOf(period: number): KeyFilter {
-    const known = this.#filters.find((filter) => filter.period === period);
-    if (known !== undefined) return known;
-    const filter = { period, bits: new Uint32Array(this.#filterWords) };
-    this.#filters.push(filter);
-    return filter;
+  #collectMinutes(): void {
+    this.#oldMinutes = new MinuteSet();
+    for (const { minutes } of this.#old) this.#oldMinutes.addAll(minutes);
+  }
+
+  #exactBytes(): number {
+    return this.#recent.reduce((sum, { keys }) => sum + keys.bytes, 0);
+  }
+
+  #printBytes(): number {
+    return this.#old.reduce((sum, { prints }) => sum + (prints?.length ?? 0) * fingerprintBytes, 0);
   }
 
   /** Forgets periods that ended before the window. */
   #expire(nowMs: number): void {
-    const firstPeriod = Math.floor((nowMs - duplicateWindowMs) / periodMs);
-    if ((this.#tables[0]?.period ?? firstPeriod) < firstPeriod) {
-      this.#tables = this.#tables.filter((table) => table.period >= firstPeriod);
+    const firstPeriod = periodOf(nowMs - duplicateWindowMs);
+    if ((this.#recent[0]?.period ?? firstPeriod) < firstPeriod) {
+      this.#recent = this.#recent.filter(({ period }) => period >= firstPeriod);
     }
-    if (this.#filters.some((filter) => filter.period < firstPeriod)) {
-      this.#filters = this.#filters.filter((filter) => filter.period >= firstPeriod);
+    if ((this.#old[0]?.period ?? firstPeriod) < firstPeriod) {
+      this.#old = this.#old.filter(({ period }) => period >= firstPeriod);
+      this.#collectMinutes();
     }
+    if (this.#unread.period < firstPeriod) this.#unread.untilMs = Number.NEGATIVE_INFINITY;
   }
 }
 
-function markStored(table: KeyTable, keys: Uint32Array, verdicts: Seen[]): void {
-  const words = table.words;
-  const mask = words.length / wordsPerSlot - 1;
-  for (let row = 0; row < verdicts.length; row++) {
-    const high = keys[row * wordsPerSlot];
-    const low = keys[row * wordsPerSlot + 1] ?? 0;
-    let slot = low & mask;
-    for (;;) {
-      const slotHigh = words[slot * wordsPerSlot];
-      const slotLow = words[slot * wordsPerSlot + 1];
-      if (slotLow === low && slotHigh === high) {
-        verdicts[row] = 'stored';
-        break;
-      }
-      if (slotLow === 0 && slotHigh === 0) break;
-      slot = (slot + 1) & mask;
-    }
-  }
+function timesOf(occurTimeMs: number, nowMs: number): KeyTimes {
+  return { occurTimeMs, isAhead: occurTimeMs > nowMs + aheadMs, period: periodOf(nowMs) };
 }
 
-function markMaybe(filter: KeyFilter, keys: Uint32Array, verdicts: Seen[]): void {
-  for (let row = 0; row < verdicts.length; row++) {
-    const high = keys[row * wordsPerSlot] ?? 0;
-    const low = keys[row * wordsPerSlot + 1] ?? 0;
-    if (filter.bits === undefined || isInFilter(filter.bits, high, low)) verdicts[row] = 'maybe';
-  }
+function periodOf(timeMs: number): number {
+  return Math.floor(timeMs / periodMs);
 }
 
-function insert(words: Uint32Array, high: number, low: number): void {
-  const mask = words.length / wordsPerSlot - 1;
-  let slot = low & mask;
-  while (((words[slot * wordsPerSlot] ?? 0) | (words[slot * wordsPerSlot + 1] ?? 0)) !== 0) {
-    slot = (slot + 1) & mask;
-  }
-  words[slot * wordsPerSlot] = high;
-  words[slot * wordsPerSlot + 1] = low;
-}
-
-function grow(table: KeyTable): void {
-  const larger = new Uint32Array(table.words.length * 2);
-  for (let at = 0; at < table.words.length; at += wordsPerSlot) {
-    const high = table.words[at] ?? 0;
-    const low = table.words[at + 1] ?? 0;
-    if ((high | low) !== 0) insert(larger, high, low);
-  }
-  table.words = larger;
-}
-
-/** Bit positions by double hashing: the key is a hash already, its halves are independent. */
-function addToFilter(bits: Uint32Array, high: number, low: number): void {
-  const mask = bits.length * 32 - 1;
-  for (let hash = 0; hash < hashesPerKey; hash++) {
-    const bit = (high + Math.imul(hash, low | 1)) & mask;
-    bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
-  }
-}
-
-function isInFilter(bits: Uint32Array, high: number, low: number): boolean {
-  const mask = bits.length * 32 - 1;
-  for (let hash = 0; hash < hashesPerKey; hash++) {
-    const bit = (high + Math.imul(hash, low | 1)) & mask;
-    if (((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
-  }
-  return true;
-}
-
-function powerOfTwoUpTo(value: number): number {
-  return 2 ** Math.floor(Math.log2(value));
+function include(span: RowSpan, other: RowSpan): void {
+  span.firstSeq = Math.min(span.firstSeq, other.firstSeq);
+  span.lastSeq = Math.max(span.lastSeq, other.lastSeq);
+  span.minReceiveTimeMs = Math.min(span.minReceiveTimeMs, other.minReceiveTimeMs);
+  span.maxReceiveTimeMs = Math.max(span.maxReceiveTimeMs, other.maxReceiveTimeMs);
 }

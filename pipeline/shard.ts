@@ -15,6 +15,7 @@ import { buckets, eventsStream } from '../platform/topology.ts';
 import { Audit } from './audit.ts';
 import { MessageSource, type SourceLimits } from './consume.ts';
 import { createDeadLetters } from './dead-letter.ts';
+import { findStored, type SeenSource, storeIds } from './event-ids.ts';
 import type { EventKeys } from './event-key.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { createInsert } from './insert.ts';
@@ -24,7 +25,7 @@ import { forgetBytes, type MessageBatch, packMessages, readAgain } from './messa
 import type { PipelineMetrics } from './pipeline-metrics.ts';
 import type { BuilderPool } from './pool.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
-import { findStored, loadSeen } from './seen-store.ts';
+import { loadSeen } from './seen-store.ts';
 import { findSessions, loadSessions, type StoredRows } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 import type { BatchIds, BuiltBatch, Verdict } from './thread-messages.ts';
@@ -92,7 +93,8 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
     writer: randomUUID(),
     retry: untilAnswered,
   });
-  const { seen, loaded } = await untilAnswered(() => loadSeenSet(options));
+  const seenSource = { shard, streamCreatedMs: Date.parse(created) };
+  const { seen, loaded } = await untilAnswered(() => loadSeenSet(options, seenSource));
   const storedRows = (): StoredRows => ({
     shard,
     // Without a record nothing says which rows were left unfinished: all that are there count.
@@ -113,7 +115,8 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
   if (options.stop.aborted) stopSource();
   const books = openBooks(options, seen);
   try {
-    const parts = writerParts(options, { ledger, source, stream, seen, sessions, untilAnswered });
+    const opened = { ledger, source, stream, seen, seenSource, sessions, untilAnswered };
+    const parts = writerParts(options, opened);
     const onDone = (done: DoneBatch) => {
       sessions.done();
       books.record(done);
@@ -127,15 +130,12 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
 }
 
 /** A new set each try: one that was filled halfway must not be filled again. */
-async function loadSeenSet({
-  clickhouse,
-  seenMaxBytes,
-  eventKeys,
-  shard,
-  clock,
-}: ShardOptions): Promise<{ seen: SeenSet; loaded: number }> {
+async function loadSeenSet(
+  { clickhouse, seenMaxBytes, eventKeys, clock }: ShardOptions,
+  source: SeenSource,
+): Promise<{ seen: SeenSet; loaded: number }> {
   const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
-  const loaded = await loadSeen(clickhouse, seen, eventKeys, { shard, nowMs: clock.nowMs() });
+  const loaded = await loadSeen(clickhouse, seen, eventKeys, { ...source, nowMs: clock.nowMs() });
   return { seen, loaded };
 }
 
@@ -165,18 +165,20 @@ interface Opened {
   source: MessageSource;
   stream: EventStream;
   seen: SeenSet;
+  seenSource: SeenSource;
   sessions: Sessions;
   untilAnswered: UntilAnswered;
 }
 
 function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, 'onDone'> {
   const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
-  const { ledger, source, stream, seen, sessions, untilAnswered } = opened;
+  const { ledger, source, stream, seen, seenSource, sessions, untilAnswered } = opened;
   const label = { shard: String(shard) };
   const judge = new Judge({
     seen,
     clock,
     findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
+    storeIds: (span, reach) => untilAnswered(() => storeIds(clickhouse, seenSource, span, reach)),
   });
   return {
     ledger,

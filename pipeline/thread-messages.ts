@@ -38,8 +38,11 @@ export interface BatchIds {
   /** For each row an index into `projects`. Transferred. */
   projectOf: Int32Array<ArrayBuffer>;
   projects: string[];
-  minOccurTimeMs: number;
-  maxOccurTimeMs: number;
+  /** For each row. Transferred. */
+  occurTimesMs: Float64Array<ArrayBuffer>;
+  /** Stream sequences of its messages. */
+  firstSeq: number;
+  lastSeq: number;
   minReceiveTimeMs: number;
   maxReceiveTimeMs: number;
   sessionless: SessionlessRows;

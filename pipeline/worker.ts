@@ -16,7 +16,11 @@ const builder = new BatchBuilder(settings.secret);
 
 export default async function build({ shard, messages, port }: BuildTask): Promise<void> {
   const ids: BatchIds = builder.read(shard, messages);
-  port.postMessage(ids, [ids.keys.buffer, ids.eventIds.buffer, ids.projectOf.buffer]);
+  const { keys, eventIds, projectOf, occurTimesMs } = ids;
+  port.postMessage(
+    ids,
+    [keys, eventIds, projectOf, occurTimesMs].map(({ buffer }) => buffer),
+  );
   const verdict = await verdictOn(port);
   if (verdict === undefined) return;
   const built: BuiltBatch = builder.finish(verdict);

@@ -133,6 +133,7 @@ export class Shard {
         seen,
         clock: { nowMs: () => nowMs },
         findStored: () => Promise.reject(new Broken('nothing here is beyond the budget')),
+        storeIds: () => Promise.reject(new Broken('nothing here is beyond the budget')),
       });
       const stream = this.#stream(life, name);
       source = new MessageSource(stream, {
@@ -183,7 +184,7 @@ export class Shard {
     for (const row of this.rows) {
       parseUuid(row.id, id);
       writeEventKey(eventKeys.projectKey(project), id, 0, key, 0);
-      seen.add(key[0] ?? 0, key[1] ?? 0, nowMs);
+      seen.add(key[0] ?? 0, key[1] ?? 0, row.timeMs, nowMs, row.seq);
     }
     return seen;
   }

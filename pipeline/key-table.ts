@@ -1,0 +1,142 @@
+// A hash set of 64-bit keys in one typed array, and what is left of it when it must shrink to a quarter: sixteen bits
+// of each key at the place where the key was. Keys are hashes already: their low bits say where they belong.
+
+const wordsPerSlot = 2;
+/** Of a full table: a look-up of what is not there passes eight slots then. */
+const maxLoad = 0.75;
+export const slotBytes = 8;
+export const fingerprintBytes = 2;
+
+/** Open addressing; a slot of two zeros is free, and no key is that. */
+export class KeyTable {
+  #words: Uint32Array;
+  #count = 0;
+
+  /** `slots` is a power of two. */
+  constructor(slots: number) {
+    this.#words = new Uint32Array(slots * wordsPerSlot);
+  }
+
+  /** Keys that a table of so many slots takes before it must grow. */
+  static room(slots: number): number {
+    return Math.floor(slots * maxLoad);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get slots(): number {
+    return this.#words.length / wordsPerSlot;
+  }
+
+  get bytes(): number {
+    return this.#words.byteLength;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= KeyTable.room(this.slots);
+  }
+
+  /** Adds a key that is not here. */
+  add(high: number, low: number): void {
+    insert(this.#words, high, low);
+    this.#count++;
+  }
+
+  /** Twice the room. */
+  grow(): void {
+    const larger = new Uint32Array(this.#words.length * 2);
+    for (let at = 0; at < this.#words.length; at += wordsPerSlot) {
+      const high = this.#words[at] ?? 0;
+      const low = this.#words[at + 1] ?? 0;
+      if ((high | low) !== 0) insert(larger, high, low);
+    }
+    this.#words = larger;
+  }
+
+  /**
+   * Sets `found[row]` for those of `rows` whose key, two words a row, is here. First it reads a word of each place:
+   * those reads wait for memory together, where each look-up waits by itself. Few rows at a time, so that what was read
+   * is still near.
+   */
+  mark(keys: Uint32Array, rows: Int32Array, found: Uint8Array): void {
+    const words = this.#words;
+    const mask = words.length / wordsPerSlot - 1;
+    let read = 0;
+    for (const row of rows) {
+      read ^= words[((keys[row * wordsPerSlot + 1] ?? 0) & mask) * wordsPerSlot] ?? 0;
+    }
+    touched = read;
+    for (const row of rows) {
+      const high = keys[row * wordsPerSlot];
+      const low = keys[row * wordsPerSlot + 1] ?? 0;
+      let slot = low & mask;
+      for (;;) {
+        const slotHigh = words[slot * wordsPerSlot];
+        const slotLow = words[slot * wordsPerSlot + 1];
+        if (slotLow === low && slotHigh === high) {
+          found[row] = 1;
+          break;
+        }
+        if (slotLow === 0 && slotHigh === 0) break;
+        slot = (slot + 1) & mask;
+      }
+    }
+  }
+
+  /** For `markFingerprints`, which finds every key that is here and about one in 7,000 of others. */
+  fingerprints(): Uint16Array {
+    const prints = new Uint16Array(this.slots);
+    for (let slot = 0; slot < prints.length; slot++) {
+      const high = this.#words[slot * wordsPerSlot] ?? 0;
+      if ((high | (this.#words[slot * wordsPerSlot + 1] ?? 0)) !== 0) prints[slot] = printOf(high);
+    }
+    return prints;
+  }
+}
+
+/** As `KeyTable.mark`, but also sets `found[row]` for a few whose key is not there. */
+export function markFingerprints(
+  prints: Uint16Array,
+  keys: Uint32Array,
+  rows: Int32Array,
+  found: Uint8Array,
+): void {
+  const mask = prints.length - 1;
+  let read = 0;
+  for (const row of rows) read ^= prints[(keys[row * wordsPerSlot + 1] ?? 0) & mask] ?? 0;
+  touched = read;
+  for (const row of rows) {
+    const wanted = printOf(keys[row * wordsPerSlot] ?? 0);
+    let slot = (keys[row * wordsPerSlot + 1] ?? 0) & mask;
+    for (;;) {
+      const print = prints[slot] ?? 0;
+      if (print === wanted) {
+        found[row] = 1;
+        break;
+      }
+      if (print === 0) break;
+      slot = (slot + 1) & mask;
+    }
+  }
+}
+
+/** What was read ahead goes here, as a compiler may leave out what goes nowhere. */
+export let touched = 0;
+
+/** Never zero, which marks a free slot. */
+function printOf(high: number): number {
+  const print = high >>> 16;
+  return print === 0 ? 1 : print;
+}
+
+function insert(words: Uint32Array, high: number, low: number): void {
+  const mask = words.length / wordsPerSlot - 1;
+  let slot = low & mask;
+  while (((words[slot * wordsPerSlot] ?? 0) | (words[slot * wordsPerSlot + 1] ?? 0)) !== 0) {
+    slot = (slot + 1) & mask;
+  }
+  words[slot * wordsPerSlot] = high;
+  words[slot * wordsPerSlot + 1] = low;
+}

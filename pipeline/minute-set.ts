@@ -1,0 +1,50 @@
+// A set of minutes, a bit each: a few pages for events that occurred of late, a few thousand for those of decades.
+
+const minuteMs = 60_000;
+const minutesPerPage = 1_440;
+const wordsPerPage = minutesPerPage / 32;
+
+export class MinuteSet {
+  readonly #pages = new Map<number, Uint32Array>();
+  // Most look-ups are of the page before.
+  #lastNumber = Number.NaN;
+  #lastPage: Uint32Array | undefined;
+
+  /** Adds the minute of a time in milliseconds. */
+  add(timeMs: number): void {
+    const minute = Math.floor(timeMs / minuteMs);
+    const number = Math.floor(minute / minutesPerPage);
+    const bit = minute - number * minutesPerPage;
+    const page = this.#page(number) ?? this.#openPage(number);
+    page[bit >>> 5] = (page[bit >>> 5] ?? 0) | (1 << (bit & 31));
+  }
+
+  has(timeMs: number): boolean {
+    const minute = Math.floor(timeMs / minuteMs);
+    const number = Math.floor(minute / minutesPerPage);
+    const bit = minute - number * minutesPerPage;
+    return (((this.#page(number)?.[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
+  }
+
+  addAll(other: MinuteSet): void {
+    for (const [number, words] of other.#pages) {
+      const page = this.#page(number) ?? this.#openPage(number);
+      for (let at = 0; at < wordsPerPage; at++) page[at] = (page[at] ?? 0) | (words[at] ?? 0);
+    }
+  }
+
+  #page(number: number): Uint32Array | undefined {
+    if (number !== this.#lastNumber) {
+      this.#lastNumber = number;
+      this.#lastPage = this.#pages.get(number);
+    }
+    return this.#lastPage;
+  }
+
+  #openPage(number: number): Uint32Array {
+    const page = new Uint32Array(wordsPerPage);
+    this.#pages.set(number, page);
+    this.#lastPage = page;
+    return page;
+  }
+}
