@@ -19,6 +19,7 @@ const options = {
     ...autoColumns.map(({ property }) => property),
     ...['$latitude', '$longitude', '$mobile', '$bot_score', '$verified_bot', '$ip'],
   ],
+  textsRead: [0, 3],
   maxRows: 5_000,
   maxBytes: 16 << 20,
 };

@@ -1,8 +1,9 @@
 // The scanner's second mode: bodies that were validated once become columns in the module's memory without an object
 // per event. It knows which auto properties have columns of their own because it is told, and nothing of enrichment
-// but its means: what is dropped, what is added to each event, which cells are written over.
+// but its means: what is dropped, what is added to each event, what is written over texts.
 
 import { type AddedProperty, addedBytes, mapVariants, writeAdded } from './added-property.ts';
+import { CellOutcomes } from './cell-outcomes.ts';
 import { type ColumnRoom, type ColumnViews, type TextViews, viewColumns } from './column-views.ts';
 import * as layout from './scanner/column-layout.ts';
 import { bodyBase } from './scanner/layout.ts';
@@ -15,6 +16,8 @@ export interface ColumnScannerOptions {
   readonly wellKnown: WellKnownKinds;
   /** Auto properties by slot: exactly 22 with a column of their own, then 6 that may be dropped or added. */
   readonly properties: readonly string[];
+  /** Slots of the texts that `outcomes` of a row depend on. */
+  readonly textsRead: readonly number[];
   /** Rows that there is room for, of which the last body may need `limits.maxEventsPerRequest`. */
   readonly maxRows: number;
   /** Bytes of text of one sort; at least the largest body. */
@@ -36,6 +39,8 @@ const full: Appended = { kind: 'full' };
 
 /** Columns under construction, with a module and a memory of their own: one per thread. */
 export class ColumnScanner {
+  /** What is written over the texts of rows. They are forgotten with the texts. */
+  readonly outcomes: CellOutcomes;
   readonly #module: ScannerModule;
   readonly #properties: readonly string[];
   readonly #functions: ReturnType<typeof functionsOf>;
@@ -48,10 +53,12 @@ export class ColumnScanner {
   #views: ColumnViews;
 
   /** Throws where there is no memory, or the slots are not as many as the module has. */
-  constructor({ limits, wellKnown, properties, maxRows, maxBytes }: ColumnScannerOptions) {
+  constructor(options: ColumnScannerOptions) {
+    const { limits, wellKnown, properties, textsRead, maxRows, maxBytes } = options;
     this.#properties = properties;
     this.#module = instantiateScanner(limits, wellKnown);
     this.#functions = functionsOf(this.#module);
+    this.outcomes = new CellOutcomes(this.#module, textsRead);
     if (properties.length !== layout.propertySlots) {
       throw new Error('column scanner: other slots than the module has');
     }
@@ -95,7 +102,7 @@ export class ColumnScanner {
 
   /** Forgets all rows; cells keep their meaning. */
   clearRows(): void {
-    this.#functions.resetRows();
+    this.#functions.forgetRows();
   }
 
   /** Forgets all rows and texts; memory is kept. */
@@ -197,11 +204,11 @@ function functionsOf(module: ScannerModule) {
     append: module.exported('append'),
     dropBody: module.exported('dropBody'),
     forgetAll: module.exported('forgetAll'),
+    forgetRows: module.exported('forgetRows'),
     internedTexts: module.exported('internedTexts'),
     internScratch: module.exported('internScratch'),
     regionOf: module.exported('regionOf'),
     reserve: module.exported('reserve'),
-    resetRows: module.exported('resetRows'),
     roomForEntries: module.exported('roomForEntries'),
     rowCount: module.exported('rowCount'),
     setPolicy: module.exported('setPolicy'),
