@@ -35,7 +35,7 @@ export interface ScannedColumns {
   /** A bit for each text column that is not empty. */
   readonly slots: number;
   /** By slot, for the columns of plain text. */
-  readonly plainTexts: readonly (TextViews | undefined)[];
+  readonly plainTexts: ReadonlyMap<number, TextViews>;
   /** By row, for those that are cookieless: who they are. */
   readonly cookielessIds: Map<number, string>;
   /** One more than the largest cell. */
@@ -161,7 +161,7 @@ export class EventColumns {
     this.#occurTime.pushWords(views.occurTimes, from, to);
     for (const [slot, column] of this.#texts.entries()) {
       const cells = views.texts[slot];
-      const plain = scanned.plainTexts[slot];
+      const plain = scanned.plainTexts.get(slot);
       if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
       else if (column instanceof DictionaryColumn && cells !== undefined) {
         if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);

@@ -20,6 +20,9 @@ const maxBytes = 4 * 1_048_576;
 /** Twice what is laid out at first: what odd bodies made of it is not kept for good. */
 const maxKeptBytes = 96 * 1_048_576;
 
+/** Of the columns of plain text. */
+const plainSlots = autoColumns.flatMap(({ lowCardinality }, slot) => (lowCardinality ? [] : slot));
+
 /** A request whose events are among the scanned rows. */
 export interface ScannedRequest {
   readonly context: RequestContext;
@@ -76,9 +79,8 @@ export class ScannedRows {
 
   /** All rows, enriched, but for the ids of those that are cookieless. */
   columns(): ScannedColumns {
-    const plainTexts = autoColumns.map(({ lowCardinality }, slot) =>
-      lowCardinality ? undefined : this.#scanner.textsOf(slot),
-    );
+    const texts = this.#scanner.textsOf(plainSlots);
+    const plainTexts = new Map(texts?.map((own, index) => [plainSlots[index] ?? 0, own]));
     const { views, cells, outcomes } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
     return { views, slots: outcomes.slotsPut, plainTexts, cookielessIds: new Map(), cells, textOf };

@@ -34,6 +34,9 @@ export type Appended =
 const mostRows = 1_000_000;
 const mostBytes = 128 << 20;
 
+/** The module copies texts in steps of so many bytes. */
+const copyStep = 16;
+
 const appended: Appended = { kind: 'appended' };
 const full: Appended = { kind: 'full' };
 
@@ -153,20 +156,31 @@ export class ColumnScanner {
     return this.#bytes.toString('utf8', start, start + this.#functions.textLengthOf(cell));
   }
 
-  /** The texts of a slot's column, one after the other: a copy. Undefined where there is no room to write them. */
-  textsOf(slot: number): TextViews | undefined {
+  /**
+   * The texts of the columns of these slots, each column's one after the other: good until the next call of `append`.
+   * Undefined where there is no room to write them.
+   */
+  textsOf(slots: readonly number[]): TextViews[] | undefined {
     const { rows } = this;
-    const cells = this.#functions.regionOf(layout.regionTexts + slot);
-    const length = this.#functions.textBytes(cells, rows);
-    const ends = this.#origin;
-    const bytes = ends + (rows + 1) * 4;
-    if (this.#functions.reserve(bytes - ends + length) === 0) return undefined;
+    const endBytes = (rows + 1) * 4;
+    const columns = slots.map((slot) => {
+      const cells = this.#functions.regionOf(layout.regionTexts + slot);
+      return { cells, textBytes: this.#functions.textBytes(cells, rows) };
+    });
+    const spaceOf = (textBytes: number): number => alignedUp(endBytes + textBytes + copyStep);
+    const space = columns.reduce((sum, { textBytes }) => sum + spaceOf(textBytes), 0);
+    if (this.#functions.reserve(space) === 0) return undefined;
     this.#renew();
-    this.#functions.writeTexts(cells, rows, ends, bytes);
-    return {
-      ends: new Int32Array(this.#memory, ends, rows + 1).slice(),
-      bytes: new Uint8Array(this.#memory, bytes, length).slice(),
-    };
+    let at = this.#origin;
+    return columns.map(({ cells, textBytes }) => {
+      const [ends, bytes] = [at, at + endBytes];
+      this.#functions.writeTexts(cells, rows, ends, bytes);
+      at += spaceOf(textBytes);
+      return {
+        ends: new Int32Array(this.#memory, ends, rows + 1),
+        bytes: new Uint8Array(this.#memory, bytes, textBytes),
+      };
+    });
   }
 
   #putAdded(index: number, property: AddedProperty): boolean {
@@ -196,6 +210,10 @@ export class ColumnScanner {
     this.#words = new Int32Array(this.#memory);
     this.#views = viewColumns(this.#memory, this.#functions.regionOf, this.#room);
   }
+}
+
+function alignedUp(bytes: number): number {
+  return Math.ceil(bytes / copyStep) * copyStep;
 }
 
 function functionsOf(module: ScannerModule) {
