@@ -120,7 +120,7 @@ export class EventColumns {
   }
 
   append(row: EventRow, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
-    this.appendOrigin(projectId, receiveTimeMs, origin);
+    this.appendOrigins(1, projectId, receiveTimeMs, origin);
     this.#eventId.push(row.eventId);
     this.#kind.push(row.kind);
     this.#distinctId.push(row.distinctId);
@@ -138,12 +138,12 @@ export class EventColumns {
     for (const map of this.#maps) map.endRow();
   }
 
-  /** Where a row comes from: the one half of a scanned row, whose other half `appendScanned` adds. */
-  appendOrigin(projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
-    this.#projectId.push(projectId);
-    this.#receiveTime.push(receiveTimeMs);
-    this.#shard.push(origin.shard);
-    this.#streamSeq.push(origin.streamSeq);
+  /** Where `count` rows come from: the one half of scanned rows, whose other half `appendScanned` adds. */
+  appendOrigins(count: number, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
+    this.#projectId.pushRepeated(projectId, count);
+    this.#receiveTime.pushRepeated(receiveTimeMs, count);
+    this.#shard.pushRepeated(origin.shard, count);
+    this.#streamSeq.pushRepeated(origin.streamSeq, count);
   }
 
   /** Adds the scanned rows from `from` to `to`. Their origins are appended for themselves, in the same order. */
