@@ -4,9 +4,9 @@
 import { workerData } from 'piscina';
 import { BatchBuilder } from './build-batch.ts';
 import type {
-  BatchIds,
   BuildTask,
   BuiltBatch,
+  ReadBatch,
   Verdict,
   WorkerSettings,
 } from './thread-messages.ts';
@@ -15,8 +15,13 @@ const settings: WorkerSettings = workerData;
 const builder = new BatchBuilder(settings.secret);
 
 export default async function build({ shard, messages, port }: BuildTask): Promise<void> {
-  const ids: BatchIds = builder.read(shard, messages);
-  port.postMessage(ids, [ids.keys.buffer, ids.eventIds.buffer, ids.projectOf.buffer]);
+  const ids = builder.read(shard, messages);
+  const read: ReadBatch = { ids, bytes: messages.bytes };
+  const given = [ids.keys, ids.eventIds, ids.projectOf, read.bytes];
+  port.postMessage(
+    read,
+    given.map(({ buffer }) => buffer),
+  );
   const verdict = await verdictOn(port);
   if (verdict === undefined) return;
   const built: BuiltBatch = builder.finish(verdict);
