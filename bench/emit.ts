@@ -48,7 +48,7 @@ export const emitBench: Bench = {
       const options = { size, batch, count: events / batch, seed, nowMs };
       const bodies = makeBodies(options).map(({ bytes }) => bytes);
       const columns = new ColumnScanner({
-        ...{ limits, wellKnown: wellKnownKinds, properties: slotProperties },
+        ...{ limits, wellKnown: wellKnownKinds, properties: slotProperties, textsRead: [] },
         ...{ maxRows: 8_000, maxBytes: 4 << 20 },
       });
       const subject = { run: () => sum(rounds, () => emit(columns, bodies)) };

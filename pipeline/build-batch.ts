@@ -206,6 +206,8 @@ export class BatchBuilder {
     const { eventIds, occurTimes, cookieless } = columns.views;
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
+    let into: EventColumns | undefined;
+    let count = 0;
     for (let row = firstRow; row < endRow; row++) {
       const timeMs = (occurTimes[row * 2] ?? 0) + (occurTimes[row * 2 + 1] ?? 0) * twoPow32;
       const isCookieless = cookieless[row] === 1;
@@ -218,11 +220,17 @@ export class BatchBuilder {
         columns.cookielessIds.set(row, whose.distinctId);
         this.#sessionRows.add(number, projectId, whose.distinctId, whose.otherId, timeMs);
       }
-      month.columns.appendOrigin(projectId, receiveTimeMs, origin);
+      if (into !== month.columns) {
+        into?.appendOrigins(count, projectId, receiveTimeMs, origin);
+        into = month.columns;
+        count = 0;
+      }
+      count++;
       const last = spans.at(-1);
       if (last?.month === month && last.to === row) last.to++;
       else spans.push({ month, from: row, to: row + 1 });
     }
+    into?.appendOrigins(count, projectId, receiveTimeMs, origin);
   }
 
   /** A request that makes the steps fail is set aside as a whole: it must not hold up its shard. */

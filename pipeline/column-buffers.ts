@@ -75,8 +75,8 @@ export class Uint16Column implements ColumnBuffer {
     return this.#values.length;
   }
 
-  push(value: number): void {
-    this.#values.push(value);
+  pushRepeated(value: number, count: number): void {
+    this.#values.pushRepeated(value, count);
   }
 
   clear(): void {

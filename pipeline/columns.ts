@@ -35,7 +35,7 @@ export interface ScannedColumns {
   /** A bit for each text column that is not empty. */
   readonly slots: number;
   /** By slot, for the columns of plain text. */
-  readonly plainTexts: readonly (TextViews | undefined)[];
+  readonly plainTexts: ReadonlyMap<number, TextViews>;
   /** By row, for those that are cookieless: who they are. */
   readonly cookielessIds: Map<number, string>;
   /** One more than the largest cell. */
@@ -120,7 +120,7 @@ export class EventColumns {
   }
 
   append(row: EventRow, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
-    this.appendOrigin(projectId, receiveTimeMs, origin);
+    this.appendOrigins(1, projectId, receiveTimeMs, origin);
     this.#eventId.push(row.eventId);
     this.#kind.push(row.kind);
     this.#distinctId.push(row.distinctId);
@@ -138,12 +138,12 @@ export class EventColumns {
     for (const map of this.#maps) map.endRow();
   }
 
-  /** Where a row comes from: the one half of a scanned row, whose other half `appendScanned` adds. */
-  appendOrigin(projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
-    this.#projectId.push(projectId);
-    this.#receiveTime.push(receiveTimeMs);
-    this.#shard.push(origin.shard);
-    this.#streamSeq.push(origin.streamSeq);
+  /** Where `count` rows come from: the one half of scanned rows, whose other half `appendScanned` adds. */
+  appendOrigins(count: number, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
+    this.#projectId.pushRepeated(projectId, count);
+    this.#receiveTime.pushRepeated(receiveTimeMs, count);
+    this.#shard.pushRepeated(origin.shard, count);
+    this.#streamSeq.pushRepeated(origin.streamSeq, count);
   }
 
   /** Adds the scanned rows from `from` to `to`. Their origins are appended for themselves, in the same order. */
@@ -161,7 +161,7 @@ export class EventColumns {
     this.#occurTime.pushWords(views.occurTimes, from, to);
     for (const [slot, column] of this.#texts.entries()) {
       const cells = views.texts[slot];
-      const plain = scanned.plainTexts[slot];
+      const plain = scanned.plainTexts.get(slot);
       if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
       else if (column instanceof DictionaryColumn && cells !== undefined) {
         if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);

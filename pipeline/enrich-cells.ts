@@ -1,56 +1,45 @@
 // Enrichment of rows that a column scanner holds, by the same steps: rows that nothing a step reads tells apart share
-// its outcome, so that the steps run once for each such set of rows, on a row that stands for it.
+// its outcome, so that the steps run once for each such set of rows, on a row that stands for it. The scanner's module
+// knows the outcomes and gives them to the rows; here is what is worked out for those that it does not know.
 
 import { type AddedProperty, mapVariants } from '../proto/wire/added-property.ts';
+import type { Outcome } from '../proto/wire/cell-outcomes.ts';
 import type { ColumnScanner } from '../proto/wire/column-scanner.ts';
-import { CellTuples } from './cell-tuples.ts';
 import { putOfRow, putOfSender, type Sender, strippedBits, textsRead } from './enrich.ts';
 import { EventRow, findSlot, type PropertyScalar } from './event-row.ts';
 import type { Agent } from './user-agent.ts';
 
-/** What the steps write into each row of a set: a cell for a slot. */
-interface Outcome {
-  readonly slots: readonly number[];
-  readonly cells: readonly number[];
-  /** A bit for each of the slots. */
-  readonly bits: number;
-}
-
 /** What the steps that read the sender do. */
 interface OfSender {
   readonly sender: Sender;
+  readonly number: number;
   /** To every row that lacks it. */
   readonly added: readonly AddedProperty[];
-  /** By which properties a row has; equal ones are the same one. */
-  readonly outcomes: Map<number, Outcome>;
+  /** Those found so far, by their bits and cells: equal ones are the same one. */
+  readonly outcomes: Map<string, Outcome>;
 }
 
-/** Outcomes kept beyond a batch; more are found anew. */
+/** Those whose outcomes are kept beyond a batch; more are found anew. */
 const maxSenders = 10_000;
-const maxTuples = 50_000;
 
 export class CellEnrichment {
   readonly #scanner: ColumnScanner;
   readonly #parseAgent: (userAgent: string) => Agent;
   readonly #row = new EventRow();
   readonly #senders = new Map<string, OfSender>();
-  /** Of whether the key is a public one, what a row has, and the cells of the texts that steps read. */
-  readonly #tuples = new CellTuples(2 + textsRead.length);
-  readonly #tuple = new Int32Array(2 + textsRead.length);
-  /** By the number of a tuple. */
-  readonly #outcomes: Outcome[] = [];
   #ofSender: OfSender | undefined;
 
+  /** The scanner must have been told of `textsRead`. */
   constructor(scanner: ColumnScanner, parseAgent: (userAgent: string) => Agent) {
     this.#scanner = scanner;
     this.#parseAgent = parseAgent;
   }
 
-  /** Cells have other meanings from now on. */
+  /** Forgets what was found out. To be called when cells have other meanings. */
   forget(): void {
     this.#senders.clear();
     this.#ofSender = undefined;
-    this.#forgetTuples();
+    this.#scanner.outcomes.forget();
   }
 
   /**
@@ -58,15 +47,17 @@ export class CellEnrichment {
    * no room; throws where a step fails, or adds what the scanner cannot.
    */
   begin({ credential, userAgent, location, botScore, verifiedBot }: Sender): boolean {
+    if (this.#scanner.outcomes.areMany) this.forget();
     const about = location ?? botScore ?? verifiedBot;
     const rest = about === undefined ? '' : JSON.stringify([location, botScore, verifiedBot]);
     const key = `${credential}${rest}${userAgent}`;
     let ofSender = this.#senders.get(key);
     if (ofSender !== undefined && ofSender === this.#ofSender) return true;
     if (ofSender === undefined) {
+      if (this.#senders.size >= maxSenders) this.forget();
       const sender = { credential, userAgent, location, botScore, verifiedBot };
-      ofSender = { sender, added: this.#addedFor(sender), outcomes: new Map() };
-      if (this.#senders.size >= maxSenders) this.#senders.clear();
+      const number = this.#senders.size;
+      ofSender = { sender, number, added: this.#addedFor(sender), outcomes: new Map() };
       this.#senders.set(key, ofSender);
     }
     this.#ofSender = undefined;
@@ -76,33 +67,28 @@ export class CellEnrichment {
   }
 
   /**
-   * Enriches the rows from `from` to `to`, all of the sender that was begun, and returns a bit for each slot that one
-   * of them has a text in, perhaps for some more. Undefined where there is no room for a text.
+   * Enriches the rows from `from` to `to`, all of the sender that was begun. False where there is no room for what
+   * that takes.
    */
-  put(from: number, to: number): number | undefined {
+  put(from: number, to: number): boolean {
     const ofSender = this.#ofSender;
     if (ofSender === undefined) throw new Error('enrich-cells: no sender');
-    if (this.#tuples.count >= maxTuples) this.#forgetTuples();
-    const { present, texts } = this.#scanner.views;
-    this.#tuple[0] = ofSender.sender.credential === 'public' ? 1 : 0;
-    let bits = 0;
-    let shared: Outcome | undefined;
-    let sharedFrom = from;
-    for (let row = from; row < to; row++) {
-      const has = present[row] ?? 0;
-      const ofRow = this.#outcomeOfRow(ofSender, texts, has, row);
-      const outcome = ofSender.outcomes.get(has) ?? this.#learnOfSender(ofSender, has);
-      if (ofRow === undefined || outcome === undefined) return undefined;
-      bits |= has | ofRow.bits;
-      write(texts, ofRow, row);
-      if (outcome === shared) continue;
-      if (shared !== undefined) fill(texts, shared, sharedFrom, row);
-      shared = outcome;
-      sharedFrom = row;
-      bits |= outcome.bits;
+    const { outcomes } = this.#scanner;
+    const { sender, number } = ofSender;
+    const kind = sender.credential === 'public' ? 1 : 0;
+    let row = outcomes.putByRow(from, to, kind);
+    while (row < to) {
+      const outcome = this.#outcomeOfRow(sender, row);
+      if (outcome === undefined || !outcomes.learnByRow(row, kind, outcome)) return false;
+      row = outcomes.putByRow(row, to, kind);
     }
-    if (shared !== undefined) fill(texts, shared, sharedFrom, to);
-    return bits;
+    row = outcomes.putBySender(from, to, number);
+    while (row < to) {
+      const outcome = this.#outcomeOfSender(ofSender, row);
+      if (outcome === undefined || !outcomes.learnBySender(row, number, outcome)) return false;
+      row = outcomes.putBySender(row, to, number);
+    }
+    return true;
   }
 
   /** What a row without any property gets besides texts. */
@@ -115,91 +101,55 @@ export class CellEnrichment {
     });
   }
 
-  #learnOfSender({ sender, outcomes }: OfSender, present: number): Outcome | undefined {
-    const row = this.#row;
-    row.reset();
-    row.present = present;
-    putOfSender({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
-    const found = this.#outcomeOf(row, []);
+  #outcomeOfSender({ sender, outcomes }: OfSender, row: number): Outcome | undefined {
+    const like = this.#likeOf(row);
+    const before = [...like.texts];
+    putOfSender({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
+    const found = this.#differences(like, before);
     if (found === undefined) return undefined;
-    const same = [...outcomes.values()].find((known) => isSame(known, found));
-    outcomes.set(present, same ?? found);
-    return same ?? found;
-  }
-
-  #outcomeOfRow(
-    { sender }: OfSender,
-    texts: readonly Int32Array[],
-    present: number,
-    row: number,
-  ): Outcome | undefined {
-    const tuple = this.#tuple;
-    tuple[1] = present;
-    for (let index = 0; index < textsRead.length; index++) {
-      tuple[2 + index] = texts[textsRead[index] ?? 0]?.[row] ?? 0;
-    }
-    const number = this.#tuples.numberOf(tuple);
-    return this.#outcomes[number] ?? this.#learnOfRow(sender, number);
-  }
-
-  /** Of the row that `#tuple` tells of. */
-  #learnOfRow(sender: Sender, number: number): Outcome | undefined {
-    const row = this.#row;
-    row.reset();
-    row.present = this.#tuple[1] ?? 0;
-    for (const [index, slot] of textsRead.entries()) {
-      row.texts[slot] = this.#scanner.textOf(this.#tuple[2 + index] ?? 0);
-    }
-    const before = [...row.texts];
-    putOfRow({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
-    const outcome = this.#outcomeOf(row, before);
-    if (outcome !== undefined) this.#outcomes[number] = outcome;
+    const key = `${found.bits} ${found.cells}`;
+    const outcome = outcomes.get(key) ?? this.#scanner.outcomes.add(found.bits, found.cells);
+    if (outcome !== undefined) outcomes.set(key, outcome);
     return outcome;
   }
 
-  /** The texts of a row that differ from those of `before`; undefined where there is no room for them. */
-  #outcomeOf(row: EventRow, before: readonly string[]): Outcome | undefined {
-    const slots: number[] = [];
+  #outcomeOfRow(sender: Sender, row: number): Outcome | undefined {
+    const like = this.#likeOf(row);
+    for (const slot of textsRead) {
+      like.texts[slot] = this.#scanner.textOf(this.#scanner.views.texts[slot]?.[row] ?? 0);
+    }
+    const before = [...like.texts];
+    putOfRow({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
+    const found = this.#differences(like, before);
+    return found && this.#scanner.outcomes.add(found.bits, found.cells);
+  }
+
+  /** A row that stands for this one, without its texts. */
+  #likeOf(row: number): EventRow {
+    this.#row.reset();
+    this.#row.present = this.#scanner.views.present[row] ?? 0;
+    return this.#row;
+  }
+
+  /**
+   * A bit for each text of a row that differs from that of `before`, and their cells, by slot; undefined where there is
+   * no room for one.
+   */
+  #differences(
+    row: EventRow,
+    before: readonly string[],
+  ): { bits: number; cells: number[] } | undefined {
     const cells: number[] = [];
     let bits = 0;
-    for (let slot = 0; slot < row.texts.length; slot++) {
-      const text = row.texts[slot] ?? '';
-      if (text === (before[slot] ?? '')) continue;
+    for (const [slot, text] of row.texts.entries()) {
+      if (text === before[slot]) continue;
       const cell = this.#scanner.cellOf(slot, text);
       if (cell === undefined) return undefined;
-      slots.push(slot);
       cells.push(cell);
       bits |= 1 << slot;
     }
-    return { slots, cells, bits };
+    return { bits, cells };
   }
-
-  #forgetTuples(): void {
-    this.#tuples.clear();
-    this.#outcomes.length = 0;
-  }
-}
-
-function write(texts: readonly Int32Array[], { slots, cells }: Outcome, row: number): void {
-  for (let index = 0; index < slots.length; index++) {
-    const column = texts[slots[index] ?? 0];
-    if (column !== undefined) column[row] = cells[index] ?? 0;
-  }
-}
-
-function fill(
-  texts: readonly Int32Array[],
-  { slots, cells }: Outcome,
-  from: number,
-  to: number,
-): void {
-  for (let index = 0; index < slots.length; index++) {
-    texts[slots[index] ?? 0]?.fill(cells[index] ?? 0, from, to);
-  }
-}
-
-function isSame(one: Outcome, other: Outcome): boolean {
-  return one.bits === other.bits && one.cells.every((cell, index) => cell === other.cells[index]);
 }
 
 function addedProperty(key: string, variant: number, value: PropertyScalar): AddedProperty {

@@ -28,7 +28,11 @@ export class EventKeys {
   }
 }
 
-const state = new Int32Array(4);
+/** A round for each of the id's words and one for its length, then twice three that end it. */
+const lengthRound = 4;
+const highRound = 7;
+const lastRound = 10;
+const idBytes = 16;
 
 /**
  * Writes the key of an event id into `keys[at]` and `keys[at + 1]`; never zero in both, which is how tables mark a free
@@ -43,35 +47,16 @@ export function writeEventKey(
 ): void {
   const k0 = projectKey[0] ?? 0;
   const k1 = projectKey[1] ?? 0;
-  state[0] = k0;
-  state[1] = k1 ^ 0xee;
-  state[2] = 0x6c796765 ^ k0;
-  state[3] = 0x74656462 ^ k1;
-  for (let word = 0; word < 4; word++) absorb(id[idAt + word] ?? 0);
-  absorb(16 << 24);
-  state[2] = (state[2] ?? 0) ^ 0xee;
-  rounds(3);
-  const high = ((state[1] ?? 0) ^ (state[3] ?? 0)) >>> 0;
-  state[1] = (state[1] ?? 0) ^ 0xdd;
-  rounds(3);
-  const low = ((state[1] ?? 0) ^ (state[3] ?? 0)) >>> 0;
-  keys[at] = high;
-  keys[at + 1] = (high | low) === 0 ? 1 : low;
-}
-
-function absorb(word: number): void {
-  state[3] = (state[3] ?? 0) ^ word;
-  rounds(1);
-  state[0] = (state[0] ?? 0) ^ word;
-}
-
-/** SipHash's round on 32-bit words, `count` times. */
-function rounds(count: number): void {
-  let v0 = state[0] ?? 0;
-  let v1 = state[1] ?? 0;
-  let v2 = state[2] ?? 0;
-  let v3 = state[3] ?? 0;
-  for (let round = 0; round < count; round++) {
+  let v0 = k0 | 0;
+  let v1 = k1 ^ 0xee;
+  let v2 = 0x6c796765 ^ k0;
+  let v3 = 0x74656462 ^ k1;
+  let high = 0;
+  for (let round = 0; round <= lastRound; round++) {
+    let word = 0;
+    if (round < lengthRound) word = id[idAt + round] ?? 0;
+    else if (round === lengthRound) word = idBytes << 24;
+    v3 ^= word;
     v0 = (v0 + v1) | 0;
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
     v0 = (v0 << 16) | (v0 >>> 16);
@@ -82,9 +67,14 @@ function rounds(count: number): void {
     v2 = (v2 + v1) | 0;
     v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
     v2 = (v2 << 16) | (v2 >>> 16);
+    v0 ^= word;
+    if (round === lengthRound) v2 ^= 0xee;
+    else if (round === highRound) {
+      high = v1 ^ v3;
+      v1 ^= 0xdd;
+    }
   }
-  state[0] = v0;
-  state[1] = v1;
-  state[2] = v2;
-  state[3] = v3;
+  const low = v1 ^ v3;
+  keys[at] = high;
+  keys[at + 1] = (high | low) === 0 ? 1 : low;
 }

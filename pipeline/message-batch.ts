@@ -32,11 +32,15 @@ export async function readAgain(
   return { messages };
 }
 
-/** A copy of the batch's bytes in one buffer, to be transferred to a builder. */
-export function packMessages({ messages }: MessageBatch): Messages {
+/**
+ * A copy of the batch's bytes in one buffer, to be transferred to a builder: in `memory` where that is large enough, so
+ * that megabytes are not left to the garbage collector with each batch.
+ */
+export function packMessages({ messages }: MessageBatch, memory = new ArrayBuffer(0)): Messages {
   let size = 0;
   for (const message of messages) size += message.data.length;
-  const bytes = new Uint8Array(size);
+  const roomy = memory.byteLength >= size ? memory : new ArrayBuffer(size + (size >>> 2));
+  const bytes = new Uint8Array(roomy, 0, size);
   const seqs = new Float64Array(messages.length);
   const lengths = new Uint32Array(messages.length);
   let at = 0;

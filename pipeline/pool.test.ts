@@ -51,6 +51,8 @@ describe('the pool', () => {
     const dropped = new Uint8Array(63).fill(1);
     const here = builder.finish({ dropped });
     let asked: BatchIds | undefined;
+    const lent = sent.bytes.buffer;
+    const size = lent.byteLength;
     const there = await pool.build(2, sent, async (found) => {
       asked = found;
       return { dropped };
@@ -58,8 +60,9 @@ describe('the pool', () => {
     expect(asked).toEqual(ids);
     expect(there).toEqual(here);
     expect(there.counts.dropped).toBe(63);
-    // Handed over, not copied.
-    expect(sent.bytes.length).toBe(0);
+    // Handed over and back, not copied.
+    expect(lent.byteLength).toBe(0);
+    expect(sent.bytes.buffer.byteLength).toBe(size);
   });
 
   it('builds many at once, each with its own verdict', async () => {

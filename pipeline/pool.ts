@@ -9,6 +9,7 @@ import type {
   BuildTask,
   BuiltBatch,
   Messages,
+  ReadBatch,
   Verdict,
   WorkerSettings,
 } from './thread-messages.ts';
@@ -16,8 +17,9 @@ import type {
 /** Builds batches in other threads. */
 export interface BuilderPool {
   /**
-   * The batch of `messages`, whose bytes are given away. `judge` is asked once which rows to drop. Rejects where the
-   * thread died or ran out of memory; the same messages can then be built again.
+   * The batch of `messages`. Their bytes are lent: they are another view of the same memory, of any content, once this
+   * resolves. `judge` is asked once which rows to drop. Rejects where the thread died or ran out of memory, and the
+   * bytes are lost with it.
    */
   build(
     shard: number,
@@ -60,7 +62,7 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
         const done = threads.run(task, { transferList: [port2, messages.bytes.buffer] });
         // Whichever fails first ends the wait: a dead thread posts nothing.
         const failed = done.then(() => new Promise<never>(() => {}));
-        return await Promise.race([converse(port1, judge), failed]);
+        return await Promise.race([converse(port1, messages, judge), failed]);
       } finally {
         active--;
         port1.close();
@@ -73,10 +75,12 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
 /** The writer's half of the exchange about one batch. */
 function converse(
   port: MessagePort,
+  messages: Messages,
   judge: (ids: BatchIds) => Promise<Verdict>,
 ): Promise<BuiltBatch> {
   return new Promise((resolve, reject) => {
-    port.once('message', (ids: BatchIds) => {
+    port.once('message', ({ ids, bytes }: ReadBatch) => {
+      messages.bytes = bytes;
       port.once('message', (built: BuiltBatch) => resolve(built));
       judge(ids).then((verdict) => port.postMessage(verdict), reject);
     });

@@ -8,6 +8,7 @@ import { ColumnScanner } from '../proto/wire/column-scanner.ts';
 import type { FrameRequest, RequestContext } from '../proto/wire/frame.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
 import type { ScannedColumns } from './columns.ts';
+import { textsRead } from './enrich.ts';
 import { CellEnrichment } from './enrich-cells.ts';
 import { slotProperties } from './event-row.ts';
 import type { Agent } from './user-agent.ts';
@@ -18,6 +19,9 @@ const maxRows = 8_000;
 const maxBytes = 4 * 1_048_576;
 /** Twice what is laid out at first: what odd bodies made of it is not kept for good. */
 const maxKeptBytes = 96 * 1_048_576;
+
+/** Of the columns of plain text. */
+const plainSlots = autoColumns.flatMap(({ lowCardinality }, slot) => (lowCardinality ? [] : slot));
 
 /** A request whose events are among the scanned rows. */
 export interface ScannedRequest {
@@ -40,12 +44,11 @@ export class ScannedRows {
     limits,
     wellKnown: wellKnownKinds,
     properties: slotProperties,
+    textsRead,
     maxRows,
     maxBytes,
   });
   readonly #enrichment: CellEnrichment;
-  /** A bit for each that a row may have a text in. */
-  #slots = 0;
 
   constructor(parseAgent: (userAgent: string) => Agent) {
     this.#enrichment = new CellEnrichment(this.#scanner, parseAgent);
@@ -61,12 +64,10 @@ export class ScannedRows {
       if (kind === 'refused') return 'left';
       if (kind === 'full') return 'full';
       const endRow = this.#scanner.rows;
-      const slots = this.#enrichment.put(firstRow, endRow);
-      if (slots === undefined) {
+      if (!this.#enrichment.put(firstRow, endRow)) {
         this.#scanner.dropBody();
         return 'full';
       }
-      this.#slots |= slots;
       this.requests.push({ context, streamSeq, firstRow, endRow });
       return 'taken';
     } catch {
@@ -78,12 +79,11 @@ export class ScannedRows {
 
   /** All rows, enriched, but for the ids of those that are cookieless. */
   columns(): ScannedColumns {
-    const plainTexts = autoColumns.map(({ lowCardinality }, slot) =>
-      lowCardinality ? undefined : this.#scanner.textsOf(slot),
-    );
-    const { views, cells } = this.#scanner;
+    const texts = this.#scanner.textsOf(plainSlots);
+    const plainTexts = new Map(texts?.map((own, index) => [plainSlots[index] ?? 0, own]));
+    const { views, cells, outcomes } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
-    return { views, slots: this.#slots, plainTexts, cookielessIds: new Map(), cells, textOf };
+    return { views, slots: outcomes.slotsPut, plainTexts, cookielessIds: new Map(), cells, textOf };
   }
 
   /** It has grown so far that another should take its place. */
@@ -94,7 +94,6 @@ export class ScannedRows {
   /** Forgets all rows. */
   clear(): void {
     this.#scanner.clearRows();
-    this.#slots = 0;
     this.requests.length = 0;
   }
 

@@ -21,14 +21,13 @@ import { type EventStream, openEventStream, streamCreated } from './event-stream
 import { createInsert } from './insert.ts';
 import { Judge } from './judge.ts';
 import { type Ledger, readLedgerRecord, takeOverLedger } from './ledger.ts';
-import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
+import { forgetBytes, packMessages, readAgain } from './message-batch.ts';
 import type { PipelineMetrics } from './pipeline-metrics.ts';
 import type { BuilderPool } from './pool.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
 import { loadSeen } from './seen-store.ts';
 import { findSessions, loadSessions, type StoredRows } from './session-store.ts';
 import { Sessions } from './sessions.ts';
-import type { BatchIds, BuiltBatch, Verdict } from './thread-messages.ts';
 import {
   type DoneBatch,
   runWriter,
@@ -66,6 +65,8 @@ const sourceLimits: SourceLimits = {
   maxWaitMs: maxBatchWaitMs,
 };
 const buildTries = 3;
+/** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
+const maxSpareBytes = 16 * 1_048_576;
 const dayMs = 86_400_000;
 /** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
 const maxLoadedSessions = 100_000;
@@ -184,7 +185,7 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
-    build: (batch, ask) => build(options, batch, ask),
+    build: createBuild(options),
     judge: (ids) => judge.judge(ids),
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
     remember: (ids) => judge.remember(ids),
@@ -210,27 +211,30 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
   };
 }
 
-/** Builds a batch, anew where its thread died. */
-async function build(
-  { pool, shard, log, metrics }: ShardOptions,
-  batch: MessageBatch,
-  judge: (ids: BatchIds) => Promise<Verdict>,
-): Promise<BuiltBatch> {
-  for (let attempt = 1; ; attempt++) {
-    const startedMs = performance.now();
-    try {
-      const built = await pool.build(shard, packMessages(batch), judge);
-      const seconds = (performance.now() - startedMs) / 1_000;
-      metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
-      forgetBytes(batch);
-      return built;
-    } catch (error) {
-      if (attempt === buildTries) throw error;
-      log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
-    } finally {
-      metrics.activeBuilds.set(pool.active);
+/** Returns a function that builds a batch, anew where its thread died. */
+function createBuild({ pool, shard, log, metrics }: ShardOptions): WriterParts['build'] {
+  let spare: ArrayBuffer | undefined;
+  return async (batch, judge) => {
+    for (let attempt = 1; ; attempt++) {
+      const startedMs = performance.now();
+      try {
+        const messages = packMessages(batch, spare);
+        spare = undefined;
+        const built = await pool.build(shard, messages, judge);
+        const { buffer } = messages.bytes;
+        if (buffer.byteLength <= maxSpareBytes) spare = buffer;
+        const seconds = (performance.now() - startedMs) / 1_000;
+        metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
+        forgetBytes(batch);
+        return built;
+      } catch (error) {
+        if (attempt === buildTries) throw error;
+        log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
+      } finally {
+        metrics.activeBuilds.set(pool.active);
+      }
     }
-  }
+  };
 }
 
 /** Counts what is done, and audits it every half minute until closed. */

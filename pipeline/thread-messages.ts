@@ -10,7 +10,7 @@ export interface Messages {
   seqs: Float64Array;
   /** Bytes of each. */
   lengths: Uint32Array;
-  /** One after the other; transferred to the builder. */
+  /** One after the other; transferred to the builder, and back in `ReadBatch`. */
   bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -24,11 +24,18 @@ export interface WorkerSettings {
 export interface BuildTask {
   shard: number;
   messages: Messages;
-  /** Transferred. The builder posts `BatchIds`, receives a `Verdict`, posts the `BuiltBatch`, and closes it. */
+  /** Transferred. The builder posts `ReadBatch`, receives a `Verdict`, posts the `BuiltBatch`, and closes it. */
   port: MessagePort;
 }
 
-/** Builder to writer: which events the batch would store, in row order. */
+/** Builder to writer: what the messages hold, and their memory, which is used again and is not left to be collected. */
+export interface ReadBatch {
+  ids: BatchIds;
+  /** Of `Messages`; transferred. */
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Which events the batch would store, in row order. */
 export interface BatchIds {
   rows: number;
   /** Two words a row: the key under which the seen-set knows the event. Transferred. */

@@ -37,16 +37,12 @@ class WordsColumn {
   /** Adds the rows from `from` to `to` of others as wide. */
   pushWords(words: Uint32Array, from: number, to: number): void {
     const width = this.#wordsPerRow;
-    const at = this.#extend(to - from);
+    const at = this.grow(to - from);
     this.words.set(words.subarray(from * width, to * width), at);
   }
 
-  /** Adds a row and returns the index of its first word. */
-  protected grow(): number {
-    return this.#extend(1);
-  }
-
-  #extend(rows: number): number {
+  /** Adds rows of any value and returns the index of their first word. */
+  protected grow(rows: number): number {
     const at = this.length * this.#wordsPerRow;
     this.length += rows;
     const needed = this.length * this.#wordsPerRow;
@@ -67,7 +63,7 @@ export class UuidColumn extends WordsColumn implements ColumnBuffer {
 
   /** Adds the id whose words begin at `idAt`. */
   push(id: Uint32Array, idAt = 0): void {
-    const at = this.grow();
+    const at = this.grow(1);
     this.words[at] = id[idAt] ?? 0;
     this.words[at + 1] = id[idAt + 1] ?? 0;
     this.words[at + 2] = id[idAt + 2] ?? 0;
@@ -99,15 +95,27 @@ export class Int64Column extends WordsColumn implements ColumnBuffer {
 
   /** `value` is a safe integer, or a bigint of 64 bits. */
   push(value: PropertyScalar): void {
-    const at = this.grow();
+    const at = this.grow(1);
     if (typeof value === 'bigint') {
       this.words[at] = Number(value & 0xffff_ffffn);
       this.words[at + 1] = Number((value >> 32n) & 0xffff_ffffn);
       return;
     }
-    const number = Number(value);
-    this.words[at] = number >>> 0;
-    this.words[at + 1] = Math.floor(number / twoPow32) >>> 0;
+    this.#fill(at, Number(value), 1);
+  }
+
+  /** `value` is a safe integer. */
+  pushRepeated(value: number, count: number): void {
+    this.#fill(this.grow(count), value, count);
+  }
+
+  #fill(from: number, value: number, count: number): void {
+    const low = value >>> 0;
+    const high = Math.floor(value / twoPow32) >>> 0;
+    for (let at = from; at < from + count * 2; at += 2) {
+      this.words[at] = low;
+      this.words[at + 1] = high;
+    }
   }
 
   data(): Data {

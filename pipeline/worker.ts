@@ -4,9 +4,9 @@
 import { workerData } from 'piscina';
 import { BatchBuilder } from './build-batch.ts';
 import type {
-  BatchIds,
   BuildTask,
   BuiltBatch,
+  ReadBatch,
   Verdict,
   WorkerSettings,
 } from './thread-messages.ts';
@@ -15,11 +15,12 @@ const settings: WorkerSettings = workerData;
 const builder = new BatchBuilder(settings.secret);
 
 export default async function build({ shard, messages, port }: BuildTask): Promise<void> {
-  const ids: BatchIds = builder.read(shard, messages);
-  const { keys, eventIds, projectOf, occurTimesMs } = ids;
+  const ids = builder.read(shard, messages);
+  const read: ReadBatch = { ids, bytes: messages.bytes };
+  const given = [ids.keys, ids.eventIds, ids.projectOf, ids.occurTimesMs, read.bytes];
   port.postMessage(
-    ids,
-    [keys, eventIds, projectOf, occurTimesMs].map(({ buffer }) => buffer),
+    read,
+    given.map(({ buffer }) => buffer),
   );
   const verdict = await verdictOn(port);
   if (verdict === undefined) return;

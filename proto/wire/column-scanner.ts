@@ -1,8 +1,9 @@
 // The scanner's second mode: bodies that were validated once become columns in the module's memory without an object
 // per event. It knows which auto properties have columns of their own because it is told, and nothing of enrichment
-// but its means: what is dropped, what is added to each event, which cells are written over.
+// but its means: what is dropped, what is added to each event, what is written over texts.
 
 import { type AddedProperty, addedBytes, mapVariants, writeAdded } from './added-property.ts';
+import { CellOutcomes } from './cell-outcomes.ts';
 import { type ColumnRoom, type ColumnViews, type TextViews, viewColumns } from './column-views.ts';
 import * as layout from './scanner/column-layout.ts';
 import { bodyBase } from './scanner/layout.ts';
@@ -15,6 +16,8 @@ export interface ColumnScannerOptions {
   readonly wellKnown: WellKnownKinds;
   /** Auto properties by slot: exactly 22 with a column of their own, then 6 that may be dropped or added. */
   readonly properties: readonly string[];
+  /** Slots of the texts that `outcomes` of a row depend on. */
+  readonly textsRead: readonly number[];
   /** Rows that there is room for, of which the last body may need `limits.maxEventsPerRequest`. */
   readonly maxRows: number;
   /** Bytes of text of one sort; at least the largest body. */
@@ -31,11 +34,16 @@ export type Appended =
 const mostRows = 1_000_000;
 const mostBytes = 128 << 20;
 
+/** The module copies texts in steps of so many bytes. */
+const copyStep = 16;
+
 const appended: Appended = { kind: 'appended' };
 const full: Appended = { kind: 'full' };
 
 /** Columns under construction, with a module and a memory of their own: one per thread. */
 export class ColumnScanner {
+  /** What is written over the texts of rows. They are forgotten with the texts. */
+  readonly outcomes: CellOutcomes;
   readonly #module: ScannerModule;
   readonly #properties: readonly string[];
   readonly #functions: ReturnType<typeof functionsOf>;
@@ -48,10 +56,12 @@ export class ColumnScanner {
   #views: ColumnViews;
 
   /** Throws where there is no memory, or the slots are not as many as the module has. */
-  constructor({ limits, wellKnown, properties, maxRows, maxBytes }: ColumnScannerOptions) {
+  constructor(options: ColumnScannerOptions) {
+    const { limits, wellKnown, properties, textsRead, maxRows, maxBytes } = options;
     this.#properties = properties;
     this.#module = instantiateScanner(limits, wellKnown);
     this.#functions = functionsOf(this.#module);
+    this.outcomes = new CellOutcomes(this.#module, textsRead);
     if (properties.length !== layout.propertySlots) {
       throw new Error('column scanner: other slots than the module has');
     }
@@ -95,7 +105,7 @@ export class ColumnScanner {
 
   /** Forgets all rows; cells keep their meaning. */
   clearRows(): void {
-    this.#functions.resetRows();
+    this.#functions.forgetRows();
   }
 
   /** Forgets all rows and texts; memory is kept. */
@@ -146,20 +156,31 @@ export class ColumnScanner {
     return this.#bytes.toString('utf8', start, start + this.#functions.textLengthOf(cell));
   }
 
-  /** The texts of a slot's column, one after the other: a copy. Undefined where there is no room to write them. */
-  textsOf(slot: number): TextViews | undefined {
+  /**
+   * The texts of the columns of these slots, each column's one after the other: good until the next call of `append`.
+   * Undefined where there is no room to write them.
+   */
+  textsOf(slots: readonly number[]): TextViews[] | undefined {
     const { rows } = this;
-    const cells = this.#functions.regionOf(layout.regionTexts + slot);
-    const length = this.#functions.textBytes(cells, rows);
-    const ends = this.#origin;
-    const bytes = ends + (rows + 1) * 4;
-    if (this.#functions.reserve(bytes - ends + length) === 0) return undefined;
+    const endBytes = (rows + 1) * 4;
+    const columns = slots.map((slot) => {
+      const cells = this.#functions.regionOf(layout.regionTexts + slot);
+      return { cells, textBytes: this.#functions.textBytes(cells, rows) };
+    });
+    const spaceOf = (textBytes: number): number => alignedUp(endBytes + textBytes + copyStep);
+    const space = columns.reduce((sum, { textBytes }) => sum + spaceOf(textBytes), 0);
+    if (this.#functions.reserve(space) === 0) return undefined;
     this.#renew();
-    this.#functions.writeTexts(cells, rows, ends, bytes);
-    return {
-      ends: new Int32Array(this.#memory, ends, rows + 1).slice(),
-      bytes: new Uint8Array(this.#memory, bytes, length).slice(),
-    };
+    let at = this.#origin;
+    return columns.map(({ cells, textBytes }) => {
+      const [ends, bytes] = [at, at + endBytes];
+      this.#functions.writeTexts(cells, rows, ends, bytes);
+      at += spaceOf(textBytes);
+      return {
+        ends: new Int32Array(this.#memory, ends, rows + 1),
+        bytes: new Uint8Array(this.#memory, bytes, textBytes),
+      };
+    });
   }
 
   #putAdded(index: number, property: AddedProperty): boolean {
@@ -191,17 +212,21 @@ export class ColumnScanner {
   }
 }
 
+function alignedUp(bytes: number): number {
+  return Math.ceil(bytes / copyStep) * copyStep;
+}
+
 function functionsOf(module: ScannerModule) {
   return {
     addPropertySlot: module.exported('addPropertySlot'),
     append: module.exported('append'),
     dropBody: module.exported('dropBody'),
     forgetAll: module.exported('forgetAll'),
+    forgetRows: module.exported('forgetRows'),
     internedTexts: module.exported('internedTexts'),
     internScratch: module.exported('internScratch'),
     regionOf: module.exported('regionOf'),
     reserve: module.exported('reserve'),
-    resetRows: module.exported('resetRows'),
     roomForEntries: module.exported('roomForEntries'),
     rowCount: module.exported('rowCount'),
     setPolicy: module.exported('setPolicy'),

@@ -31,7 +31,7 @@ export interface ColumnViews {
   readonly present: Uint32Array;
   /** Empty for a cookieless event. */
   readonly distinctIds: TextViews;
-  /** Cells by slot: 0 is the empty text, which means absent. They may be written to. */
+  /** Cells by slot: 0 is the empty text, which means absent. */
   readonly texts: readonly Int32Array[];
   readonly strings: MapViews<TextViews>;
   /** Two words a value, the low one first; times in milliseconds since the epoch. */

@@ -36,6 +36,37 @@ describe('an LZ4 block', () => {
     }
   });
 
+  it('gives back what is longer than a match reaches', () => {
+    for (let round = 0; round < 32; round++) {
+      const raw = sample(round, 60_000 + round * 5_000);
+      const block = lz4.compress(raw).slice();
+      expect(Buffer.compare(lz4.decompress(block, raw.length) ?? Buffer.of(), raw)).toBe(0);
+    }
+  });
+
+  it('finds what is 65,535 bytes before, and nothing beyond', () => {
+    const packed = (distance: number): number => {
+      const raw = new Uint8Array(distance + 100);
+      raw.set(sample(0, 32).map((byte) => byte | 1));
+      raw.copyWithin(distance, 0, 32);
+      const block = lz4.compress(raw).slice();
+      expect(Buffer.compare(lz4.decompress(block, raw.length) ?? Buffer.of(), raw)).toBe(0);
+      return block.length;
+    };
+    expect(packed(65_536)).toBeGreaterThan(packed(65_535) + 20);
+    expect(packed(65_537)).toBeGreaterThan(packed(65_535) + 20);
+  });
+
+  it('is the same whatever was packed before', () => {
+    for (let round = 0; round < 20; round++) {
+      const raw = sample(round * 4 + 3, 70_000);
+      const block = createLz4().compress(raw);
+      // Other positions are looked at, which would be remembered.
+      lz4.compress(Uint8Array.from(raw).fill(0, 0, 40 + round));
+      expect(Buffer.compare(lz4.compress(raw), block)).toBe(0);
+    }
+  });
+
   it('is small where the bytes repeat', () => {
     expect(lz4.compress(new Uint8Array(100_000)).length).toBeLessThan(500);
   });

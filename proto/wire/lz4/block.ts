@@ -3,25 +3,24 @@
 //
 //   sequence = token u8 (literals << 4 | match - 4), more of the first length, literals,
 //              offset u16, more of the second length          length: 15 goes on in bytes until one is not 255
+//
+// What this costs is mostly branches that are guessed wrong and waits for memory. Hence a table that leaves room in the
+// processor's nearest cache, steps of many bytes, and lengths without a branch.
 
-/** Input lies here; output follows it, see `outputOf`. */
+/** Input lies here, at a multiple of 65,536, see `candidate`; output follows it, see `outputOf`. */
 export const input: usize = 131_072;
 const table: usize = 65_536;
-const tableBits: u32 = 14;
-const tableBytes: usize = 65_536;
-/** Room after input and output, because copies go sixteen bytes a step. */
+const tableBits: u32 = 13;
+const tableBytes: usize = 16_384;
+/** Room after input and output, because copies and comparisons go many bytes a step. */
 const padding: usize = 64;
 
 const minMatch: usize = 4;
 /** The format's own: a match begins at least 12 bytes before the end and stops at least 5 before it. */
 const lastMatch: usize = 12;
 const lastLiterals: usize = 5;
-const maxOffset: usize = 65_535;
-/** After 16 positions without a match the steps grow: ids are as long as that, and nothing is found in them. */
+/** After 16 positions without a match the steps grow: ids are longer than that, and nothing is found in them. */
 const patience: usize = 4;
-
-/** Places in the table count from here, so that those of earlier inputs are told by being smaller. */
-let epoch: u32 = 1;
 
 /** Where the output for `length` bytes of input begins. */
 export function outputOf(length: usize): usize {
@@ -44,7 +43,8 @@ export function reserve(inputLength: usize, outputLength: usize): bool {
 export function compress(length: usize): usize {
   const end = input + length;
   const output = outputOf(length);
-  renewEpoch(length);
+  // What was packed before must not show in what is packed now.
+  memory.fill(table, 0, tableBytes);
   let to = output;
   let anchor = input;
   if (length > lastMatch) {
@@ -53,18 +53,21 @@ export function compress(length: usize): usize {
     enter(input);
     while (true) {
       let tries: usize = 1 << patience;
-      let match = candidate(p);
-      while (match === 0) {
+      let match: usize = 0;
+      let same: u32 = 0;
+      while (true) {
+        match = candidate(p);
+        if (load<u32>(match) === load<u32>(p)) {
+          // In between, lest the compiler makes one condition of two: the first nearly always tells.
+          same = sameBytes(p, match);
+          if (match !== p) break;
+        }
         p += tries++ >> patience;
         if (p > limit) return endWith(anchor, end, to) - output;
-        match = candidate(p);
       }
-      while (p > anchor && match > input && load<u8>(p - 1) === load<u8>(match - 1)) {
-        p--;
-        match--;
-      }
-      const matchEnd = endOfMatch(p + minMatch, match + minMatch, end - lastLiterals);
-      to = putSequence(to, anchor, p, p - match, matchEnd - p);
+      const matchEnd = endOfMatch(p, match, same, end - lastLiterals);
+      const start = p - min<usize>(sameBefore(p, match), min<usize>(p - anchor, match - input));
+      to = putSequence(to, anchor, start, p - match, matchEnd - start);
       anchor = matchEnd;
       p = matchEnd;
       if (p > limit) break;
@@ -74,55 +77,59 @@ export function compress(length: usize): usize {
   return endWith(anchor, end, to) - output;
 }
 
-/** Forgets all places by counting past them; clears the table when the count would overflow. */
-function renewEpoch(length: usize): void {
-  if (epoch > 0x7fff_ffff - <u32>length) {
-    memory.fill(table, 0, tableBytes);
-    epoch = 1;
-  }
-  now = epoch;
-  epoch += <u32>length + 1;
-}
-
-let now: u32 = 0;
-
-// Of six bytes, though a match may have four: those that are longer make fewer and are faster both ways.
+// Of seven bytes, though a match may have four: those that are longer make fewer and are faster both ways.
 @inline
 function slotOf(p: usize): usize {
-  const hash = ((load<u64>(p) << 16) * 227_718_039_650_203) >> (64 - tableBits);
-  return table + ((<usize>hash) << 2);
+  const hash = ((load<u64>(p) << 8) * 227_718_039_650_203) >> (64 - tableBits);
+  return table + ((<usize>hash) << 1);
 }
 
+/** The table has the low 16 bits of places. */
 @inline
 function enter(p: usize): void {
-  store<u32>(slotOf(p), now + <u32>(p - input));
+  store<u16>(slotOf(p), <u16>p);
 }
 
-/** An earlier place with the same beginning, near enough; 0 where none is known. Enters `p` itself. */
+/**
+ * The place less than 65,536 bytes before `p` that may have the same beginning, or `p` itself. Enters `p`. An empty
+ * slot means a multiple of 65,536, of which none between is before the input.
+ */
 @inline
 function candidate(p: usize): usize {
   const slot = slotOf(p);
-  const known = load<u32>(slot);
-  store<u32>(slot, now + <u32>(p - input));
-  if (known < now) return 0;
-  const match = input + (known - now);
-  return p - match <= maxOffset && load<u32>(match) === load<u32>(p) ? match : 0;
+  const match = p - ((p - <usize>load<u16>(slot)) & 0xffff);
+  store<u16>(slot, <u16>p);
+  return match;
 }
 
-function endOfMatch(p: usize, match: usize, limit: usize): usize {
-  while (p + 16 <= limit) {
-    const same = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(match)));
-    if (same !== 0xffff) return p + <usize>ctz(~same);
-    p += 16;
-    match += 16;
+/** Where the bytes from `p` and from `match` on cease to be the same, `limit` at most; `same` of the first 32. */
+@inline
+function endOfMatch(p: usize, match: usize, same: u32, limit: usize): usize {
+  while (same === 0xffff_ffff) {
+    p += 32;
+    if (p >= limit) return limit;
+    match += 32;
+    same = sameBytes(p, match);
   }
-  while (p < limit && load<u8>(p) === load<u8>(match)) {
-    p++;
-    match++;
-  }
-  return p;
+  return min<usize>(p + <usize>ctz(~same), limit);
 }
 
+/** A bit for each of 32 bytes that is the same in both places. */
+@inline
+function sameBytes(a: usize, b: usize): u32 {
+  const first = <u32>i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
+  const second = <u32>i8x16.bitmask(i8x16.eq(v128.load(a, 16), v128.load(b, 16)));
+  return first | (second << 16);
+}
+
+/** How many bytes before both places are the same, 16 at most. */
+@inline
+function sameBefore(a: usize, b: usize): usize {
+  const same = i8x16.bitmask(i8x16.eq(v128.load(a - 16), v128.load(b - 16)));
+  return <usize>clz((~same << 16) | 0x8000);
+}
+
+@inline
 function putSequence(
   to: usize,
   from: usize,
@@ -135,7 +142,7 @@ function putSequence(
   store<u8>(to, <u8>((min<usize>(literals, 15) << 4) | min<usize>(more, 15)));
   to = putLiterals(to + 1, from, literals);
   store<u16>(to, <u16>offset);
-  return more < 15 ? to + 2 : putLength(to + 2, more - 15);
+  return putLength(to + 2, more);
 }
 
 function endWith(from: usize, end: usize, to: usize): usize {
@@ -146,12 +153,20 @@ function endWith(from: usize, end: usize, to: usize): usize {
 
 @inline
 function putLiterals(to: usize, from: usize, literals: usize): usize {
-  if (literals >= 15) to = putLength(to, literals - 15);
+  to = putLength(to, literals);
   copyOver(to, from, literals);
   return to + literals;
 }
 
+/** What a token has no room for. One byte is written in any case, and counts where it is needed. */
+@inline
 function putLength(to: usize, length: usize): usize {
+  if (length >= 15 + 255) return putLongLength(to, length - 15);
+  store<u8>(to, <u8>(length - 15));
+  return to + <usize>(length >= 15);
+}
+
+function putLongLength(to: usize, length: usize): usize {
   while (length >= 255) {
     store<u8>(to++, 255);
     length -= 255;
@@ -160,15 +175,15 @@ function putLength(to: usize, length: usize): usize {
   return to + 1;
 }
 
-/** Copies at least `length` bytes, up to 15 more. */
+/** Copies at least `length` bytes, up to 16 more. */
 @inline
 function copyOver(to: usize, from: usize, length: usize): void {
   const end = to + length;
-  while (to < end) {
+  do {
     v128.store(to, v128.load(from));
     to += 16;
     from += 16;
-  }
+  } while (to < end);
 }
 
 /**

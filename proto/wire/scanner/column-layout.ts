@@ -36,7 +36,14 @@ export const regionTable = 48;
 export const regionExtras = 49;
 /** Where the wrapper puts a text for a call. */
 export const regionScratch = 50;
-export const regions = 51;
+/** What is written over texts, see outcomes.ts, and the table that finds it. */
+export const regionOutcomes = 51;
+export const regionOutcomeTable = 52;
+export const regions = 53;
 
 export const maxExtras = 8;
+/** Text columns that what is written over texts may depend on. */
+export const maxTextsRead = 6;
+/** Some 50,000 outcomes of usual size. */
+export const outcomeRoomBytes = 4_194_304;
 export const scratchBytes = 65_536;

@@ -13,19 +13,39 @@ import {
   wasCrowded,
 } from './intern.ts';
 import { resultRule } from './layout.ts';
+import {
+  addOutcome,
+  addTextRead,
+  bytesOfOutcomes,
+  forgetOutcomes,
+  learnRowOutcome,
+  learnSenderOutcome,
+  putRowOutcomes,
+  putSenderOutcomes,
+  resetSlotsPut,
+  slotsPut,
+} from './outcomes.ts';
 import { addPropertySlot } from './property-slots.ts';
 import { copyOver, layRegions, regionOf, roomForEntries } from './regions.ts';
 import { emitFrom, scan } from './request.ts';
 
 export {
+  addOutcome,
   addPropertySlot,
+  addTextRead,
+  bytesOfOutcomes,
   dropBody,
+  forgetOutcomes,
   internedTexts,
+  learnRowOutcome,
+  learnSenderOutcome,
+  putRowOutcomes,
+  putSenderOutcomes,
   regionOf,
-  resetRows,
   roomForEntries,
   rowCount,
   setPolicy,
+  slotsPut,
   textLengthOf,
   textOf,
 };
@@ -46,10 +66,17 @@ export function startColumns(maxRows: usize, maxBytes: usize): usize {
   return origin;
 }
 
+/** Forgets all rows. */
+export function forgetRows(): void {
+  resetRows();
+  resetSlotsPut();
+}
+
 /** Forgets all rows and texts. */
 export function forgetAll(): void {
-  resetRows();
+  forgetRows();
   resetInterned();
+  forgetOutcomes();
 }
 
 /** Adds the events of the body at the origin: all of them, or none where a rule is broken or there is no room. */

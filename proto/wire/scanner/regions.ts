@@ -4,6 +4,7 @@
 import {
   maps,
   maxExtras,
+  outcomeRoomBytes,
   regionCookieless,
   regionDistinctBytes,
   regionDistinctEnds,
@@ -15,6 +16,8 @@ import {
   regionMapEnds,
   regionMapKeys,
   regionMapValues,
+  regionOutcomes,
+  regionOutcomeTable,
   regionPresent,
   regionScratch,
   regionSessionIds,
@@ -30,6 +33,8 @@ import { bodyBase } from './layout.ts';
 
 /** The shortest property is `"k":{"intValue":0}` and its comma. */
 const bytesPerProperty: usize = 16;
+/** A power of two; at least half of them stay free. */
+export const outcomeSlots: usize = 131_072;
 
 const addresses: usize = memory.data(256, 16);
 
@@ -95,6 +100,8 @@ export function layRegions(maxRows: usize, maxBytes: usize): usize {
   put(regionTable, 8 * tableSlots());
   put(regionExtras, 24 * <usize>maxExtras);
   put(regionScratch, scratchBytes);
+  put(regionOutcomes, outcomeRoomBytes);
+  put(regionOutcomeTable, 4 * outcomeSlots);
   const pages = <i32>((next + 0xffff) >> 16) - memory.size();
   if (pages > 0 && memory.grow(pages) < 0) return 0;
   return next;
