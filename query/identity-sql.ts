@@ -6,6 +6,9 @@ export function profileIdSql(project: string, distinctId: string): string {
   return `millraceProfileHash(${project}, ${distinctId})`;
 }
 
+/** The root of who is not merged. */
+export const nobodySql = "toFixedString('', 16)";
+
 /** The 16 bytes of an id in hex. */
 export function idBytesSql(hex: string): string {
   return `toFixedString(unhex(${hex}), 16)`;

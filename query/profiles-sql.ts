@@ -3,7 +3,7 @@
 // condition.
 
 import type { Position } from './cursor.ts';
-import { profileKeySql } from './identity-sql.ts';
+import { nobodySql, profileKeySql } from './identity-sql.ts';
 import { latestSql } from './profile-message.ts';
 import type { ProfileSelection } from './profile-selection.ts';
 
@@ -62,14 +62,12 @@ function afterSql(after: Position | undefined): string {
     toFixedString(unhex(replaceAll({afterId:String}, '-', '')), 16))`;
 }
 
-const nobody = "toFixedString('', 16)";
-
 /**
  * Both kinds at once, each with the latest browser, system, device and place of the person, by the id that is not
  * merged. Who has no events is here by their name, and who has no name by their events.
  */
 function personsSql({ project, condition, after }: ProfilesPage): string {
-  const seen = `SELECT if(edges.root_id = ${nobody}, listing.profile_id, edges.root_id) AS seen_id,
+  const seen = `SELECT if(edges.root_id = ${nobodySql}, listing.profile_id, edges.root_id) AS seen_id,
       min(listing.first_received) AS first_received, ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
     FROM profile_listing AS listing
     LEFT ANY JOIN (
@@ -80,7 +78,7 @@ function personsSql({ project, condition, after }: ProfilesPage): string {
     FROM profiles FINAL WHERE project_id = ${project} AND NOT edge`;
   return `SELECT id, created, updated, external_id, traits
     FROM (
-      SELECT known_id = ${nobody} AS anonymous, if(anonymous, seen_id, known_id) AS id,
+      SELECT known_id = ${nobodySql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
         if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
         distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
         agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version, agent[5] AS device,
