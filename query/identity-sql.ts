@@ -32,6 +32,15 @@ export function membersSql(project: string, root: string): string {
 }
 
 /**
+ * The ids merged into any of `ids`, an array, and in the same order their roots: a tuple of two arrays. It is asked once,
+ * as a constant: a join would ask again for the index.
+ */
+export function mergedIntoSql(project: string, ids: string): string {
+  return `(SELECT (groupArray(profile_id), groupArray(root_id)) FROM profiles FINAL
+    WHERE project_id = ${project} AND edge AND root_id IN (SELECT arrayJoin(${ids})))`;
+}
+
+/**
  * Events of the ids in `members`, a set of one column `id`, and those that meet `own`. profile_key is what the index
  * knows; the whole id decides, as two ids may share a key.
  */
