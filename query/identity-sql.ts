@@ -32,8 +32,8 @@ export function membersSql(project: string, root: string): string {
 }
 
 /**
- * The ids merged into any of `ids`, an array, and in the same order their roots: a tuple of two arrays. It is asked once,
- * as a constant: a join would ask again for the index.
+ * The ids merged into any of `ids`, an array, and in the same order their roots: a tuple of two arrays. It is asked
+ * once, as a constant: a join would ask again for the index.
  */
 export function mergedIntoSql(project: string, ids: string): string {
   return `(SELECT (groupArray(profile_id), groupArray(root_id)) FROM profiles FINAL

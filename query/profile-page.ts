@@ -38,8 +38,8 @@ export type Read = (
 ) => Promise<{ rows: unknown[][]; stopped: boolean }>;
 
 /**
- * The newest profiles that are looked at for a page with filters on the activity, before everybody's is summed up: enough
- * where one in five meets them.
+ * The newest profiles that are looked at for a page with filters on the activity, before everybody's is summed up:
+ * enough where one in five meets them.
  */
 const windowRows = 500;
 

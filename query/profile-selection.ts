@@ -107,9 +107,9 @@ function combine(
   switch (operator) {
     case LogicalOperator.UNSPECIFIED:
     case LogicalOperator.AND:
-      return all(conditions);
+      return allOf(conditions);
     case LogicalOperator.OR:
-      return conditions.length < 2 ? all(conditions) : any(conditions);
+      return conditions.length < 2 ? allOf(conditions) : anyOf(conditions);
     default: {
       const unknown: never = operator;
       throw invalidArgument(path, `${Number(unknown)} is not an operator`);
@@ -117,52 +117,31 @@ function combine(
   }
 }
 
-function all(conditions: readonly ProfileCondition[]): ProfileCondition {
+function allOf(conditions: readonly ProfileCondition[]): ProfileCondition {
   const parts = conditions.flatMap(({ parts }) => (parts === undefined ? [] : [parts]));
-  const isSeparable = parts.length === conditions.length;
+  const traits = joined(parts, 'AND', (part) => part.traits);
+  const activity = joined(parts, 'AND', (part) => part.activity);
   return {
-    sql: joined(
-      conditions.map(({ sql }) => sql),
-      'AND',
-    ),
-    parts: isSeparable
-      ? {
-          traits: joined(
-            parts.map(({ traits }) => traits),
-            'AND',
-          ),
-          activity: joined(
-            parts.map(({ activity }) => activity),
-            'AND',
-          ),
-        }
-      : undefined,
+    sql: joined(conditions, 'AND', ({ sql }) => sql),
+    parts: parts.length === conditions.length ? { traits, activity } : undefined,
     admitsTraitless: conditions.every(({ admitsTraitless }) => admitsTraitless),
   };
 }
 
-function any(conditions: readonly ProfileCondition[]): ProfileCondition {
-  const sql = joined(
-    conditions.map(({ sql }) => sql),
-    'OR',
-  );
+function anyOf(conditions: readonly ProfileCondition[]): ProfileCondition {
+  const sql = joined(conditions, 'OR', (condition) => condition.sql);
   const isOnly = (part: 'traits' | 'activity'): boolean =>
-    conditions.every(({ sql, parts }) => parts?.[part] === sql);
-  const parts = isOnly('traits')
-    ? { traits: sql, activity: always }
-    : isOnly('activity')
-      ? { traits: always, activity: sql }
-      : undefined;
-  return {
-    sql,
-    parts,
-    admitsTraitless: conditions.some(({ admitsTraitless }) => admitsTraitless),
-  };
+    conditions.every((condition) => condition.parts?.[part] === condition.sql);
+  let parts: ProfileCondition['parts'];
+  if (isOnly('traits')) parts = { traits: sql, activity: always };
+  else if (isOnly('activity')) parts = { traits: always, activity: sql };
+  const admitsTraitless = conditions.some((condition) => condition.admitsTraitless);
+  return { sql, parts, admitsTraitless };
 }
 
-function joined(conditions: readonly string[], word: 'AND' | 'OR'): string {
-  const told = word === 'AND' ? conditions.filter((one) => one !== always) : conditions;
-  return told.length === 0 ? always : `(${told.map((one) => `(${one})`).join(` ${word} `)})`;
+function joined<T>(all: readonly T[], word: 'AND' | 'OR', sqlOf: (one: T) => string): string {
+  const terms = all.map(sqlOf).filter((sql) => word === 'OR' || sql !== always);
+  return terms.length === 0 ? always : `(${terms.map((sql) => `(${sql})`).join(` ${word} `)})`;
 }
 
 /** Operators that hold for who lacks the property. */
