@@ -2,7 +2,7 @@
 // statement each, which answer the same columns in the same order.
 
 import type { Position } from './cursor.ts';
-import { idBytesSql, mergedIntoSql, nobodySql, profileKeySql } from './identity-sql.ts';
+import { idBytesSql, mergedIntoSql, nobodySql } from './identity-sql.ts';
 import { latestSql } from './profile-message.ts';
 import type { Statement } from './read-rows.ts';
 
@@ -34,33 +34,33 @@ export function namedSql(page: ProfilesPage): Statement {
 
 /**
  * Those that only events know, none created before `sinceMs` where that is given: who was is known by one of their rows
- * from that time on, so that the others are not grouped.
- *
- * Ids that are named, deleted or merged are no anonymous profiles. They are left out by key: by the id itself, which is
- * what the table is sorted by, the engine would hold each of its granules against the whole set, at ten times the cost.
+ * from that time on, so that the others are not grouped. Ids that are named, deleted or merged are no anonymous
+ * profiles.
  */
 export function anonymousSql(page: ProfilesPage, sinceMs: number | undefined): Statement {
   const { project, condition, after } = page;
-  const key = profileKeySql('profile_id');
   const rows = `FROM profile_listing WHERE project_id = ${project}`;
   const since = "fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')";
   const until = after === undefined ? 'true' : `first_received <= ${afterTime}`;
-  const among = (id: string): string =>
+  const recent =
     sinceMs === undefined
       ? 'true'
-      : `${id} IN (SELECT ${key} ${rows} AND first_received >= ${since} AND ${until})`;
+      : `profile_id IN (SELECT profile_id ${rows} AND first_received >= ${since} AND ${until})`;
   const sql = `SELECT id, created, created AS updated, '' AS external_id, ${noTraits} AS traits
     FROM (
-      SELECT profile_id AS id, min(first_received) AS created ${rows} AND ${among(key)} AND ${key} NOT IN (
-        SELECT profile_key FROM profiles FINAL
-        WHERE project_id = ${project} AND (named OR deleted OR root != '') AND ${among('profile_key')})
+      SELECT profile_id AS id, min(first_received) AS created ${rows} AND ${recent} AND profile_id NOT IN (
+        SELECT profile_id FROM profiles FINAL
+        WHERE project_id = ${project} AND (named OR deleted OR root != '') AND ${recent})
       GROUP BY profile_id)
     WHERE ${afterSql(after)} AND ${sinceMs === undefined ? 'true' : `created >= ${since}`} AND (${condition})`;
   return {
-    sql: `SELECT ${columns} FROM (${sql}) ${ordered}`,
+    sql: `SELECT ${columns} FROM (${sql}) ${ordered} ${indexForFew}`,
     params: { ...paramsOf(page), ...(sinceMs !== undefined && { sinceMs }) },
   };
 }
+
+// Each granule would be held against every id of a large set, at ten times the cost of a look at all rows.
+const indexForFew = 'SETTINGS use_index_for_in_with_subqueries_max_values = 1000';
 
 function paramsOf({ after, maxRows }: ProfilesPage): Statement['params'] {
   return { maxRows, ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }) };
