@@ -43,6 +43,7 @@ export type Read = (
  */
 const windowRows = 500;
 
+/** The newest `maxRows` profiles after `after` that meet the condition. Throws what `read` throws. */
 export async function findProfiles(read: Read, query: PageQuery): Promise<FoundProfiles> {
   const { condition, maxRows } = query;
   if (condition.parts?.activity === always) return findByTraits(read, query, condition.sql);
