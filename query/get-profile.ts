@@ -16,7 +16,7 @@ import {
 } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { createBindings } from './bindings.ts';
 import type { Deadline } from './deadline.ts';
-import { idBytesSql, membersSql, profileIdSql } from './identity-sql.ts';
+import { idBytesSql, nobodySql, profileIdSql } from './identity-sql.ts';
 import { invalidArgument } from './invalid-argument.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
@@ -29,7 +29,7 @@ import {
   type StoredProfile,
   texts,
 } from './profile-message.ts';
-import { type ReadBounds, readRows } from './read-rows.ts';
+import { readRows, type Statement } from './read-rows.ts';
 
 // Far beyond the rows of one id, and what its events add up to.
 const maxRowCharacters = 4_194_304;
@@ -103,28 +103,27 @@ interface Person {
   isExternal: boolean;
 }
 
-/**
- * First who it is, then what they did: a merged id answers its owner, and only the owner's events are summed up. The
- * owner is known to be one, so both are asked at once, and again where it was merged a moment ago.
- */
+/** One statement, as each costs more than what it reads: whose id it is, what is known of them, and what they did. */
 async function readPerson(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   person: Person,
   deadline: Deadline,
-  isOwner = false,
 ): Promise<FoundProfile | undefined> {
-  const early = isOwner ? readPersonActivity(clickhouse, person, deadline) : undefined;
-  const [identity] = await Promise.all([readIdentity(clickhouse, person, deadline), early]);
-  if (person.isExternal && !identity.isNamed) return undefined;
-  if (identity.rootId !== undefined) {
-    const owner = { projectId: person.projectId, id: identity.rootId, isExternal: false };
-    return readPerson(clickhouse, owner, deadline, true);
+  const result = await readRows(clickhouse, personSql(person), {
+    deadline,
+    maxRows: 1,
+    maxCharacters: maxRowCharacters,
+  });
+  if (result.kind === 'too-large') {
+    throw new ConnectError("the profile's sessions are too many to count", Code.ResourceExhausted);
   }
-  if (identity.isDeleted) return undefined;
-  const activity = await (early ?? readPersonActivity(clickhouse, person, deadline));
-  if (identity.stored !== undefined) return { stored: identity.stored, activity };
+  const [isNamed, id, known, ...activityColumns] = result.rows[0] ?? [];
+  if (person.isExternal && isNamed !== true) return undefined;
+  const activity = readActivity(activityColumns);
+  const [row] = arraysOf(known);
+  if (row !== undefined) return readKnown(String(id), row, activity);
   if (activity === undefined) return undefined;
-  return { stored: anonymousProfile(person.id, activity.firstReceivedMs), activity };
+  return { stored: anonymousProfile(String(id), activity.firstReceivedMs), activity };
 }
 
 export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
@@ -138,80 +137,48 @@ export function anonymousProfile(id: string, firstReceivedMs: number): StoredPro
   };
 }
 
-interface Identity {
-  isNamed: boolean;
-  isDeleted: boolean;
-  /** Of the owner, where the id is merged. */
-  rootId: string | undefined;
-  /** Where the id is named. */
-  stored: StoredProfile | undefined;
-}
-
-async function readIdentity(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
-  person: Person,
-  deadline: Deadline,
-): Promise<Identity> {
-  const { asked, project, params } = bind(person);
-  const sql = `SELECT edge, named, deleted, root != '', lower(hex(root_id)), lower(hex(profile_id)), distinct_id,
-      mapKeys(traits), mapValues(traits), toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time)
-    FROM profiles FINAL WHERE project_id = ${project} AND profile_id = ${asked} ${fewRows}`;
-  const rows = await read(clickhouse, { sql, params }, { ...bounds(deadline), maxRows: 2 });
-  const identity: Identity = {
-    isNamed: false,
-    isDeleted: false,
-    rootId: undefined,
-    stored: undefined,
+/** What an identity call has left of an id: undefined where that is its deletion. */
+function readKnown(
+  id: string,
+  row: readonly unknown[],
+  activity: StoredActivity | undefined,
+): FoundProfile | undefined {
+  const [deleted, distinctId, keys, values, createTime, updateTime] = row;
+  if (deleted === true) return undefined;
+  const stored = {
+    id,
+    externalId: String(distinctId),
+    traitKeys: texts(keys),
+    traitValues: texts(values),
+    createTimeMs: Number(int64(createTime)),
+    updateTimeMs: Number(int64(updateTime)),
   };
-  for (const [edge, named, deleted, merged, rootId, id, distinctId, ...rest] of rows) {
-    if (merged === 1) identity.rootId = String(rootId);
-    if (edge === true) continue;
-    identity.isNamed = named === true;
-    identity.isDeleted = deleted === true;
-    if (named !== true || deleted === true) continue;
-    const [keys, values, createTime, updateTime] = rest;
-    identity.stored = {
-      id: String(id),
-      externalId: String(distinctId),
-      traitKeys: texts(keys),
-      traitValues: texts(values),
-      createTimeMs: Number(int64(createTime)),
-      updateTimeMs: Number(int64(updateTime)),
-    };
-  }
-  return identity;
+  return { stored, activity };
 }
 
-async function readPersonActivity(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
-  person: Person,
-  deadline: Deadline,
-): Promise<StoredActivity | undefined> {
-  const { asked, project, params } = bind(person);
-  const sql = `SELECT ${activitySql} FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN ${membersSql(project, asked)} ${fewRows}`;
-  const rows = await read(clickhouse, { sql, params }, { ...bounds(deadline), maxRows: 1 });
-  return readActivity(rows[0] ?? []);
+function arraysOf(value: unknown): unknown[][] {
+  if (Array.isArray(value) && value.every((row) => Array.isArray(row))) return value;
+  throw new Error(`the engine answered a ${typeof value} for rows`);
 }
 
-function bind({ projectId, id, isExternal }: Person) {
+/**
+ * One row: whether the asked id itself is named, the id that answers for it, that one's row if it has any, and what
+ * its events and those of all ids merged into it add up to.
+ */
+function personSql({ projectId, id, isExternal }: Person): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const bound = bindings.bind('String', id);
   const asked = isExternal ? profileIdSql(project, bound) : idBytesSql(bound);
-  return { project, asked, params: bindings.params };
-}
-
-function bounds(deadline: Deadline): Omit<ReadBounds, 'maxRows'> {
-  return { deadline, maxCharacters: maxRowCharacters };
-}
-
-async function read(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
-  statement: Parameters<typeof readRows>[1],
-  readBounds: ReadBounds,
-): Promise<unknown[][]> {
-  const result = await readRows(clickhouse, statement, readBounds);
-  if (result.kind === 'rows') return result.rows;
-  throw new ConnectError("the profile's sessions are too many to count", Code.ResourceExhausted);
+  const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
+  const sql = `WITH ${asked} AS asked,
+      (SELECT (if(max(root_id) = ${nobodySql}, asked, max(root_id)), max(named)) ${ids} AND profile_id = asked) AS found,
+      found.1 AS person,
+      (SELECT groupArray(profile_id) ${ids} AND edge AND root_id = person) AS members,
+      (SELECT groupArray((deleted, distinct_id, mapKeys(traits), mapValues(traits),
+          toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time)))
+        ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
+    SELECT found.2, lower(hex(person)), known, ${activitySql} FROM profile_activity
+    WHERE project_id = ${project} AND profile_id IN arrayPushBack(members, person) ${fewRows}`;
+  return { sql, params: bindings.params };
 }

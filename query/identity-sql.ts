@@ -6,6 +6,9 @@ export function profileIdSql(project: string, distinctId: string): string {
   return `millraceProfileHash(${project}, ${distinctId})`;
 }
 
+/** The root of who is not merged. */
+export const nobodySql = "toFixedString('', 16)";
+
 /** The 16 bytes of an id in hex. */
 export function idBytesSql(hex: string): string {
   return `toFixedString(unhex(${hex}), 16)`;
@@ -26,6 +29,15 @@ export function rootSql(project: string, id: string): string {
 export function membersSql(project: string, root: string): string {
   return `(SELECT ${root} AS id UNION ALL
     SELECT profile_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root_id = ${root})`;
+}
+
+/**
+ * The ids merged into any of `ids`, an array, and in the same order their roots: a tuple of two arrays. It is asked
+ * once, as a constant: a join would ask again for the index.
+ */
+export function mergedIntoSql(project: string, ids: string): string {
+  return `(SELECT (groupArray(profile_id), groupArray(root_id)) FROM profiles FINAL
+    WHERE project_id = ${project} AND edge AND root_id IN (SELECT arrayJoin(${ids})))`;
 }
 
 /**

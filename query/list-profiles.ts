@@ -13,21 +13,19 @@ import {
 import { createBindings } from './bindings.ts';
 import { encodeCursor, type Position } from './cursor.ts';
 import type { Deadline } from './deadline.ts';
-import { idBytesSql } from './identity-sql.ts';
+import { idBytesSql, mergedIntoSql } from './identity-sql.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
   activitySql,
   fewRows,
-  int64,
   profileMessage,
   readActivity,
   type StoredActivity,
   type StoredProfile,
-  texts,
 } from './profile-message.ts';
+import { findProfiles, type Read } from './profile-page.ts';
 import { readProfileSelection } from './profile-selection.ts';
-import { profilesSql } from './profiles-sql.ts';
-import { type ReadBounds, readRows, type Statement } from './read-rows.ts';
+import { readRows, type Statement } from './read-rows.ts';
 
 export const pageSize = 100;
 /** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */
@@ -52,23 +50,24 @@ export async function* listProfiles(
   const bindings = createBindings();
   const selection = readProfileSelection(projectId, request, bindings);
   const project = bindings.bind('String', projectId);
+  const read: Read = (statement, maxRows) => rowsOf(options, statement, maxRows);
   let after = selection.after;
   let wanted = pageSize;
   for (;;) {
-    const statement = profilesSql({ ...selection, project, after, maxRows: wanted + 1 });
-    const params = { ...bindings.params, ...statement.params };
-    const found = await readPage(options, { sql: statement.sql, params }, wanted + 1);
-    const pages = found.rows.slice(0, wanted);
-    const hasMore = found.stopped || found.rows.length > wanted;
+    const { condition } = selection;
+    const query = { project, condition, bindings, after, maxRows: wanted + 1 };
+    const found = await findProfiles(read, query);
+    const pages = found.profiles.slice(0, wanted);
+    const hasMore = found.stopped || found.profiles.length > wanted;
     for (let from = 0; from < Math.max(1, pages.length); from += pageSize) {
-      const page = pages.slice(from, from + pageSize).map(readProfile);
+      const page = pages.slice(from, from + pageSize);
       after = positionOf(page.at(-1)) ?? after;
       const isLast = !hasMore && from + pageSize >= pages.length;
       const response = create(ListResponseSchema, {
         nextPageToken:
           isLast || after === undefined ? '' : encodeCursor(after, selection.conditions),
       });
-      const activities = await readActivities(options, projectId, page);
+      const activities = await readActivities(read, projectId, page);
       response.profiles = page.map((stored) =>
         profileMessage(projectId, stored, activities.get(stored.id), standIns),
       );
@@ -80,34 +79,15 @@ export async function* listProfiles(
   }
 }
 
-async function readPage(
+async function rowsOf(
   { clickhouse, startDeadline }: ListProfilesOptions,
   statement: Statement,
   maxRows: number,
 ): Promise<{ rows: unknown[][]; stopped: boolean }> {
-  return rowsOf(clickhouse, statement, { deadline: startDeadline(), maxRows, maxCharacters });
-}
-
-async function rowsOf(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
-  statement: Statement,
-  bounds: ReadBounds,
-): Promise<{ rows: unknown[][]; stopped: boolean }> {
+  const bounds = { deadline: startDeadline(), maxRows, maxCharacters };
   const result = await readRows(clickhouse, statement, bounds);
   if (result.kind === 'rows') return result;
   throw new ConnectError('the profiles are too large to be read', Code.ResourceExhausted);
-}
-
-function readProfile(row: readonly unknown[]): StoredProfile {
-  const [id, created, updated, externalId, keys, values] = row;
-  return {
-    id: String(id),
-    externalId: String(externalId),
-    traitKeys: texts(keys),
-    traitValues: texts(values),
-    createTimeMs: Number(int64(created)),
-    updateTimeMs: Number(int64(updated)),
-  };
 }
 
 function positionOf(profile: StoredProfile | undefined): Position | undefined {
@@ -119,7 +99,7 @@ function positionOf(profile: StoredProfile | undefined): Position | undefined {
 
 /** What the events of a page's profiles add up to, those of merged ids included. */
 async function readActivities(
-  { clickhouse, startDeadline }: ListProfilesOptions,
+  read: Read,
   projectId: string,
   page: readonly StoredProfile[],
 ): Promise<ReadonlyMap<string, StoredActivity>> {
@@ -132,20 +112,12 @@ async function readActivities(
     page.map(({ id }) => id),
   );
   const ids = `arrayMap(id -> ${idBytesSql('id')}, ${list})`;
-  // Which ids are merged into the page's is asked once, as a constant: a join would ask again for the index.
-  const sql = `WITH (
-      SELECT (groupArray(profile_id), groupArray(root_id)) FROM profiles FINAL
-      WHERE project_id = ${project} AND edge AND root_id IN (SELECT arrayJoin(${ids}))
-    ) AS merged
+  const sql = `WITH ${mergedIntoSql(project, ids)} AS merged
     SELECT lower(hex(transform(profile_id, merged.1, merged.2, profile_id))) AS id, ${activitySql}
     FROM profile_activity
     WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(${ids}, merged.1)))
     GROUP BY id ${fewRows}`;
-  const { rows } = await rowsOf(
-    clickhouse,
-    { sql, params: bindings.params },
-    { deadline: startDeadline(), maxRows: pageSize, maxCharacters },
-  );
+  const { rows } = await read({ sql, params: bindings.params }, pageSize);
   for (const [id, ...columns] of rows) {
     const activity = readActivity(columns);
     if (activity !== undefined) activities.set(String(id), activity);

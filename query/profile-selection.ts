@@ -3,6 +3,7 @@
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import {
+  FilterOperator,
   LogicalOperator,
   type PropertyFilter,
   PropertySource,
@@ -33,11 +34,21 @@ const activityColumns: ReadonlyMap<string, string> = new Map([
   ['$city', 'city'],
 ]);
 
-export interface ProfileSelection {
+/** What filters ask of a profile. */
+export interface ProfileCondition {
   /** SQL over `traits` and the activity's columns. */
-  condition: string;
-  /** The condition reads columns of the activity. */
-  readsActivity: boolean;
+  sql: string;
+  /** What must hold of `traits` and what of the activity, where no OR is between the two. */
+  parts: { traits: string; activity: string } | undefined;
+  /** False where nobody without any trait meets it, whatever their activity. */
+  admitsTraitless: boolean;
+}
+
+/** The condition that everybody meets. */
+export const always = 'true';
+
+export interface ProfileSelection {
+  condition: ProfileCondition;
   /** The last profile of the page before. */
   after: Position | undefined;
   /** All that selects profiles, as bytes: the seal of page tokens. */
@@ -55,11 +66,9 @@ export function readProfileSelection(
   const groups = filterGroups.map((group, index) =>
     groupCondition(group, `filterGroups[${index}]`, bindings),
   );
-  const filters = filterGroups.flatMap((group) => group.filters);
   const conditions = conditionBytes(projectId, request);
   return {
     condition: combine(groups, filterGroupsOperator, 'filterGroupsOperator'),
-    readsActivity: filters.some(({ source }) => source === PropertySource.AUTO),
     after: readPageToken(request, conditions),
     conditions,
   };
@@ -83,22 +92,24 @@ function checkSize({ filterGroups }: ListRequest): void {
   throw invalidArgument('filterGroups', `texts take at most ${maxRequestTextBytes} bytes together`);
 }
 
-function groupCondition(group: FilterGroup, path: string, bindings: Bindings): string {
+function groupCondition(group: FilterGroup, path: string, bindings: Bindings): ProfileCondition {
   const filters = group.filters.map((filter, index) =>
     oneCondition(filter, `${path}.filters[${index}]`, bindings),
   );
   return combine(filters, group.operator, `${path}.operator`);
 }
 
-function combine(conditions: readonly string[], operator: LogicalOperator, path: string): string {
-  const all = (word: string): string =>
-    conditions.length === 0 ? 'true' : `(${conditions.map((one) => `(${one})`).join(word)})`;
+function combine(
+  conditions: readonly ProfileCondition[],
+  operator: LogicalOperator,
+  path: string,
+): ProfileCondition {
   switch (operator) {
     case LogicalOperator.UNSPECIFIED:
     case LogicalOperator.AND:
-      return all(' AND ');
+      return allOf(conditions);
     case LogicalOperator.OR:
-      return all(' OR ');
+      return conditions.length < 2 ? allOf(conditions) : anyOf(conditions);
     default: {
       const unknown: never = operator;
       throw invalidArgument(path, `${Number(unknown)} is not an operator`);
@@ -106,16 +117,58 @@ function combine(conditions: readonly string[], operator: LogicalOperator, path:
   }
 }
 
-function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings): string {
+function allOf(conditions: readonly ProfileCondition[]): ProfileCondition {
+  const parts = conditions.flatMap(({ parts }) => (parts === undefined ? [] : [parts]));
+  const traits = joined(parts, 'AND', (part) => part.traits);
+  const activity = joined(parts, 'AND', (part) => part.activity);
+  return {
+    sql: joined(conditions, 'AND', ({ sql }) => sql),
+    parts: parts.length === conditions.length ? { traits, activity } : undefined,
+    admitsTraitless: conditions.every(({ admitsTraitless }) => admitsTraitless),
+  };
+}
+
+function anyOf(conditions: readonly ProfileCondition[]): ProfileCondition {
+  const sql = joined(conditions, 'OR', (condition) => condition.sql);
+  const isOnly = (part: 'traits' | 'activity'): boolean =>
+    conditions.every((condition) => condition.parts?.[part] === condition.sql);
+  let parts: ProfileCondition['parts'];
+  if (isOnly('traits')) parts = { traits: sql, activity: always };
+  else if (isOnly('activity')) parts = { traits: always, activity: sql };
+  const admitsTraitless = conditions.some((condition) => condition.admitsTraitless);
+  return { sql, parts, admitsTraitless };
+}
+
+function joined<T>(all: readonly T[], word: 'AND' | 'OR', sqlOf: (one: T) => string): string {
+  const terms = all.map(sqlOf).filter((sql) => word === 'OR' || sql !== always);
+  return terms.length === 0 ? always : `(${terms.map((sql) => `(${sql})`).join(` ${word} `)})`;
+}
+
+/** Operators that hold for who lacks the property. */
+const heldByAbsence: ReadonlySet<FilterOperator> = new Set([
+  FilterOperator.NOT_EQUALS,
+  FilterOperator.NOT_CONTAINS,
+  FilterOperator.IS_NOT_SET,
+  FilterOperator.NOT_IN,
+  FilterOperator.NOT_BETWEEN,
+]);
+
+function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings): ProfileCondition {
   checkPropertyName(filter, path);
   const { property, source } = filter;
   switch (source) {
     case PropertySource.UNSPECIFIED:
-    case PropertySource.PROFILE:
-      return comparison(filter, path, traitComparisons(property, bindings));
+    case PropertySource.PROFILE: {
+      const sql = comparison(filter, path, traitComparisons(property, bindings));
+      const admitsTraitless = heldByAbsence.has(filter.operator);
+      return { sql, parts: { traits: sql, activity: always }, admitsTraitless };
+    }
     case PropertySource.AUTO: {
       const column = activityColumns.get(property);
-      if (column !== undefined) return comparison(filter, path, textComparisons(column, bindings));
+      if (column !== undefined) {
+        const sql = comparison(filter, path, textComparisons(column, bindings));
+        return { sql, parts: { traits: always, activity: sql }, admitsTraitless: true };
+      }
       const names = [...activityColumns.keys()].join(', ');
       throw invalidArgument(`${path}.property`, `the source AUTO has ${names}`);
     }

@@ -1,75 +1,106 @@
-// The statement behind a page of profiles: those that Identify named and those that only events know, in one order. A
-// condition that no profile without traits can meet keeps the engine from looking at the latter: it folds the
-// condition.
+// The statements behind a page of profiles. Those that Identify named and those that only events know are found by a
+// statement each, which answer the same columns in the same order.
 
 import type { Position } from './cursor.ts';
-import { profileKeySql } from './identity-sql.ts';
+import { idBytesSql, mergedIntoSql, nobodySql } from './identity-sql.ts';
 import { latestSql } from './profile-message.ts';
-import type { ProfileSelection } from './profile-selection.ts';
+import type { Statement } from './read-rows.ts';
 
-export interface ProfilesPage
-  extends Pick<ProfileSelection, 'condition' | 'readsActivity' | 'after'> {
+export interface ProfilesPage {
   /** The placeholder of the project's id. */
   project: string;
+  /** Over `traits`, and for everybodySql over the activity's columns too. */
+  condition: string;
+  /** The last profile of the page before. */
+  after: Position | undefined;
   maxRows: number;
 }
 
-/** Rows of: id in hex, creation and update in ms, externalId, keys and values of traits. */
-export function profilesSql(page: ProfilesPage): {
-  sql: string;
-  params: Readonly<Record<string, unknown>>;
-} {
-  const { after, maxRows } = page;
-  const found = page.readsActivity
-    ? personsSql(page)
-    : `SELECT * FROM (${namedSql(page)} ${ordered}) UNION ALL SELECT * FROM (${anonymousSql(page)} ${ordered})`;
-  const sql = `SELECT lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
-      mapKeys(traits), mapValues(traits)
-    FROM (${found}) ${ordered}`;
-  return {
-    sql,
-    params: { maxRows, ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }) },
-  };
-}
-
+// Rows of: id in hex, creation and update in ms, externalId, keys and values of traits.
+const columns = `lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
+  mapKeys(traits), mapValues(traits)`;
 const ordered = 'ORDER BY created DESC, id DESC LIMIT {maxRows:UInt32}';
 const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
 
-function namedSql({ project, condition, after }: ProfilesPage): string {
-  return `SELECT profile_id AS id, create_time AS created, update_time AS updated, distinct_id AS external_id, traits
+/** Those that are named and meet the condition. */
+export function namedSql(page: ProfilesPage): Statement {
+  const { project, condition, after } = page;
+  const sql = `SELECT profile_id AS id, create_time AS created, update_time AS updated, distinct_id AS external_id, traits
     FROM profiles FINAL
     WHERE project_id = ${project} AND NOT edge AND named AND NOT deleted AND root = ''
-      AND ${afterSql(after)} AND (${condition})`;
+      AND ${afterSql(after)} AND (${condition}) ${ordered}`;
+  return { sql: `SELECT ${columns} FROM (${sql}) ${ordered}`, params: paramsOf(page) };
 }
 
 /**
- * Ids that are named, deleted or merged are no anonymous profiles. They are left out by key: by the id itself, which is
- * what the table is sorted by, the engine would hold each of its granules against the whole set, at ten times the cost.
+ * Those that only events know, none created before `sinceMs` where that is given: who was is known by one of their rows
+ * from that time on, so that the others are not grouped. Ids that are named, deleted or merged are no anonymous
+ * profiles.
  */
-function anonymousSql({ project, condition, after }: ProfilesPage): string {
-  return `SELECT id, created, created AS updated, '' AS external_id, ${noTraits} AS traits
+export function anonymousSql(page: ProfilesPage, sinceMs: number | undefined): Statement {
+  const { project, condition, after } = page;
+  const rows = `FROM profile_listing WHERE project_id = ${project}`;
+  const since = "fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')";
+  const until = after === undefined ? 'true' : `first_received <= ${afterTime}`;
+  const recent =
+    sinceMs === undefined
+      ? 'true'
+      : `profile_id IN (SELECT profile_id ${rows} AND first_received >= ${since} AND ${until})`;
+  const sql = `SELECT id, created, created AS updated, '' AS external_id, ${noTraits} AS traits
     FROM (
-      SELECT profile_id AS id, min(first_received) AS created FROM profile_listing
-      WHERE project_id = ${project} AND ${profileKeySql('profile_id')} NOT IN (
-        SELECT profile_key FROM profiles FINAL WHERE project_id = ${project} AND (named OR deleted OR root != ''))
+      SELECT profile_id AS id, min(first_received) AS created ${rows} AND ${recent} AND profile_id NOT IN (
+        SELECT profile_id FROM profiles FINAL
+        WHERE project_id = ${project} AND (named OR deleted OR root != '') AND ${recent})
       GROUP BY profile_id)
-    WHERE ${afterSql(after)} AND (${condition})`;
+    WHERE ${afterSql(after)} AND ${sinceMs === undefined ? 'true' : `created >= ${since}`} AND (${condition})`;
+  return {
+    sql: `SELECT ${columns} FROM (${sql}) ${ordered} ${indexForFew}`,
+    params: { ...paramsOf(page), ...(sinceMs !== undefined && { sinceMs }) },
+  };
 }
+
+// Each granule would be held against every id of a large set, at ten times the cost of a look at all rows.
+const indexForFew = 'SETTINGS use_index_for_in_with_subqueries_max_values = 1000';
+
+function paramsOf({ after, maxRows }: ProfilesPage): Statement['params'] {
+  return { maxRows, ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }) };
+}
+
+const afterTime = "fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC')";
 
 function afterSql(after: Position | undefined): string {
   if (after === undefined) return 'true';
-  return `(created, id) < (fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'),
-    toFixedString(unhex(replaceAll({afterId:String}, '-', '')), 16))`;
+  return `(created, id) < (${afterTime}, toFixedString(unhex(replaceAll({afterId:String}, '-', '')), 16))`;
 }
 
-const nobody = "toFixedString('', 16)";
+const activityFields = `agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version,
+  agent[5] AS device, place[1] AS country, place[2] AS region, place[3] AS city`;
+
+/** Rows of one id in hex: those of `ids`, none of which is merged, whose person's activity meets `condition`. */
+export function meetingSql(project: string, condition: string, ids: readonly string[]): Statement {
+  const asked = `arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)})`;
+  // Who has no events has an activity without any value.
+  const sql = `WITH ${mergedIntoSql(project, asked)} AS merged
+    SELECT lower(hex(id))
+    FROM (
+      SELECT transform(profile_id, merged.1, merged.2, profile_id) AS id,
+        ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields}
+      FROM (
+        SELECT profile_id, agent, place FROM profile_listing
+        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(${asked}, merged.1)))
+        UNION ALL SELECT arrayJoin(${asked}), '', '')
+      GROUP BY id)
+    WHERE ${condition}`;
+  return { sql, params: { ids } };
+}
 
 /**
  * Both kinds at once, each with the latest browser, system, device and place of the person, by the id that is not
  * merged. Who has no events is here by their name, and who has no name by their events.
  */
-function personsSql({ project, condition, after }: ProfilesPage): string {
-  const seen = `SELECT if(edges.root_id = ${nobody}, listing.profile_id, edges.root_id) AS seen_id,
+export function everybodySql(page: ProfilesPage): Statement {
+  const { project, condition, after } = page;
+  const seen = `SELECT if(edges.root_id = ${nobodySql}, listing.profile_id, edges.root_id) AS seen_id,
       min(listing.first_received) AS first_received, ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
     FROM profile_listing AS listing
     LEFT ANY JOIN (
@@ -78,13 +109,13 @@ function personsSql({ project, condition, after }: ProfilesPage): string {
     WHERE listing.project_id = ${project} GROUP BY seen_id`;
   const known = `SELECT profile_id AS known_id, named, deleted, root, create_time, update_time, distinct_id, traits
     FROM profiles FINAL WHERE project_id = ${project} AND NOT edge`;
-  return `SELECT id, created, updated, external_id, traits
+  const sql = `SELECT id, created, updated, external_id, traits
     FROM (
-      SELECT known_id = ${nobody} AS anonymous, if(anonymous, seen_id, known_id) AS id,
+      SELECT known_id = ${nobodySql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
         if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
         distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
-        agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version, agent[5] AS device,
-        place[1] AS country, place[2] AS region, place[3] AS city
+        ${activityFields}
       FROM (${known}) AS known FULL JOIN (${seen}) AS seen ON seen.seen_id = known.known_id)
     WHERE visible AND ${afterSql(after)} AND (${condition})`;
+  return { sql: `SELECT ${columns} FROM (${sql}) ${ordered}`, params: paramsOf(page) };
 }
