@@ -21,7 +21,7 @@ import { cpuOfParts, memoryOfParts, parts, sumOf } from './usage.ts';
 interface Parameters {
   batch: number;
   connections: number;
-  /** A closed loop, whose rate the steady load is a share of. */
+  /** A closed loop, of whose events a second, counted when they can be queried, the steady load is a share. */
   fullLoadMs: number;
   steadyMs: number;
 }
@@ -47,11 +47,12 @@ export const steadyBench: Bench = {
     const parameters = mode === 'smoke' ? smoke : real;
     const stack = await session.stack();
     const before = await countRows(stack);
+    const watch = watchRows(stack, pollMs);
     const full = await loadOf(stack, session, parameters, parameters.fullLoadMs, 0);
     const rowsBefore = before + full.acknowledgedEvents;
-    const watch = watchRows(stack, pollMs);
-    await watch.until(rowsBefore, drainTimeoutMs);
-    const perSecond = (share * 1_000 * full.requests) / full.countedMs;
+    const allSeenMs = await watch.until(rowsBefore, drainTimeoutMs);
+    const tookMs = allSeenMs - (full.trace[0]?.[0] ?? allSeenMs - 1);
+    const perSecond = (share * 1_000 * full.acknowledgedEvents) / (parameters.batch * tookMs);
     const sampled = sample(stack, mode === 'smoke' ? smokeSampleMs : sampleMs);
     const cpuBefore = cpuOfParts(stack);
     const load = await loadOf(stack, session, parameters, parameters.steadyMs, perSecond).finally(
