@@ -3,6 +3,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Dialled, dial as dialPort } from '../test/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
 
 const opened: { sockets: Socket[]; servers: HttpServer[] } = { sockets: [], servers: [] };
@@ -31,16 +32,11 @@ async function start(arrival?: { requestMs: number; headersMs: number }): Promis
   return server;
 }
 
-function dial(port: number): { socket: Socket; received: () => string; closed: Promise<void> } {
-  const socket = connect(port, '127.0.0.1');
-  opened.sockets.push(socket);
-  let text = '';
-  socket.on('data', (bytes) => {
-    text += bytes.toString('latin1');
-  });
-  socket.on('error', () => {});
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  return { socket, received: () => text, closed };
+/** As the tests' own, destroyed after the test. */
+function dial(port: number): Dialled {
+  const dialled = dialPort(port);
+  opened.sockets.push(dialled.socket);
+  return dialled;
 }
 
 describe('one port', () => {

@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dial } from '../test/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
 import type { PlainAnswer, PlainRoute } from './plain-requests.ts';
 
@@ -69,17 +69,6 @@ beforeAll(async () => {
   [both, alone] = await Promise.all([start(true, arrival), start(false, arrival)]);
 });
 afterAll(() => Promise.all([both.close(0), alone.close(0)]));
-
-function dial(port: number): { socket: Socket; received: () => string; closed: Promise<void> } {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let text = '';
-  socket.on('data', (bytes) => {
-    text += bytes.toString('latin1');
-  });
-  socket.on('error', () => {});
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  return { socket, received: () => text, closed };
-}
 
 /** What is said to bytes after which the connection is to be closed: statuses and bodies. */
 async function said(port: number, pieces: readonly Buffer[], first = ''): Promise<string[]> {

@@ -48,6 +48,8 @@ export class PlainRequests {
   readonly #connections = new Set<PlainConnection>();
   readonly #kept: Buffer[] = [];
   readonly #sweep: NodeJS.Timeout;
+  /** The end of an answer's head on a connection that is kept. */
+  readonly #keepAlive: string;
   #heldBytes = 0;
   #isClosing = false;
   #date = '';
@@ -55,6 +57,8 @@ export class PlainRequests {
 
   constructor(options: PlainRequestsOptions) {
     this.options = options;
+    const timeoutSeconds = options.keepAliveMs / 1_000;
+    this.#keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${timeoutSeconds}\r\n\r\n`;
     const everyMs = Math.ceil(Math.min(options.arrival.headersMs, options.arrival.requestMs) / 4);
     this.#sweep = setInterval(() => {
       const nowMs = performance.now();
@@ -118,10 +122,6 @@ export class PlainRequests {
     text += `date: ${this.#now()}\r\n`;
     text += this.#isClosing ? 'connection: close\r\n\r\n' : this.#keepAlive;
     return typeof body === 'string' ? text + body : text;
-  }
-
-  get #keepAlive(): string {
-    return `connection: keep-alive\r\nkeep-alive: timeout=${this.options.keepAliveMs / 1_000}\r\n\r\n`;
   }
 
   #now(): string {

@@ -22,12 +22,11 @@ import type { JsonStandIns } from './json-codec.ts';
 import {
   activitySql,
   fewRows,
-  int64,
   profileMessage,
   readActivity,
+  readProfile,
   type StoredActivity,
   type StoredProfile,
-  texts,
 } from './profile-message.ts';
 import { readRows, type Statement } from './read-rows.ts';
 
@@ -143,17 +142,9 @@ function readKnown(
   row: readonly unknown[],
   activity: StoredActivity | undefined,
 ): FoundProfile | undefined {
-  const [deleted, distinctId, keys, values, createTime, updateTime] = row;
+  const [deleted, ...columns] = row;
   if (deleted === true) return undefined;
-  const stored = {
-    id,
-    externalId: String(distinctId),
-    traitKeys: texts(keys),
-    traitValues: texts(values),
-    createTimeMs: Number(int64(createTime)),
-    updateTimeMs: Number(int64(updateTime)),
-  };
-  return { stored, activity };
+  return { stored: readProfile([id, ...columns]), activity };
 }
 
 function arraysOf(value: unknown): unknown[][] {
@@ -175,8 +166,8 @@ function personSql({ projectId, id, isExternal }: Person): Statement {
       (SELECT (if(max(root_id) = ${nobodySql}, asked, max(root_id)), max(named)) ${ids} AND profile_id = asked) AS found,
       found.1 AS person,
       (SELECT groupArray(profile_id) ${ids} AND edge AND root_id = person) AS members,
-      (SELECT groupArray((deleted, distinct_id, mapKeys(traits), mapValues(traits),
-          toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time)))
+      (SELECT groupArray((deleted, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time),
+          distinct_id, mapKeys(traits), mapValues(traits)))
         ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
     SELECT found.2, lower(hex(person)), known, ${activitySql} FROM profile_activity
     WHERE project_id = ${project} AND profile_id IN arrayPushBack(members, person) ${fewRows}`;

@@ -52,6 +52,19 @@ export const activitySql = `
 export const fewRows =
   'SETTINGS max_threads = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0';
 
+/** Takes id in hex, creation and update in ms, externalId, keys and values of traits. */
+export function readProfile(row: readonly unknown[]): StoredProfile {
+  const [id, created, updated, externalId, keys, values] = row;
+  return {
+    id: String(id),
+    externalId: String(externalId),
+    traitKeys: texts(keys),
+    traitValues: texts(values),
+    createTimeMs: Number(int64(created)),
+    updateTimeMs: Number(int64(updated)),
+  };
+}
+
 /** Undefined where there are no events. Takes the columns of `activitySql`. */
 export function readActivity(row: readonly unknown[]): StoredActivity | undefined {
   const [received, firstSeen, lastSeen, totalEvents, pageviews, sessions, agent, place] = row;
@@ -119,12 +132,12 @@ function propertiesOf(
   return properties;
 }
 
-export function int64(value: unknown): bigint {
+function int64(value: unknown): bigint {
   if (typeof value === 'string') return BigInt(value);
   throw new Error(`the engine answered a ${typeof value} for an integer`);
 }
 
-export function texts(value: unknown): string[] {
+function texts(value: unknown): string[] {
   if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
   throw new Error(`the engine answered a ${typeof value} for texts`);
 }

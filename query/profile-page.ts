@@ -3,7 +3,7 @@
 
 import type { Bindings } from './bindings.ts';
 import type { Position } from './cursor.ts';
-import { int64, type StoredProfile, texts } from './profile-message.ts';
+import { readProfile, type StoredProfile } from './profile-message.ts';
 import { always, type ProfileCondition } from './profile-selection.ts';
 import {
   anonymousSql,
@@ -112,16 +112,4 @@ async function readProfiles(
 
 function withParams({ bindings }: PageQuery, { sql, params }: Statement): Statement {
   return { sql, params: { ...bindings.params, ...params } };
-}
-
-function readProfile(row: readonly unknown[]): StoredProfile {
-  const [id, created, updated, externalId, keys, values] = row;
-  return {
-    id: String(id),
-    externalId: String(externalId),
-    traitKeys: texts(keys),
-    traitValues: texts(values),
-    createTimeMs: Number(int64(created)),
-    updateTimeMs: Number(int64(updated)),
-  };
 }
