@@ -12,7 +12,7 @@ import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { MessageSource, type SourceLimits } from './consume.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
-import { type MessageBatch, packMessages, readAgain } from './message-batch.ts';
+import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
 
 let broker: TestBroker;
 let nats: NatsConnection;
@@ -325,6 +325,21 @@ describe('a pending batch', () => {
     ]);
     expect(again).toBeDefined();
     expect(packMessages(again ?? { messages: [] })).toEqual(packMessages(batch));
+  });
+
+  it('gives its bytes back, and those of no other, however they were received', async () => {
+    const count = 12;
+    await publish(count, 1, 20_000);
+    const source = await openSource(0, { maxMessages: 1 });
+    await untilDelivered(count);
+    const batches = await take(source, count);
+    const read = await readAgain(await openStream(), [[1, count]]);
+    batches.push(...(read?.messages ?? []).map((message) => ({ messages: [message] })));
+    expect(batches).toHaveLength(2 * count);
+    for (const batch of batches) {
+      expect(Buffer.from(packMessages(batch).bytes).equals(frameOf(1, 20_000))).toBe(true);
+      forgetBytes(batch);
+    }
   });
 
   it('is not, where one of its messages is gone', async () => {

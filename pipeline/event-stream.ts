@@ -15,6 +15,7 @@ import { writerConsumer } from '../platform/topology.ts';
 /** A message of the stream; `ackSubject` is absent where it was read and not delivered. */
 export interface StreamMessage {
   seq: number;
+  /** In memory of its own, which can be given back by itself. */
   data: Uint8Array;
   ackSubject?: string | undefined;
 }
@@ -111,11 +112,22 @@ async function readMessage(
   try {
     const manager = await connection.jetstreamManager({ checkAPI: false });
     const { data } = await manager.streams.getMessage(stream, { seq });
-    return { seq, data };
+    return { seq, data: copyOf(data) };
   } catch (error) {
     if (apiErrorCode(error) === noMessageFound) return undefined;
     throw error;
   }
+}
+
+/**
+ * The client's bytes are views of all that it read at once, or of memory that it doubled until they fitted. What is let
+ * go of right after it was made costs the garbage collector nothing; held until a batch is full, it costs it as much as
+ * the writer's thread takes for everything else.
+ */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 function answer(connection: NatsConnection, message: StreamMessage, payload: string): void {
@@ -165,7 +177,7 @@ class Puller {
       return;
     }
     this.#received++;
-    receiver.onMessage({ seq, data: message.data, ackSubject: message.reply });
+    receiver.onMessage({ seq, data: copyOf(message.data), ackSubject: message.reply });
     if (this.#received === pullMessages) this.#end(receiver);
   }
 

@@ -1,6 +1,7 @@
 // What the writer does at once: some messages of its shard, as they arrived, as they are read again after a crash, and
 // as they are handed to a builder.
 
+import { freeMemory } from '../platform/free-memory.ts';
 import type { EventStream, StreamMessage } from './event-stream.ts';
 import type { Messages } from './thread-messages.ts';
 
@@ -53,7 +54,10 @@ export function packMessages({ messages }: MessageBatch, memory = new ArrayBuffe
   return { seqs, lengths, bytes };
 }
 
-/** Lets go of the bytes of a batch that has been built: what is left is what its acks need. */
+/** Frees the bytes of a batch that has been built: what is left is what its acks need. */
 export function forgetBytes({ messages }: MessageBatch): void {
-  for (const message of messages) message.data = noBytes;
+  for (const message of messages) {
+    freeMemory(message.data);
+    message.data = noBytes;
+  }
 }

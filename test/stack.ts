@@ -45,13 +45,18 @@ export interface StackOptions {
   dataDir?: string;
 }
 
+/** What `npm start` gives to node. */
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+export const nodeFlags: readonly string[] = String(scripts.start).match(/--\S+/g) ?? [];
+
 const readyTimeoutMs = 90_000;
 const keptLogLines = 200;
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-stack-'));
   const lines: string[] = [];
-  const args = [join(root, 'dist', 'main.js'), '--json', '--port', '0', '--data', dataDir];
+  const main = join(root, 'dist', 'main.js');
+  const args = [...nodeFlags, main, '--json', '--port', '0', '--data', dataDir];
   const service = spawn(process.execPath, [...args, ...(options.args ?? [])], {
     env: { ...process.env, MILLRACE_LOG_LEVEL: 'info', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

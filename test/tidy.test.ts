@@ -1,13 +1,17 @@
 // Style rules that a machine can check. Each failure says what to do instead.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
   functionSpans,
   importsOf,
   projectFiles,
+  root,
   type SourceFile,
   sourceFiles,
 } from './source-tree.ts';
+import { nodeFlags } from './stack.ts';
 
 const files = sourceFiles();
 const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.startsWith('test/');
@@ -159,4 +163,10 @@ it('the rules see what they look for', () => {
   expect(functionSpans({ path: 'a.ts', text: '', lines: method })).toEqual([
     { name: 'put', lines: 5 },
   ]);
+});
+
+it('starts node in the image as `npm start` does', () => {
+  const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const command = /^CMD (.*)$/m.exec(image)?.[1] ?? '[]';
+  expect(JSON.parse(command)).toEqual(['node', ...nodeFlags, 'dist/main.js']);
 });
