@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxBatchRows } from '../platform/limits.ts';
 import { makeBatches } from './batches.ts';
+import { countMergesSql, untilMerged } from './merges.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 import type { OwnEngine } from './processes.ts';
 import { cpuMsOf } from './usage.ts';
@@ -16,56 +17,59 @@ const files = 8;
 const seed = 5;
 
 export interface EngineRate {
+  /** By the clock, until the last insert is through, whatever is left to be merged. */
   rowsPerSecond: number;
-  /** CPU microseconds a row, merges included as far as they have come. */
+  /** CPU microseconds a row, with all the merges that the rows cause. */
   cpuUs: number;
 }
 
 export interface OwnRate {
-  /** Inserts into empty tables for `durationMs`, until the last insert is through; empties them again. */
-  measure(durationMs: number): Promise<EngineRate>;
+  /** Inserts at least `rows` rows to those that are there. */
+  measure(rows: number): Promise<EngineRate>;
   close(): Promise<void>;
 }
 
-/** An engine of its own with files of at most `rows` rows each; it idles between measurements. */
-export async function openEngineRate(rows = maxBatchRows): Promise<OwnRate> {
+/** An engine of its own with files of at most `batchRows` rows each; it idles between measurements. */
+export async function openEngineRate(batchRows = maxBatchRows): Promise<OwnRate> {
   const { directory, engine, client, close } = await openMigratedEngine();
-  const paths = makeBatches(rows, files, seed).map((arrow, index) => {
+  const paths = makeBatches(batchRows, files, seed).map((arrow, index) => {
     const path = join(directory, `${index}.arrow`);
     writeFileSync(path, arrow);
     return path;
   });
+  const countMerges = async (): Promise<number> => {
+    const result = await client.query({ query: countMergesSql, format: 'JSONCompactEachRow' });
+    const [[merges] = []] = await result.json<string[]>();
+    return Number(merges);
+  };
   return {
-    async measure(durationMs) {
-      const rate = await insertFor(engine, paths, rows, durationMs);
-      // Nothing is left to be merged while something else is measured.
-      for (const table of ['events', 'profile_activity']) {
-        await client.command({ query: `TRUNCATE TABLE ${table}` });
-      }
-      return rate;
+    async measure(rows) {
+      const inserts = Math.ceil(rows / batchRows);
+      const cpuBefore = cpuMsOf(engine.pid);
+      const tookMs = await insertAll(engine, paths, inserts);
+      await untilMerged(countMerges);
+      const cpuMs = cpuMsOf(engine.pid) - cpuBefore;
+      const stored = inserts * batchRows;
+      return { rowsPerSecond: (1_000 * stored) / tookMs, cpuUs: (1_000 * cpuMs) / stored };
     },
     close,
   };
 }
 
-async function insertFor(
+/** Milliseconds until the last of `inserts` inserts was through. */
+async function insertAll(
   engine: OwnEngine,
   paths: readonly string[],
-  rows: number,
-  durationMs: number,
-): Promise<EngineRate> {
-  const cpuBefore = cpuMsOf(engine.pid);
+  inserts: number,
+): Promise<number> {
   const startMs = performance.now();
-  let inserts = 0;
+  let begun = 0;
   const insert = async (): Promise<void> => {
-    while (performance.now() - startMs < durationMs) {
-      const path = paths[inserts++ % paths.length];
+    while (begun < inserts) {
+      const path = paths[begun++ % paths.length];
       await engine.command(`INSERT INTO events FROM INFILE '${path}' FORMAT ArrowStream`);
     }
   };
   await Promise.all(Array.from({ length: connections }, insert));
-  const tookMs = performance.now() - startMs;
-  const cpuMs = cpuMsOf(engine.pid) - cpuBefore;
-  const stored = inserts * rows;
-  return { rowsPerSecond: (1_000 * stored) / tookMs, cpuUs: (1_000 * cpuMs) / stored };
+  return performance.now() - startMs;
 }

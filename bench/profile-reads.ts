@@ -3,9 +3,9 @@
 // reading.
 
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
+import { countMergesSql, untilMerged } from './merges.ts';
 import { queryNumber } from './stored-rows.ts';
 import { cpuOfParts } from './usage.ts';
 
@@ -26,7 +26,6 @@ const real: Parameters = {
   lists: 30,
 };
 const rowsPerInsert = 100_000;
-const mergesTimeoutMs = 300_000;
 
 const plan = { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' };
 const age = { property: 'age', operator: 'FILTER_OPERATOR_GTE', value: '30' };
@@ -51,10 +50,10 @@ export const profileReadsBench: Bench = {
     const stack = await session.stack();
     const prefix = `reads-${session.nextLoad()}-`;
     await fill(stack, prefix, parameters);
-    await merged(stack);
+    await untilMerged(() => queryNumber(stack, countMergesSql));
     const without = await measure(stack, prefix, parameters);
     await merge(stack, prefix, parameters);
-    await merged(stack);
+    await untilMerged(() => queryNumber(stack, countMergesSql));
     const after = await measure(stack, prefix, parameters);
     check(without.events + after.events > 0, 'profiles with events');
     const rows = without.runs.map((run, index) => rowOf(run, after.runs[index]));
@@ -233,15 +232,6 @@ async function merge(
 }
 
 /** Waits for the engine's own merges, whose CPU would be taken for that of reads. */
-async function merged(stack: Stack): Promise<void> {
-  const deadlineMs = Date.now() + mergesTimeoutMs;
-  for (let quiet = 0; quiet < 5; quiet++) {
-    await delay(200);
-    if ((await queryNumber(stack, 'SELECT count() FROM system.merges')) > 0) quiet = 0;
-    check(Date.now() < deadlineMs, 'an engine without merges');
-  }
-}
-
 /** Ids in hex of profiles that `merge` merges. */
 async function idsOf(
   stack: Stack,
