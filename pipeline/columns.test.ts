@@ -229,6 +229,20 @@ describe('the columns', () => {
     expect(counted).toEqual([['10000', String((9_999 * 10_000) / 2)]]);
   });
 
+  it('bring every text back, at each width of the index by which rows know it', async () => {
+    const pathname = autoColumns.findIndex(({ column }) => column === 'pathname');
+    for (const texts of [128, 129, 32_768, 32_769]) {
+      const project = randomUUID();
+      const paths = Array.from({ length: texts }, (_, index) => `/${index}`);
+      await store(
+        project,
+        paths.map((path) => rowOf({ distinctId: path, texts: { [pathname]: path } })),
+      );
+      const right = 'count(), uniqExact(pathname), countIf(pathname = distinct_id)';
+      expect(await read(right, project)).toEqual([[`${texts}`, `${texts}`, `${texts}`]]);
+    }
+  });
+
   it('cope with a batch of one row, of none of a type, and of many', async () => {
     await store(
       'many',

@@ -1,9 +1,13 @@
 // The growable column of text of few distinct values.
 
 import type { Hash } from 'node:crypto';
-import { type Data, Dictionary, Int32, makeData, Utf8, Vector } from 'apache-arrow';
+import { type Data, Dictionary, Int8, Int16, Int32, makeData, Utf8, Vector } from 'apache-arrow';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 import { TextColumn } from './text-column.ts';
+
+/** What a row holds: the index of its text. */
+type Index = Int8 | Int16 | Int32;
+export type TextDictionary = Dictionary<Utf8, Index>;
 
 const separator = '\0';
 const firstCells = 4_096;
@@ -36,7 +40,7 @@ export class DictionaryColumn implements ColumnBuffer {
   readonly #rows = new Int32Buffer();
   readonly #values = new TextColumn();
   readonly #indexOf = new Map<string, number>();
-  readonly #type: Dictionary<Utf8, Int32>;
+  readonly #id: number;
   #lastText: string | undefined;
   #lastIndex = 0;
   /** Rows that repeat the last text and are not in `#rows` yet: most columns repeat for whole requests. */
@@ -44,7 +48,7 @@ export class DictionaryColumn implements ColumnBuffer {
 
   /** `id` names the dictionary within its stream. */
   constructor(id: number) {
-    this.#type = new Dictionary(new Utf8(), new Int32(), id, false);
+    this.#id = id;
   }
 
   get length(): number {
@@ -98,12 +102,13 @@ export class DictionaryColumn implements ColumnBuffer {
     this.#rows.keep(rows);
   }
 
-  data(): Data<Dictionary<Utf8, Int32>> {
+  data(): Data<TextDictionary> {
     this.#writeRepeats();
+    const { indices, data } = narrowest(this.#rows.view(), this.#values.length);
     return makeData({
-      type: this.#type,
+      type: new Dictionary<Utf8, Index>(new Utf8(), indices, this.#id, false),
       length: this.length,
-      data: this.#rows.view(),
+      data,
       dictionary: new Vector([this.#values.data()]),
     });
   }
@@ -130,4 +135,14 @@ export class DictionaryColumn implements ColumnBuffer {
     this.#indexOf.set(text, index);
     return index;
   }
+}
+
+/** Rows of few texts are a quarter as many bytes on each of their five ways to the engine's memory. */
+function narrowest(
+  rows: Int32Array,
+  texts: number,
+): { indices: Index; data: Int8Array | Int16Array | Int32Array } {
+  if (texts <= 2 ** 7) return { indices: new Int8(), data: new Int8Array(rows) };
+  if (texts <= 2 ** 15) return { indices: new Int16(), data: new Int16Array(rows) };
+  return { indices: new Int32(), data: rows };
 }

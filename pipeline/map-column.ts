@@ -1,19 +1,9 @@
 // The growable column of maps from dictionary keys to values of one type.
 
-import {
-  type Data,
-  type DataType,
-  type Dictionary,
-  Field,
-  type Int32,
-  Map_,
-  makeData,
-  Struct,
-  type Utf8,
-} from 'apache-arrow';
+import { type Data, type DataType, Field, Map_, makeData, Struct } from 'apache-arrow';
 import type { MapViews } from '../proto/wire/column-views.ts';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
-import { type CellPlaces, DictionaryColumn } from './dictionary-column.ts';
+import { type CellPlaces, DictionaryColumn, type TextDictionary } from './dictionary-column.ts';
 import type { PropertyScalar } from './event-row.ts';
 
 /** What a map's values are kept in. */
@@ -86,7 +76,7 @@ export class MapColumn<Values extends ValueBuffer> implements ColumnBuffer {
   data(): Data {
     const keys = this.#keys.data();
     const values = this.#values.data();
-    const entry = new Struct<{ key: Dictionary<Utf8, Int32>; value: DataType }>([
+    const entry = new Struct<{ key: TextDictionary; value: DataType }>([
       new Field('key', keys.type, false),
       new Field('value', values.type, false),
     ]);
