@@ -19,8 +19,9 @@ const minMatch: usize = 4;
 /** The format's own: a match begins at least 12 bytes before the end and stops at least 5 before it. */
 const lastMatch: usize = 12;
 const lastLiterals: usize = 5;
-/** After 16 positions without a match the steps grow: ids are longer than that, and nothing is found in them. */
-const patience: usize = 4;
+/** After 4 positions without a match the steps grow: ids are longer than that, and nothing is found in them. With 16 it
+ * took a third more time, for 2 % fewer bytes. */
+const patience: usize = 2;
 
 /** Where the output for `length` bytes of input begins. */
 export function outputOf(length: usize): usize {
