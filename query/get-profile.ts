@@ -3,9 +3,9 @@
 // answers its owner.
 
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { maxDistinctIdCodePoints } from '../platform/limits.ts';
+import type { RowReader } from '../platform/select-rows.ts';
 import {
   type GetByExternalIdRequest,
   type GetByExternalIdResponse,
@@ -34,7 +34,7 @@ import { readRows, type Statement } from './read-rows.ts';
 const maxRowCharacters = 4_194_304;
 
 export interface GetProfileOptions {
-  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clickhouse: RowReader;
 }
 
 /** A profile that can be read. */
@@ -104,7 +104,7 @@ interface Person {
 
 /** One statement, as each costs more than what it reads: whose id it is, what is known of them, and what they did. */
 async function readPerson(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   person: Person,
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
