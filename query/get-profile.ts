@@ -16,7 +16,7 @@ import {
 } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { createBindings } from './bindings.ts';
 import type { Deadline } from './deadline.ts';
-import { idBytesSql, membersSql, nobodySql, profileIdSql } from './identity-sql.ts';
+import { idBytesSql, nobodySql, profileIdSql } from './identity-sql.ts';
 import { invalidArgument } from './invalid-argument.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
@@ -104,10 +104,11 @@ async function readNamed(
   externalId: string,
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
-  const row = await readOne(clickhouse, namedSql(projectId, externalId), deadline);
-  const [own, ...activityColumns] = row;
-  const [id, root, isNamed, known] = valuesOf(own);
-  if (isNamed !== true) return undefined;
+  const statement = namedSql(projectId, externalId);
+  const [rows, ...activityColumns] = await readOne(clickhouse, statement, deadline);
+  const [row] = valuesOf(rows);
+  if (row === undefined) return undefined;
+  const [root, id, ...known] = valuesOf(row);
   if (root !== nobody) return readPerson(clickhouse, projectId, String(root), deadline);
   return foundProfile(String(id), known, readActivity(activityColumns));
 }
@@ -122,8 +123,12 @@ async function readPerson(
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
   const row = await readOne(clickhouse, personSql(projectId, askedId), deadline);
-  const [id, known, ...activityColumns] = row;
-  return foundProfile(String(id), known, readActivity(activityColumns));
+  const [id, rows, ...activityColumns] = row;
+  const [known] = valuesOf(rows);
+  const activity = readActivity(activityColumns);
+  if (known !== undefined) return foundProfile(String(id), valuesOf(known), activity);
+  if (activity === undefined) return undefined;
+  return { stored: anonymousProfile(String(id), activity.firstReceivedMs), activity };
 }
 
 async function readOne(
@@ -139,19 +144,14 @@ async function readOne(
   return result.rows[0] ?? [];
 }
 
-/** `known` is what an identity call has left of the id, if any: undefined where that is its deletion. */
+/** `known` is what an identity call has left of the id: undefined where that is its deletion. */
 function foundProfile(
   id: string,
-  known: unknown,
+  known: readonly unknown[],
   activity: StoredActivity | undefined,
 ): FoundProfile | undefined {
-  const [row] = valuesOf(known);
-  if (row !== undefined) {
-    const [deleted, ...columns] = valuesOf(row);
-    return deleted === true ? undefined : { stored: readProfile([id, ...columns]), activity };
-  }
-  if (activity === undefined) return undefined;
-  return { stored: anonymousProfile(id, activity.firstReceivedMs), activity };
+  const [deleted, ...columns] = known;
+  return deleted === true ? undefined : { stored: readProfile([id, ...columns]), activity };
 }
 
 export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
@@ -170,24 +170,27 @@ function valuesOf(value: unknown): unknown[] {
   throw new Error(`the engine answered a ${typeof value} for a tuple or an array`);
 }
 
-const knownColumns = `(deleted, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time),
-  distinct_id, mapKeys(traits), mapValues(traits))`;
+// What foundProfile takes.
+const knownColumns = `deleted, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time), distinct_id,
+  mapKeys(traits), mapValues(traits)`;
 
 /**
- * One row: a tuple of the id, its root, whether it is named and its row if it has any; and what the events of the id
- * and of those merged into it add up to.
+ * One row: that of the profile, if an Identify named it, with its root and its id; and what the events of the id and of
+ * those merged into it add up to.
  */
 function namedSql(projectId: string, externalId: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const id = profileIdSql(project, bindings.bind('String', externalId));
-  const sql = `SELECT
-      (SELECT (lower(hex(max(profile_id))), lower(hex(max(root_id))), max(named),
-          groupArrayIf(${knownColumns}, NOT edge AND (named OR deleted)))
-        FROM profiles FINAL WHERE project_id = ${project} AND profile_id = ${id}),
+  const asked = profileIdSql(project, bindings.bind('String', externalId));
+  const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
+  const sql = `WITH ${asked} AS asked
+    SELECT
+      (SELECT groupArray((lower(hex(root_id)), lower(hex(profile_id)), ${knownColumns}))
+        ${ids} AND NOT edge AND named AND profile_id = asked),
       ${activitySql}
     FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN ${membersSql(project, id)} ${fewRows}`;
+    WHERE project_id = ${project}
+      AND (profile_id = asked OR profile_id IN (SELECT profile_id ${ids} AND edge AND root_id = asked)) ${fewRows}`;
   return { sql, params: bindings.params };
 }
 
@@ -200,9 +203,9 @@ function personSql(projectId: string, id: string): Statement {
   const project = bindings.bind('String', projectId);
   const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
   const sql = `WITH ${idBytesSql(bindings.bind('String', id))} AS asked,
-      (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) ${ids} AND profile_id = asked) AS person,
+      (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) ${ids} AND edge AND profile_id = asked) AS person,
       (SELECT groupArray(profile_id) ${ids} AND edge AND root_id = person) AS members,
-      (SELECT groupArray(${knownColumns}) ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
+      (SELECT groupArray((${knownColumns})) ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
     SELECT lower(hex(person)), known, ${activitySql} FROM profile_activity
     WHERE project_id = ${project} AND profile_id IN arrayPushBack(members, person) ${fewRows}`;
   return { sql, params: bindings.params };
