@@ -10,19 +10,22 @@ import type {
 } from '@clickhouse/client';
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from './log.ts';
+import { createRowReader, type RowReader } from './select-rows.ts';
 
-/** A client that knows the name of its database, which may not exist yet. */
-export type DatabaseClient = ClickHouseClient & { readonly database: string };
+/** A client that knows the name of its database, which may not exist yet, and has a short way for reads. */
+export type DatabaseClient = ClickHouseClient & RowReader & { readonly database: string };
 
 /** The header a request names its database in; one given with the request goes before the client's own. */
 export const databaseHeader = 'X-ClickHouse-Database';
 
+const application = 'millrace';
 const requestTimeoutMs = 60_000;
 const readyTimeoutMs = 2_000;
 
 /**
- * A client for `http(s)://[user:password@]host:port/database`. 64-bit integers come back as text, because JSON numbers
- * would lose digits. Never throws for a server that is not there: its calls do.
+ * A client for `http(s)://[user:password@]host:port/database`, with as many connections again for `select`. 64-bit
+ * integers come back as text, because JSON numbers would lose digits. Never throws for a server that is not there:
+ * its calls do.
  */
 export function createClickHouse(
   url: string,
@@ -33,7 +36,7 @@ export function createClickHouse(
   server.pathname = '/';
   const client = createClient({
     url: server,
-    application: 'millrace',
+    application,
     max_open_connections: options.maxConnections,
     request_timeout: requestTimeoutMs,
     compression: { request: false, response: false },
@@ -42,7 +45,19 @@ export function createClickHouse(
     clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
     log: { level: ClickHouseLogLevel.WARN, LoggerClass: loggerOn(options.log) },
   });
-  return Object.assign(client, { database });
+  const close = client.close.bind(client);
+  const rows = createRowReader(server, {
+    headers: { [databaseHeader]: database, 'User-Agent': application },
+    maxConnections: options.maxConnections,
+  });
+  return Object.assign(client, {
+    database,
+    select: rows.select,
+    async close() {
+      rows.close();
+      await close();
+    },
+  });
 }
 
 /**

@@ -2,9 +2,9 @@
 // that both have one order; and answers once that is done.
 
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/profile-queue.ts';
+import type { RowReader } from '../platform/select-rows.ts';
 import {
   type DeleteRequest,
   type DeleteResponse,
@@ -17,7 +17,7 @@ import { idBytesSql, profileIdSql, profileKeySql } from './identity-sql.ts';
 import { readRows } from './read-rows.ts';
 
 export interface DeleteProfileOptions {
-  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clickhouse: RowReader;
   profiles: ProfileQueue;
 }
 
@@ -41,7 +41,7 @@ export async function deleteProfile(
 
 /** The distinct id behind an anonymous profile's id, as its events have it. */
 async function anonymousId(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   projectId: string,
   id: string,
   deadline: Deadline,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngine } from '../test/engine.ts';
 import { type ReadService, startReadService } from '../test/read-service.ts';
 import { storedRow, storeRows } from '../test/stored-events.ts';
+import { storeProfiles } from '../test/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let service: ReadService;
@@ -169,5 +170,78 @@ describe('what is no profile', () => {
     expect((await get(projectId, await profileIdOf(projectId, distinctId))).code).toBe(
       Code.NotFound,
     );
+  });
+});
+
+describe('an id that is merged', () => {
+  const project = 'prj_merged';
+  const merged = { owner: 'boss', root: 'boss', wasClaimed: true };
+  const sessionId = randomUUID();
+
+  beforeAll(async () => {
+    await storeProfiles(service.clickhouse, [
+      { projectId: project, distinctId: 'boss', traits: { plan: 'pro' } },
+      { projectId: project, distinctId: 'alias', ...merged },
+      { projectId: project, distinctId: 'visitor', named: false, ...merged },
+      { projectId: project, distinctId: 'hidden', named: false, deleted: true },
+      { ...merged, projectId: project, distinctId: 'of-hidden', owner: 'hidden', root: 'hidden' },
+    ]);
+    await storeRows(
+      service.clickhouse,
+      ['boss', 'alias', 'visitor', 'hidden', 'of-hidden'].map((distinctId) =>
+        storedRow({ projectId: project, distinctId, sessionId }),
+      ),
+    );
+  });
+
+  it('answers its owner with the events of all, by each of its ids', async () => {
+    const { profile } = await service.profiles(project).getByExternalId({ externalId: 'boss' });
+    expect(profile).toMatchObject({
+      id: await profileIdOf(project, 'boss'),
+      externalId: 'boss',
+      properties: { plan: 'pro' },
+      activity: { totalEvents: 3n, sessions: 1n },
+    });
+    const same = await service.profiles(project).getByExternalId({ externalId: 'alias' });
+    expect(same.profile).toEqual(profile);
+    for (const distinctId of ['boss', 'alias', 'visitor']) {
+      const id = await profileIdOf(project, distinctId);
+      expect((await service.profiles(project).get({ id })).profile).toEqual(profile);
+    }
+  });
+
+  it('is no externalId where Identify never named it', async () => {
+    const get = service.profiles(project).getByExternalId({ externalId: 'visitor' });
+    expect((await failure(get)).code).toBe(Code.NotFound);
+  });
+
+  it('is not found where its owner is deleted', async () => {
+    for (const externalId of ['hidden', 'of-hidden']) {
+      const get = service.profiles(project).getByExternalId({ externalId });
+      expect((await failure(get)).code).toBe(Code.NotFound);
+    }
+    const id = await profileIdOf(project, 'of-hidden');
+    expect((await failure(service.profiles(project).get({ id }))).code).toBe(Code.NotFound);
+  });
+
+  it('is one of thousands', async () => {
+    const many = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ projectId: 'prj_many', distinctId: `id-${index}`, named: false },
+      ...{ owner: 'root', root: 'root', wasClaimed: true },
+    }));
+    await storeProfiles(service.clickhouse, [
+      { projectId: 'prj_many', distinctId: 'root' },
+      ...many,
+    ]);
+    await storeRows(
+      service.clickhouse,
+      ['root', 'id-0', 'id-4999'].map((distinctId) =>
+        storedRow({ projectId: 'prj_many', distinctId }),
+      ),
+    );
+    const { profile } = await service.profiles('prj_many').getByExternalId({ externalId: 'root' });
+    expect(profile?.activity?.totalEvents).toBe(3n);
+    const id = await profileIdOf('prj_many', 'id-77');
+    expect((await service.profiles('prj_many').get({ id })).profile).toEqual(profile);
   });
 });

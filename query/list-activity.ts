@@ -2,9 +2,9 @@
 // of its page, so that events which arrive meanwhile move nothing: each is seen once or, being newer, not at all.
 
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../platform/clock.ts';
+import type { RowReader } from '../platform/select-rows.ts';
 import {
   type ListRequest,
   type ListResponse,
@@ -31,7 +31,7 @@ const wide = { firstDays: 1, growth: 8 };
 const narrow = { firstDays: 16, growth: 64 };
 
 export interface ListActivityOptions {
-  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clickhouse: RowReader;
   clock: Clock;
 }
 
@@ -98,7 +98,7 @@ const maxIdCharacters = 1_048_576;
 
 /** Who is merged with whom is asked once, not by each window: with very many ids only, they stay a question. */
 async function personConditions(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   { persons, project, bindings }: ActivitySelection,
   deadline: Deadline,
 ): Promise<string[]> {
@@ -127,7 +127,7 @@ function idListSql(bindings: Bindings, ids: readonly string[]): string {
 
 /** Asks for fewer events where the engine cannot hold so many of their size. */
 async function readWindow(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   selection: ActivitySelection,
   person: readonly string[],
   window: TimeWindow,

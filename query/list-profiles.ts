@@ -3,8 +3,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../platform/select-rows.ts';
 import {
   type ListRequest,
   type ListResponse,
@@ -35,7 +35,7 @@ const leaveMs = 20;
 const maxCharacters = 33_554_432;
 
 export interface ListProfilesOptions {
-  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clickhouse: RowReader;
   /** A time limit for each read that a page takes, not for the stream, whose length is the caller's affair. */
   startDeadline: () => Deadline;
 }

@@ -1,6 +1,6 @@
 // Which of some profile ids are merged, and into whom: for reads that answer ids of events.
 
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { RowReader } from '../platform/select-rows.ts';
 import { createBindings } from './bindings.ts';
 import type { Deadline } from './deadline.ts';
 import { idBytesSql } from './identity-sql.ts';
@@ -10,7 +10,7 @@ const maxRowsCharacters = 1_048_576;
 
 /** From an id to its root's; ids that are their own root are left out. At most maxReadRows ids. */
 export async function mergedIds(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   projectId: string,
   ids: readonly string[],
   deadline: Deadline,

@@ -1,7 +1,8 @@
 // Runs one SELECT within bounds of time, rows and bytes. Rows come as JSON arrays, in which every type is exact: 64-bit
 // integers are text, doubles the shortest text that reads back as the same double.
 
-import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { ClickHouseError } from '@clickhouse/client';
+import type { RowReader } from '../platform/select-rows.ts';
 import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 
 /** Rows that any read may ask for. */
@@ -40,7 +41,7 @@ export type ReadResult =
 
 /** Throws what the client throws: readFailure tells what that means. */
 export async function readRows(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: RowReader,
   statement: Statement,
   bounds: ReadBounds,
 ): Promise<ReadResult> {
@@ -55,36 +56,19 @@ export async function readRows(
 }
 
 async function collect(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
-  statement: Statement,
-  { deadline, maxRows, maxCharacters }: ReadBounds,
+  clickhouse: RowReader,
+  { sql, params }: Statement,
+  { deadline: { signal }, maxRows, maxCharacters }: ReadBounds,
 ): Promise<ReadResult> {
-  deadline.signal.throwIfAborted();
-  const result = await clickhouse.query({
-    query: statement.sql,
-    query_params: statement.params,
-    format: 'JSONCompactEachRow',
-    abort_signal: deadline.signal,
-    clickhouse_settings: settings,
+  signal.throwIfAborted();
+  const rows: unknown[][] = [];
+  let characters = 0;
+  await clickhouse.select({ sql, params, settings, signal }, (text) => {
+    rows.push(JSON.parse(text));
+    characters += text.length;
+    return characters < maxCharacters;
   });
-  const close = (): void => result.close();
-  deadline.signal.addEventListener('abort', close);
-  try {
-    const rows: unknown[][] = [];
-    let characters = 0;
-    for await (const chunk of result.stream<unknown[]>()) {
-      for (const row of chunk) {
-        rows.push(row.json());
-        characters += row.text.length;
-        if (characters >= maxCharacters) {
-          return { kind: 'rows', rows, characters, stopped: rows.length < maxRows };
-        }
-      }
-    }
-    deadline.signal.throwIfAborted();
-    return { kind: 'rows', rows, characters, stopped: false };
-  } finally {
-    deadline.signal.removeEventListener('abort', close);
-    result.close();
-  }
+  signal.throwIfAborted();
+  const stopped = characters >= maxCharacters && rows.length < maxRows;
+  return { kind: 'rows', rows, characters, stopped };
 }

@@ -1,11 +1,11 @@
 // What this service serves: each method with its handler, the limit on reads, and the one place where a failure becomes
 // an answer.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { ProfileQueue } from '../platform/profile-queue.ts';
+import type { RowReader } from '../platform/select-rows.ts';
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
@@ -25,7 +25,7 @@ export interface Reader {
 }
 
 export interface QueryOptions {
-  clickhouse: Pick<ClickHouseClient, 'query'>;
+  clickhouse: RowReader;
   clock: Clock;
   /** Where deletions go; without it there is no Delete. */
   profiles?: ProfileQueue;
