@@ -21,9 +21,10 @@ import type { PipelineMetrics } from './pipeline-metrics.ts';
 import { ProfileCache } from './profile-cache.ts';
 import { idsOf, ProfileChanges, type QueuedChange } from './profile-changes.ts';
 import { type ProfileMessages, readProfileMessages } from './profile-messages.ts';
-import { newRecord, recordKey } from './profile-record.ts';
+import { newRecord, noTimes, recordKey } from './profile-record.ts';
 import {
   blockOf,
+  insertAgain,
   insertBlock,
   isStored,
   loadMembers,
@@ -141,7 +142,9 @@ async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | un
   const version = pending.inserts[0]?.token;
   const isInserted =
     version !== undefined && (await untilAnswered(() => isStored(clickhouse, shard, version)));
-  if (!isInserted) {
+  if (isInserted) {
+    await untilAnswered(() => insertAgain(clickhouse, shard, version));
+  } else {
     const batch = await readAgain(stream, pending.seqs);
     if (batch === undefined) {
       return { kind: 'halted', reason: 'messages of the pending batch are gone from the stream' };
@@ -174,7 +177,10 @@ async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | un
   onState('finishing');
   if ((await ledger.finish()) === 'lost') return { kind: 'fenced' };
   source.ack(batch);
-  for (const record of changes.records()) cache.put(record);
+  for (const record of changes.records()) {
+    record.formerCreateTimesMs = noTimes;
+    cache.put(record);
+  }
   report(writer, read);
   return undefined;
 }
