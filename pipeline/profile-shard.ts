@@ -21,7 +21,7 @@ import type { PipelineMetrics } from './pipeline-metrics.ts';
 import { ProfileCache } from './profile-cache.ts';
 import { idsOf, ProfileChanges, type QueuedChange } from './profile-changes.ts';
 import { type ProfileMessages, readProfileMessages } from './profile-messages.ts';
-import { newRecord, noTimes, recordKey } from './profile-record.ts';
+import { newRecord, recordKey } from './profile-record.ts';
 import {
   blockOf,
   insertAgain,
@@ -177,10 +177,7 @@ async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | un
   onState('finishing');
   if ((await ledger.finish()) === 'lost') return { kind: 'fenced' };
   source.ack(batch);
-  for (const record of changes.records()) {
-    record.formerCreateTimesMs = noTimes;
-    cache.put(record);
-  }
+  for (const record of changes.records()) cache.put(record);
   report(writer, read);
   return undefined;
 }

@@ -43,7 +43,7 @@ export type Read = (
  */
 const windowRows = 500;
 
-/** The rows of named profiles that are looked at first: enough for a page where one in forty is on it, read in 3 ms. */
+/** The rows of named profiles that are looked at first: enough where one in forty is on the page, and read in 3 ms. */
 const searchedRows = 4_000;
 
 /** The newest `maxRows` profiles after `after` that meet the condition. Throws what `read` throws. */
@@ -78,7 +78,7 @@ async function findByTraits(
   return { profiles: profiles.slice(0, Math.min(end, query.maxRows)), stopped: named.stopped };
 }
 
-/** Of the newest rows alone where they fill the page: to look at everybody's traits may take a hundred times as long. */
+/** Of the newest rows alone where they fill the page: everybody's traits may be a hundred times as many. */
 async function readNamed(read: Read, query: PageQuery, page: ProfilesPage): Promise<FoundProfiles> {
   const newest = await read(withParams(query, namedSql(page, searchedRows)), query.maxRows);
   const isAll = newest.rows[0]?.at(-1) === '0';

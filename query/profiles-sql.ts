@@ -25,8 +25,8 @@ const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
 const epoch = "toDateTime64(0, 3, 'UTC')";
 
 /**
- * Those that are named and meet the condition: of the newest `newestRows` rows alone, and those of the same moment as
- * the last of them, or of all where that is undefined. The last column is the moment that was looked back to, 0 for all.
+ * Those that are named and meet the condition: of the newest `newestRows` rows and those of the same moment as the last
+ * of them, or of all where that is undefined. The last column is the moment that was looked back to in ms, 0 for all.
  */
 export function namedSql(page: ProfilesPage, newestRows: number | undefined): Statement {
   const { project, condition, after } = page;
