@@ -38,12 +38,13 @@ async function rows(query: string): Promise<unknown[]> {
 
 it('lists the profiles that are there, and those that change while it is applied', async () => {
   await migrate(client, log, directory);
-  // Ten of each kind, every second of them with an older row that is not merged with the newer one yet.
+  // Ten of each kind. Every second was made anew, and has a row of before that is not merged with the newer one yet.
+  await client.command({ query: 'SYSTEM STOP MERGES profiles' });
   for (const version of [1, 2]) {
     await client.command({
       query: `INSERT INTO profiles (project_id, edge, distinct_id, named, deleted, root, create_time, update_time, traits, version)
         SELECT 'p', number % 5 = 4, concat('user ', toString(number)), number % 5 IN (0, 1, 2), number % 5 IN (1, 3),
-          if(number % 5 IN (2, 4), 'user 0', ''), toDateTime64(1000 + number, 3, 'UTC'), toDateTime64(2000, 3, 'UTC'),
+          if(number % 5 IN (2, 4), 'user 0', ''), toDateTime64(${500 * version} + number, 3, 'UTC'), toDateTime64(2000, 3, 'UTC'),
           map('version', '${version}'), ${version}
         FROM numbers(50) WHERE ${version} = 2 OR number % 2 = 0`,
     });

@@ -29,7 +29,7 @@ SELECT
   if(live, traits, CAST(map(), 'Map(LowCardinality(String), String)')) AS traits,
   version
 FROM profiles
-ARRAY JOIN arrayDistinct(arrayPushFront(former_create_times, create_time)) AS listed_time
+ARRAY JOIN arrayPushBack(former_create_times, create_time) AS listed_time
 WHERE NOT edge AND named;
 
 -- After the view: what comes meanwhile has a greater version. Small blocks, as a row of traits may be large.
