@@ -114,11 +114,10 @@ async function readActivities(
     'Array(String)',
     page.map(({ id }) => id),
   );
-  const ids = `arrayMap(id -> ${idBytesSql('id')}, ${list})`;
-  const sql = `WITH ${mergedIntoSql(project, ids)} AS merged
+  const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, ${list}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(transform(profile_id, merged.1, merged.2, profile_id))) AS id, ${activitySql}
     FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(${ids}, merged.1)))
+    WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
     GROUP BY id ${rowsAnywhere}`;
   const { rows } = await read({ sql, params: bindings.params }, pageSize);
   for (const [id, ...columns] of rows) {

@@ -100,17 +100,16 @@ const everyRow = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_r
 
 /** Rows of one id in hex: those of `ids`, none of which is merged, whose person's activity meets `condition`. */
 export function meetingSql(project: string, condition: string, ids: readonly string[]): Statement {
-  const asked = `arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)})`;
   // Who has no events has an activity without any value.
-  const sql = `WITH ${mergedIntoSql(project, asked)} AS merged
+  const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(id))
     FROM (
       SELECT transform(profile_id, merged.1, merged.2, profile_id) AS id,
         ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields}
       FROM (
         SELECT profile_id, agent, place FROM profile_listing
-        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(${asked}, merged.1)))
-        UNION ALL SELECT arrayJoin(${asked}), '', '')
+        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
+        UNION ALL SELECT arrayJoin(asked), '', '')
       GROUP BY id)
     WHERE ${condition} ${everyRow}`;
   return { sql, params: { ids } };
