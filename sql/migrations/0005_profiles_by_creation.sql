@@ -32,9 +32,18 @@ FROM profiles
 ARRAY JOIN arrayPushBack(former_create_times, create_time) AS listed_time
 WHERE NOT edge AND named;
 
--- After the view: what comes meanwhile has a greater version. Small blocks, as a row of traits may be large.
+-- After the view: what comes meanwhile has a greater version. Not FINAL, which holds a granule of each part's traits at
+-- once: only of the few that were made anew, older rows are not to be listed.
 INSERT INTO profiles_by_creation
+WITH made_anew AS (
+  SELECT profile_id, argMax(create_time, version) AS newest
+  FROM profiles
+  WHERE NOT edge AND named
+  GROUP BY profile_id
+  HAVING min(create_time) != max(create_time)
+)
 SELECT project_id, create_time, profile_id, NOT deleted AND root = '', distinct_id, update_time, traits, version
-FROM profiles FINAL
+FROM profiles
 WHERE NOT edge AND named
-SETTINGS max_block_size = 4096, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432;
+  AND (profile_id NOT IN (SELECT profile_id FROM made_anew) OR (profile_id, create_time) IN (SELECT profile_id, newest FROM made_anew))
+SETTINGS max_block_size = 512, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432;
