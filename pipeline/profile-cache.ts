@@ -1,7 +1,7 @@
 // The records that were used last, so that a profile which is identified again and again is not read again and again.
 // It is the one writer's own: what it holds is what is stored.
 
-import { type ProfileRecord, recordKey } from './profile-record.ts';
+import { noTimes, type ProfileRecord, recordKey } from './profile-record.ts';
 
 /** What a record takes beside its texts, and what its traits do. */
 const recordBytes = 400;
@@ -23,8 +23,9 @@ export class ProfileCache {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** Keeps a record. One that is put again counts again, because it may have grown. */
+  /** Keeps a record that was stored. One that is put again counts again, because it may have grown. */
   put(record: ProfileRecord): void {
+    record.formerCreateTimesMs = noTimes;
     this.#young.set(recordKey(record.projectId, record.distinctId), record);
     this.#youngBytes += sizeOf(record);
     if (this.#youngBytes < this.#generationBytes) return;

@@ -106,6 +106,9 @@ export class ProfileChanges {
     const profile = this.#root(named);
     for (const record of new Set([named, profile])) {
       if (record.named && !record.deleted) continue;
+      if (record.named) {
+        record.formerCreateTimesMs = [...record.formerCreateTimesMs, record.createTimeMs];
+      }
       record.named = true;
       record.deleted = false;
       record.createTimeMs = timeMs;

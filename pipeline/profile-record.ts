@@ -15,6 +15,8 @@ export interface ProfileRecord {
   traits: ProfileTraits | undefined;
   deviceId: string;
   createTimeMs: number;
+  /** Those that it had before, since it was stored the last time. */
+  formerCreateTimesMs: readonly number[];
   updateTimeMs: number;
   /** The id that claimed this one; empty where none does. */
   owner: string;
@@ -26,6 +28,8 @@ export interface ProfileRecord {
   wasClaimed: boolean;
 }
 
+export const noTimes: readonly number[] = [];
+
 /** An id that nothing was said about yet. */
 export function newRecord(projectId: string, distinctId: string): ProfileRecord {
   return {
@@ -36,6 +40,7 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
     traits: undefined,
     deviceId: '',
     createTimeMs: 0,
+    formerCreateTimesMs: noTimes,
     updateTimeMs: 0,
     owner: '',
     root: '',

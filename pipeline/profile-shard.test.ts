@@ -94,6 +94,17 @@ function identify(externalId: string, traits: [string, string][], anonymousId = 
   return { kind: 'identify', externalId, anonymousId, deviceId: '', traits };
 }
 
+/** The named profiles of a project as a list has them. */
+async function listed(projectId: string): Promise<string[]> {
+  const result = await clickhouse.query({
+    query: `SELECT distinct_id FROM profiles_by_creation FINAL WHERE project_id = {projectId:String} AND live
+      ORDER BY distinct_id`,
+    query_params: { projectId },
+    format: 'JSONCompactEachRow',
+  });
+  return (await result.json<[string]>()).map(([distinctId]) => distinctId);
+}
+
 async function traitsOf(projectId: string, distinctId: string): Promise<unknown> {
   const [found] = await loadRecords(clickhouse, [{ projectId, distinctId }]);
   return found && Object.fromEntries(found.traits?.values ?? []);
@@ -177,6 +188,52 @@ it('finishes a promised batch once, whether its block was inserted or not', asyn
   await third.stop();
   // The block that was there is what counts: it is not computed anew.
   expect(await traitsOf('crash', 'u')).toEqual({ landed: '1', d: '4' });
+});
+
+it('completes a block whose view was kept from it by a crash', async () => {
+  const first = startWriter();
+  await first.done(await publish('half', identify('u', []), identify('gone', [])));
+  await first.stop();
+  expect(await listed('half')).toEqual(['gone', 'u']);
+
+  const landed = await publish('half', identify('v', []), { kind: 'delete', distinctId: 'gone' });
+  const version = await promise(landed);
+  const shown = await clickhouse.query({
+    query: 'SHOW CREATE TABLE profiles_by_creation_view',
+    format: 'JSONCompactEachRow',
+  });
+  const [[definition] = []] = await shown.json<[string]>();
+  await clickhouse.command({ query: 'DROP VIEW profiles_by_creation_view' });
+  const [gone] = await loadRecords(clickhouse, [{ projectId: 'half', distinctId: 'gone' }]);
+  if (gone === undefined) throw new Error('no record');
+  gone.deleted = true;
+  const rows = [gone, { ...newRecord('half', 'v'), named: true }];
+  await insertBlock(clickhouse, blockOf(rows, 0, version));
+  await clickhouse.command({ query: definition ?? '' });
+  expect(await listed('half')).toEqual(['gone', 'u']);
+
+  const second = startWriter();
+  await second.done(landed);
+  await second.stop();
+  expect(await listed('half')).toEqual(['u', 'v']);
+});
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('lists who was deleted and named again once, in %s', async (_, asOne) => {
+  const project = `again-${asOne}`;
+  const gone: ProfileChange = { kind: 'delete', distinctId: 'u' };
+  await apply(project, true, identify('u', []), identify('v', []));
+  // Each creation is a later moment.
+  const writer = startWriter();
+  const lists = [[gone, identify('u', [])], [gone], [identify('u', []), gone, identify('u', [])]];
+  for (const changes of asOne ? lists : lists.flat().map((change) => [change])) {
+    await writer.done(await publish(project, ...changes));
+    const [found] = await loadRecords(clickhouse, [{ projectId: project, distinctId: 'u' }]);
+    expect(await listed(project)).toEqual(found?.deleted ? ['v'] : ['u', 'v']);
+  }
+  await writer.stop();
 });
 
 it('applies the changes of one batch in order, and stores a batch as one part', async () => {

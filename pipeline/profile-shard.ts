@@ -24,6 +24,7 @@ import { type ProfileMessages, readProfileMessages } from './profile-messages.ts
 import { newRecord, recordKey } from './profile-record.ts';
 import {
   blockOf,
+  insertAgain,
   insertBlock,
   isStored,
   loadMembers,
@@ -141,7 +142,9 @@ async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | un
   const version = pending.inserts[0]?.token;
   const isInserted =
     version !== undefined && (await untilAnswered(() => isStored(clickhouse, shard, version)));
-  if (!isInserted) {
+  if (isInserted) {
+    await untilAnswered(() => insertAgain(clickhouse, shard, version));
+  } else {
     const batch = await readAgain(stream, pending.seqs);
     if (batch === undefined) {
       return { kind: 'halted', reason: 'messages of the pending batch are gone from the stream' };

@@ -11,7 +11,7 @@ export interface ProfileName {
   distinctId: string;
 }
 
-type Client = Pick<ClickHouseClient, 'query' | 'exec'>;
+type Client = Pick<ClickHouseClient, 'query' | 'exec' | 'command'>;
 
 /** Bytes of one list of names, which a statement holds up to twice. */
 const maxListBytes = 2 * 1_048_576;
@@ -137,8 +137,22 @@ export async function isStored(
   return (await result.json<unknown[]>()).length > 0;
 }
 
+/** Inserts a stored block once more, for the view that a crash may have kept it from: the same row twice is one row. */
+export async function insertAgain(
+  clickhouse: Client,
+  shard: number,
+  version: string,
+): Promise<void> {
+  await clickhouse.command({
+    query:
+      'INSERT INTO profiles SELECT * FROM profiles WHERE shard = {shard:UInt16} AND version = {version:UInt64}',
+    query_params: { shard, version },
+  });
+}
+
 const insertSql = `INSERT INTO profiles (project_id, edge, distinct_id, root, shard, version, named, deleted, device_id,
-  create_time, update_time, owner, merge_time, merge_source, traits, inherited) FORMAT JSONCompactEachRow`;
+  create_time, former_create_times, update_time, owner, merge_time, merge_source, traits, inherited)
+  FORMAT JSONCompactEachRow`;
 
 /** The rows of one batch. */
 export interface ProfileBlock {
@@ -184,7 +198,8 @@ export async function insertBlock(clickhouse: Client, block: ProfileBlock): Prom
 
 function profileLine(record: ProfileRecord, shard: number, version: string): string {
   const { named, deleted, deviceId, createTimeMs, updateTimeMs, traits } = record;
-  const times = `"${moment(createTimeMs)}","${moment(updateTimeMs)}"`;
+  const former = record.formerCreateTimesMs.map((timeMs) => `"${moment(timeMs)}"`);
+  const times = `"${moment(createTimeMs)}",[${former}],"${moment(updateTimeMs)}"`;
   const own = `${named},${deleted},${JSON.stringify(deviceId)},${times}`;
   const maps =
     traits === undefined ? '{},{}' : `${mapText(traits.values)},${mapText(traits.givers)}`;
@@ -195,7 +210,7 @@ function edgeLine(record: ProfileRecord, shard: number, version: string): string
   const { owner, mergeTimeMs, mergeSource } = record;
   const edge = `${JSON.stringify(owner)},"${moment(mergeTimeMs)}","${mergeSource}"`;
   const keys = keysText(record, true, shard, version);
-  return `[${keys},false,false,"",${noMoment},${noMoment},${edge},{},{}]`;
+  return `[${keys},false,false,"",${noMoment},[],${noMoment},${edge},{},{}]`;
 }
 
 const noMoment = '"1970-01-01 00:00:00.000"';

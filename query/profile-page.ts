@@ -43,6 +43,9 @@ export type Read = (
  */
 const windowRows = 500;
 
+/** The rows of named profiles that are looked at first: enough where one in forty is on the page, and read in 3 ms. */
+const searchedRows = 4_000;
+
 /** The newest `maxRows` profiles after `after` that meet the condition. Throws what `read` throws. */
 export async function findProfiles(read: Read, query: PageQuery): Promise<FoundProfiles> {
   const { condition, maxRows } = query;
@@ -64,7 +67,7 @@ async function findByTraits(
   condition: string,
 ): Promise<FoundProfiles> {
   const page = pageOf(query, condition);
-  const named = await readProfiles(read, query, namedSql(page));
+  const named = await readNamed(read, query, page);
   if (!query.condition.admitsTraitless) return named;
   const isFull = named.stopped || named.profiles.length === query.maxRows;
   const oldest = isFull ? named.profiles.at(-1) : undefined;
@@ -73,6 +76,17 @@ async function findByTraits(
   const profiles = [...named.profiles, ...anonymous.profiles].sort(newestFirst);
   const end = oldest === undefined ? profiles.length : profiles.indexOf(oldest) + 1;
   return { profiles: profiles.slice(0, Math.min(end, query.maxRows)), stopped: named.stopped };
+}
+
+/** Of the newest rows alone where they fill the page: everybody's traits may be a hundred times as many. */
+async function readNamed(read: Read, query: PageQuery, page: ProfilesPage): Promise<FoundProfiles> {
+  const newest = await read(withParams(query, namedSql(page, searchedRows)), query.maxRows);
+  const isAll = newest.rows[0]?.at(-1) === '0';
+  const { rows, stopped } =
+    isAll || newest.stopped || newest.rows.length === query.maxRows
+      ? newest
+      : await read(withParams(query, namedSql(page, undefined)), query.maxRows);
+  return { profiles: rows.map(readProfile), stopped };
 }
 
 function newestFirst(a: StoredProfile, b: StoredProfile): number {

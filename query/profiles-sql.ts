@@ -22,14 +22,27 @@ const columns = `lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestam
 const ordered = 'ORDER BY created DESC, id DESC LIMIT {maxRows:UInt32}';
 const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
 
-/** Those that are named and meet the condition. */
-export function namedSql(page: ProfilesPage): Statement {
+const epoch = "toDateTime64(0, 3, 'UTC')";
+
+/**
+ * Those that are named and meet the condition: of the newest `newestRows` rows and those of the same moment as the last
+ * of them, or of all where that is undefined. The last column is the moment that was looked back to in ms, 0 for all.
+ */
+export function namedSql(page: ProfilesPage, newestRows: number | undefined): Statement {
   const { project, condition, after } = page;
-  const sql = `SELECT profile_id AS id, create_time AS created, update_time AS updated, distinct_id AS external_id, traits
-    FROM profiles FINAL
-    WHERE project_id = ${project} AND NOT edge AND named AND NOT deleted AND root = ''
-      AND ${afterSql(after)} AND (${condition}) ${ordered}`;
-  return { sql: `SELECT ${columns} FROM (${sql}) ${ordered}`, params: paramsOf(page) };
+  const rows = `FROM profiles_by_creation`;
+  const where = `WHERE project_id = ${project} AND ${untilSql('listed_time', after)}`;
+  const since =
+    newestRows === undefined
+      ? epoch
+      : `ifNull((SELECT listed_time ${rows} ${where} ORDER BY listed_time DESC LIMIT 1 OFFSET {newestRows:UInt32}), ${epoch})`;
+  const sql = `SELECT profile_id AS id, listed_time AS created, update_time AS updated, distinct_id AS external_id, traits
+    ${rows} FINAL
+    ${where} AND listed_time >= since AND live AND ${afterSql(after)} AND (${condition}) ${ordered}`;
+  return {
+    sql: `WITH ${since} AS since SELECT ${columns}, toUnixTimestamp64Milli(since) FROM (${sql}) ${ordered}`,
+    params: { ...paramsOf(page), ...(newestRows !== undefined && { newestRows }) },
+  };
 }
 
 /**
@@ -41,7 +54,7 @@ export function anonymousSql(page: ProfilesPage, sinceMs: number | undefined): S
   const { project, condition, after } = page;
   const rows = `FROM profile_listing WHERE project_id = ${project}`;
   const since = "fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')";
-  const until = after === undefined ? 'true' : `first_received <= ${afterTime}`;
+  const until = untilSql('first_received', after);
   const recent =
     sinceMs === undefined
       ? 'true'
@@ -68,6 +81,11 @@ function paramsOf({ after, maxRows }: ProfilesPage): Statement['params'] {
 
 const afterTime = "fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC')";
 
+/** What the order of a table may make use of. */
+function untilSql(column: string, after: Position | undefined): string {
+  return after === undefined ? 'true' : `${column} <= ${afterTime}`;
+}
+
 function afterSql(after: Position | undefined): string {
   if (after === undefined) return 'true';
   return `(created, id) < (${afterTime}, toFixedString(unhex(replaceAll({afterId:String}, '-', '')), 16))`;
@@ -76,21 +94,24 @@ function afterSql(after: Position | undefined): string {
 const activityFields = `agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version,
   agent[5] AS device, place[1] AS country, place[2] AS region, place[3] AS city`;
 
+// A part of any size is divided between them.
+const everyRow = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192,
+  merge_tree_min_bytes_for_concurrent_read = 1`;
+
 /** Rows of one id in hex: those of `ids`, none of which is merged, whose person's activity meets `condition`. */
 export function meetingSql(project: string, condition: string, ids: readonly string[]): Statement {
-  const asked = `arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)})`;
   // Who has no events has an activity without any value.
-  const sql = `WITH ${mergedIntoSql(project, asked)} AS merged
+  const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(id))
     FROM (
       SELECT transform(profile_id, merged.1, merged.2, profile_id) AS id,
         ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields}
       FROM (
         SELECT profile_id, agent, place FROM profile_listing
-        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(${asked}, merged.1)))
-        UNION ALL SELECT arrayJoin(${asked}), '', '')
+        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
+        UNION ALL SELECT arrayJoin(asked), '', '')
       GROUP BY id)
-    WHERE ${condition}`;
+    WHERE ${condition} ${everyRow}`;
   return { sql, params: { ids } };
 }
 

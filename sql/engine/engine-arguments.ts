@@ -1,5 +1,6 @@
-// What bounds the engine's memory, as the arguments chDB takes when it opens a data directory. Its own defaults are for
-// a machine that it has to itself: nine tenths of all memory, and caches of gigabytes.
+// What bounds the engine's memory and threads, as the arguments chDB takes when it opens a data directory. Its own
+// defaults are for a machine that it has to itself: nine tenths of all memory, caches of gigabytes, all cores for each
+// statement.
 
 const MiB = 1_048_576;
 
@@ -19,6 +20,9 @@ export function engineArguments(memoryMiB: number): string[] {
     index_mark_cache_size: share(64),
     query_condition_cache_size: share(64),
     compiled_expression_cache_size: share(64),
+    // One, unless a statement asks for more: with less than 1 GiB free for each, ClickHouse would not let it.
+    max_threads: 1,
+    max_threads_min_free_memory_per_thread: 0,
   };
   return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 }

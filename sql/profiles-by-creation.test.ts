@@ -1,0 +1,86 @@
+// The migration that lists profiles by creation, on a database that has profiles: interrupted after each of its
+// statements, with a writer that goes on meanwhile.
+
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createLog } from '../platform/log.ts';
+import { startEngine, type TestEngine } from '../test/engine.ts';
+import { storeProfiles } from '../test/stored-profiles.ts';
+import { migrate, splitStatements } from './migrate.ts';
+
+const log = createLog('silent');
+const migrations = join(import.meta.dirname, 'migrations');
+const name = '0005_profiles_by_creation.sql';
+const text = readFileSync(join(migrations, name), 'utf8');
+let engine: TestEngine;
+let client: DatabaseClient;
+let directory: string;
+beforeAll(async () => {
+  engine = await startEngine({ migrated: false });
+  client = createClickHouse(engine.url, { log, maxConnections: 2 });
+  directory = mkdtempSync(join(tmpdir(), 'millrace-migrations-'));
+  for (const file of readdirSync(migrations).filter((one) => one < name)) {
+    cpSync(join(migrations, file), join(directory, file));
+  }
+});
+afterAll(async () => {
+  await client?.close();
+  await engine?.stop();
+  rmSync(directory, { recursive: true });
+});
+
+async function rows(query: string): Promise<unknown[]> {
+  return (await client.query({ query, format: 'JSONCompactEachRow' })).json<unknown[]>();
+}
+
+it('lists the profiles that are there, and those that change while it is applied', async () => {
+  await migrate(client, log, directory);
+  // Ten of each kind. Every second was made anew, and has a row of before that is not merged with the newer one yet.
+  await client.command({ query: 'SYSTEM STOP MERGES profiles' });
+  for (const version of [1, 2]) {
+    await client.command({
+      query: `INSERT INTO profiles (project_id, edge, distinct_id, named, deleted, root, create_time, update_time, traits, version)
+        SELECT 'p', number % 5 = 4, concat('user ', toString(number)), number % 5 IN (0, 1, 2), number % 5 IN (1, 3),
+          if(number % 5 IN (2, 4), 'user 0', ''), toDateTime64(${500 * version} + number, 3, 'UTC'), toDateTime64(2000, 3, 'UTC'),
+          map('version', '${version}'), ${version}
+        FROM numbers(50) WHERE ${version} = 2 OR number % 2 = 0`,
+    });
+  }
+  const statements = splitStatements(text);
+  expect(statements.length).toBe(4);
+  for (let count = 1; count < statements.length; count++) {
+    const stopped = [...statements.slice(0, count), 'SELECT throwIf(1)'].join(';\n');
+    writeFileSync(join(directory, name), stopped);
+    await expect(migrate(client, log, directory)).rejects.toMatchObject({ code: '395' });
+  }
+  // Between the view and what fills the table.
+  const at = { projectId: 'p', updateTimeMs: 2_000_000 };
+  const changed = [
+    { ...at, distinctId: 'user 0', deleted: true, createTimeMs: 1_000_000 },
+    { ...at, distinctId: 'user 5', createTimeMs: 1_999_000, formerCreateTimesMs: [1_005_000] },
+    { ...at, distinctId: 'new', createTimeMs: 1_998_000 },
+  ];
+  await storeProfiles(client, changed, '3');
+  writeFileSync(join(directory, name), text);
+  await migrate(client, log, directory);
+  const expected = [
+    ['1010000', 'user 10', '2'],
+    ['1015000', 'user 15', '2'],
+    ['1020000', 'user 20', '2'],
+    ['1025000', 'user 25', '2'],
+    ['1030000', 'user 30', '2'],
+    ['1035000', 'user 35', '2'],
+    ['1040000', 'user 40', '2'],
+    ['1045000', 'user 45', '2'],
+    ['1998000', 'new', ''],
+    ['1999000', 'user 5', ''],
+  ];
+  const listed = `SELECT toString(toUnixTimestamp64Milli(listed_time)), distinct_id, traits['version']
+    FROM profiles_by_creation FINAL WHERE project_id = 'p' AND live ORDER BY listed_time`;
+  expect(await rows(listed)).toEqual(expected);
+  for (const query of statements) await client.command({ query });
+  expect(await rows(listed)).toEqual(expected);
+});
