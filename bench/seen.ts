@@ -31,7 +31,7 @@ const smoke: Parameters = {
   asked: [10],
 };
 const real: Parameters = {
-  budgetMiB: 256,
+  budgetMiB: 160,
   keys: 100_000_000,
   steps: 5,
   stored: 22_000_000,

@@ -30,9 +30,6 @@ const insertNames = `
   INSERT INTO event_ids
   SELECT toDate(now('UTC')), millraceEventKey(project_id, event_id) FROM events WHERE ${windowRows}`;
 
-/** A look-up reads from every part: what is put away together is one, or one of each four million rows. */
-const onePart = { clickhouse_settings: { min_insert_block_size_rows: String(4 * 1_048_576) } };
-
 /** The last stream sequence up to which all rows are there, and when the latest of those was received; 0 for none. */
 export async function readReach(
   clickhouse: Pick<ClickHouseClient, 'query'>,
@@ -49,7 +46,7 @@ export async function insertIds(
   parameters: object,
 ): Promise<void> {
   const query = `${insertNames} AND ${condition}`;
-  await clickhouse.command({ query, query_params: { ...parameters }, ...onePart });
+  await clickhouse.command({ query, query_params: { ...parameters } });
 }
 
 /**

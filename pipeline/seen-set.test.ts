@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../platform/config.ts';
 import { EventKeys, writeEventKey } from './event-key.ts';
 import { type Known, minSeenBytes, periodMs, SeenSet } from './seen-set.ts';
 import { parseUuid } from './uuid.ts';
@@ -242,6 +243,13 @@ describe('the seen-set', () => {
   it('refuses a budget that does not hold the batches in hand', () => {
     expect(() => new SeenSet(1 * MiB)).toThrow('seen-set: the budget is too small');
     expect(new SeenSet(minSeenBytes).capacity).toBeGreaterThanOrEqual(150_000);
+  });
+
+  it('knows six million exactly with the memory it is given by default', () => {
+    const read = readConfig({}, []);
+    expect(read.kind === 'ok' && new SeenSet(read.config.seenMaxBytes).capacity).toBeGreaterThan(
+      6_000_000,
+    );
   });
 });
 

@@ -12,8 +12,8 @@ const rowsAtOnce = 256;
 /** Keys are forgotten a period at a time. */
 export const periodMs = 6 * 3_600_000;
 const firstSlots = 1 << 16;
-/** A table is at most this part of the budget. So many are exact, one is room to go on; fingerprints have the rest. */
-const tableShare = 8;
+/** A table is at most this part of the budget. So many are exact, one is room to go on; fingerprints have the last. */
+const tableShare = 5;
 const exactTables = 3;
 /**
  * Events that occurred later than this after they were received, by their sender's clock, are remembered exactly until
