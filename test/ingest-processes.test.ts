@@ -5,7 +5,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, batchCreate, call, eventually, newEvent, rows } from './client.ts';
-import { type Stack, startStack } from './stack.ts';
+import { type Stack, signalProcess, startStack } from './stack.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
 const names = ['ingest-1', 'ingest-2'];
@@ -64,7 +64,7 @@ async function connectToEach(): Promise<Connection[]> {
   const connections: Connection[] = [];
   for (const pid of stack.ingestPids()) {
     const others = stack.ingestPids().filter((other) => other !== pid);
-    for (const other of others) process.kill(other, 'SIGSTOP');
+    for (const other of others) signalProcess(other, 'SIGSTOP');
     try {
       await eventually(
         async () => others.map(stateOf),
@@ -74,7 +74,7 @@ async function connectToEach(): Promise<Connection[]> {
       expect(await connection.send([newEvent()])).toBe(200);
       connections.push(connection);
     } finally {
-      for (const other of others) process.kill(other, 'SIGCONT');
+      for (const other of others) signalProcess(other, 'SIGCONT');
     }
   }
   expect(connections).toHaveLength(2);
@@ -143,7 +143,7 @@ it('starts one again that is killed, and loses nothing that was acknowledged', a
     (size) => size >= 20,
   );
   const [victim = 0, other] = stack.ingestPids();
-  process.kill(victim, 'SIGKILL');
+  signalProcess(victim, 'SIGKILL');
   await eventually(
     async () => ({ pids: stack.ingestPids(), serving: [...(await acceptedOrNone()).keys()] }),
     ({ pids, serving }) =>
@@ -193,7 +193,7 @@ it('ends all of them on SIGTERM, after the request in flight is answered', async
   await new Promise((resolve) => begun.once('continue', resolve));
   const pids = [stack.pids().service, ...stack.ingestPids()];
   // As a service manager does it, which tells every process of a service, besides the one that tells the others.
-  for (const pid of stack.ingestPids()) process.kill(pid, 'SIGTERM');
+  for (const pid of stack.ingestPids()) signalProcess(pid, 'SIGTERM');
   const ended = stack.stop();
   await eventually(
     async () => stack.log().match(/"draining"/g)?.length,

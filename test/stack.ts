@@ -79,7 +79,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
     kill9(part) {
-      process.kill(pids()[part], 'SIGKILL');
+      signalProcess(pids()[part], 'SIGKILL');
     },
     async restart() {
       if (service.exitCode === null && service.signalCode === null) {
@@ -120,6 +120,12 @@ function firstLine(service: ChildProcess, log: () => string): Promise<Announceme
   });
 }
 
+/** Throws for 0, which would be everybody in this process's group. */
+export function signalProcess(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined || !(pid > 0)) throw new RangeError(`${pid} is no process to signal`);
+  process.kill(pid, signal);
+}
+
 /** Children of a process, read from the kernel. */
 function children(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
@@ -143,7 +149,7 @@ function enginePid(service: number): number {
 
 function ingestPids(service: number): number[] {
   const script = join(root, 'dist', 'main.js');
-  return children(service).filter((pid) => commandLine(pid)[1] === script);
+  return children(service).filter((pid) => commandLine(pid).includes(script));
 }
 
 function enginePort(pid: number): number {

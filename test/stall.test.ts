@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, eventually, newEvent, rows } from './client.ts';
 import { memoryKiB } from './engine.ts';
-import { type Stack, startStack } from './stack.ts';
+import { type Stack, signalProcess, startStack } from './stack.ts';
 
 const stallMs = 1_000 * Number(process.env['MILLRACE_STALL_SECONDS'] ?? 3);
 const senders = 4;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startStack({ env: { MILLRACE_PUBLISH_DEADLINE_MS: '60000' } });
 }, 120_000);
 afterAll(async () => {
-  process.kill(stack.pids().engine, 'SIGCONT');
+  signalProcess(stack.pids().engine, 'SIGCONT');
   await stack.stop();
 });
 
@@ -61,7 +61,7 @@ it(`a stall of the engine of ${stallMs / 1_000} s costs nothing but time`, {
   await eventually(stored, ({ count }) => count > 0, 60_000);
   const { engine, service } = stack.pids();
   const beforeKiB = memoryKiB(service);
-  process.kill(engine, 'SIGSTOP');
+  signalProcess(engine, 'SIGSTOP');
   const atStall = load.acknowledged.size;
   await delay(stallMs);
   // Requests have been answered by the broker alone.
@@ -71,7 +71,7 @@ it(`a stall of the engine of ${stallMs / 1_000} s costs nothing but time`, {
     60_000,
   );
   const grownKiB = memoryKiB(service) - beforeKiB;
-  process.kill(engine, 'SIGCONT');
+  signalProcess(engine, 'SIGCONT');
   await load.stop();
 
   expect(load.refused).toEqual([]);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { batchCreate, eventually, listActivity, newEvent } from './client.ts';
 import { root } from './source-tree.ts';
-import { startStack } from './stack.ts';
+import { signalProcess, startStack } from './stack.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-start-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -129,13 +129,13 @@ it('is not ready while the broker is frozen', async () => {
   const { broker } = stack.pids();
   try {
     await eventually(isReady, (ready) => ready);
-    process.kill(broker, 'SIGSTOP');
+    signalProcess(broker, 'SIGSTOP');
     // The first question after the freeze: the connection itself still looks well.
     expect(await isReady()).toBe(false);
-    process.kill(broker, 'SIGCONT');
+    signalProcess(broker, 'SIGCONT');
     await eventually(isReady, (ready) => ready);
   } finally {
-    process.kill(broker, 'SIGCONT');
+    signalProcess(broker, 'SIGCONT');
     expect(await stack.stop()).toMatchObject({ code: 0 });
   }
 });
