@@ -48,10 +48,10 @@ export const activitySql = `
  * For reads of a few profiles by their ids: the rows of a granule are read at once, where two passes and other threads
  * would cost more than they save, as other threads to format them would. Planning is most of such a read, and the
  * older analyzer takes a fifth less for it; it also takes arrays of a hundred thousand ids for IN, which the newer one
- * holds against each row. Compiling expressions takes 50 ms when a statement runs for the fourth time.
+ * holds against each row.
  */
 export const fewRows = `SETTINGS max_threads = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0,
-  output_format_parallel_formatting = 0, compile_expressions = 0, compile_aggregate_expressions = 0`;
+  output_format_parallel_formatting = 0`;
 
 /** Takes id in hex, creation and update in ms, externalId, keys and values of traits. */
 export function readProfile(row: readonly unknown[]): StoredProfile {
