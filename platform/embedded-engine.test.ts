@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 // What the allocator does not know it only complains about, on a line that nobody reads.
-it('has the allocator share its arenas and give back what is free within a second', async () => {
+it('has the allocator share its arenas and keep little of what is free', async () => {
   const url = new URL(engine.url);
   const query = 'SELECT * FROM system.jemalloc_stats FORMAT TSVRaw';
   const answer = await fetch(url.origin, { method: 'POST', body: query });

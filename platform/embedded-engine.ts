@@ -15,8 +15,8 @@ const readyTimeoutMs = 60_000;
 // Each running statement takes a thread of libuv's pool, whose size can be set in the environment only.
 const threads = 8;
 // Of the allocator that chDB brings, which can be set in the environment only. With an arena for each core, what merges
-// have freed on one core is of no use on another, and is kept for five seconds: a third of what is resident under load.
-// One arena for four cores needs no more page faults for half of that; sql/README.md has the measurements.
+// have freed on one core is of no use on another, for five seconds. One for four cores needs so many page faults less
+// that what is free can be given back after one second at about the same cost: sql/README.md has the measurements.
 const arenas = Math.ceil(availableParallelism() / 4);
 const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 
