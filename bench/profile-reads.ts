@@ -127,7 +127,8 @@ async function timed(
   times: number,
   work: (index: number) => Promise<void>,
 ): Promise<Run> {
-  await work(0);
+  // Code is compiled in the first tenth of the calls, which a service that runs has long had.
+  for (let index = 0; index < Math.ceil(times / 10); index++) await work(index);
   const before = cpuOfParts(stack);
   const durationsMs: number[] = [];
   for (let index = 0; index < times; index++) {
