@@ -10,16 +10,10 @@ import { type Bench, check, type Session, type Table } from './bench.ts';
 import { makeBodies } from './bodies.ts';
 import { type EngineRate, openEngineRate } from './engine-rate.ts';
 import type { LoadOptions } from './load.ts';
-import { countMergesSql, untilMerged } from './merges.ts';
+import { untilMerged } from './merges.ts';
 import { median } from './pairs.ts';
 import { runLoadProcess } from './processes.ts';
-import {
-  countDistinctEvents,
-  countRows,
-  queryNumber,
-  visibleAfterMs,
-  watchRows,
-} from './stored-rows.ts';
+import { countDistinctEvents, countRows, visibleAfterMs, watchRows } from './stored-rows.ts';
 import { cpuOfParts, parts, sumOf, watchMemory } from './usage.ts';
 
 interface Parameters {
@@ -122,7 +116,7 @@ async function runFullLoad(
   const allSeenMs = await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
   await watch.stop();
   const cpu = cpuOfParts(stack);
-  await untilMerged(() => queryNumber(stack, countMergesSql));
+  await untilMerged(stack);
   const engineCpuMs = cpuOfParts(stack).engine - cpuBefore.engine;
   const firstDueMs = load.trace[0]?.[0] ?? allSeenMs;
   const lastAnsweredMs = load.trace.at(-1)?.[1] ?? allSeenMs;

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { maxBatchRows } from '../platform/limits.ts';
 import { makeBatches } from './batches.ts';
-import { countMergesSql, untilMerged } from './merges.ts';
+import { untilMerged } from './merges.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 import type { OwnEngine } from './processes.ts';
 import { cpuMsOf } from './usage.ts';
@@ -31,23 +31,18 @@ export interface OwnRate {
 
 /** An engine of its own with files of at most `batchRows` rows each; it idles between measurements. */
 export async function openEngineRate(batchRows = maxBatchRows): Promise<OwnRate> {
-  const { directory, engine, client, close } = await openMigratedEngine();
+  const { directory, engine, close } = await openMigratedEngine();
   const paths = makeBatches(batchRows, files, seed).map((arrow, index) => {
     const path = join(directory, `${index}.arrow`);
     writeFileSync(path, arrow);
     return path;
   });
-  const countMerges = async (): Promise<number> => {
-    const result = await client.query({ query: countMergesSql, format: 'JSONCompactEachRow' });
-    const [[merges] = []] = await result.json<string[]>();
-    return Number(merges);
-  };
   return {
     async measure(rows) {
       const inserts = Math.ceil(rows / batchRows);
       const cpuBefore = cpuMsOf(engine.pid);
       const tookMs = await insertAll(engine, paths, inserts);
-      await untilMerged(countMerges);
+      await untilMerged({ clickhouseUrl: engine.url });
       const cpuMs = cpuMsOf(engine.pid) - cpuBefore;
       const stored = inserts * batchRows;
       return { rowsPerSecond: (1_000 * stored) / tookMs, cpuUs: (1_000 * cpuMs) / stored };

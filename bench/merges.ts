@@ -2,21 +2,22 @@
 // before must.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Stack } from '../test/stack.ts';
 import { check } from './bench.ts';
-
-export const countMergesSql = 'SELECT count() FROM system.merges';
+import { queryNumber } from './stored-rows.ts';
 
 const everyMs = 100;
 /** Between two merges there is none for a moment. */
 const quietTimes = 10;
 const timeoutMs = 300_000;
 
-/** Resolves once `countMerges` has answered 0 for a second; throws after five minutes. */
-export async function untilMerged(countMerges: () => Promise<number>): Promise<void> {
+/** Resolves once there was no merge for a second; throws after five minutes. */
+export async function untilMerged(engine: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
-  for (let quiet = 0; quiet < quietTimes; quiet++) {
+  for (let quiet = 0; quiet < quietTimes; ) {
     await delay(everyMs);
-    if ((await countMerges()) > 0) quiet = 0;
+    const merges = await queryNumber(engine, 'SELECT count() FROM system.merges');
+    quiet = merges > 0 ? 0 : quiet + 1;
     check(performance.now() < deadlineMs, 'an engine without merges');
   }
 }

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
-import { countMergesSql, untilMerged } from './merges.ts';
-import { queryNumber } from './stored-rows.ts';
+import { untilMerged } from './merges.ts';
 import { cpuOfParts } from './usage.ts';
 
 interface Parameters {
@@ -50,10 +49,10 @@ export const profileReadsBench: Bench = {
     const stack = await session.stack();
     const prefix = `reads-${session.nextLoad()}-`;
     await fill(stack, prefix, parameters);
-    await untilMerged(() => queryNumber(stack, countMergesSql));
+    await untilMerged(stack);
     const without = await measure(stack, prefix, parameters);
     await merge(stack, prefix, parameters);
-    await untilMerged(() => queryNumber(stack, countMergesSql));
+    await untilMerged(stack);
     const after = await measure(stack, prefix, parameters);
     check(without.events + after.events > 0, 'profiles with events');
     const rows = without.runs.map((run, index) => rowOf(run, after.runs[index]));

@@ -6,8 +6,11 @@ import type { Stack } from '../test/stack.ts';
 import type { TracedRequest } from './load.ts';
 
 /** One number that a query answers with. */
-export async function queryNumber(stack: Stack, sql: string): Promise<number> {
-  const url = new URL(stack.clickhouseUrl);
+export async function queryNumber(
+  { clickhouseUrl }: Pick<Stack, 'clickhouseUrl'>,
+  sql: string,
+): Promise<number> {
+  const url = new URL(clickhouseUrl);
   const database = url.pathname.slice(1);
   const response = await fetch(`${url.origin}/?database=${database}`, {
     method: 'POST',

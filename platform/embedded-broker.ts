@@ -27,8 +27,8 @@ code=$?
 while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
 exit $code`;
 
-// Go's threads look for work in vain as long as there are others: one core does a million events a second, and a fifth
-// cheaper than two.
+// Go's threads look for work in vain as long as there are others. One takes a fifth less CPU, and a sixth of a core for
+// 150,000 events/s.
 const goSettings = ['GOMAXPROCS=1'];
 
 const readyTimeoutMs = 20_000;
