@@ -23,6 +23,9 @@ export function engineArguments(memoryMiB: number): string[] {
     // One, unless a statement asks for more: with less than 1 GiB free for each, ClickHouse would not let it.
     max_threads: 1,
     max_threads_min_free_memory_per_thread: 0,
+    // Three merges take turns in two threads. By default four do, each of which may hold a fourth of the memory.
+    background_pool_size: 2,
+    background_merges_mutations_concurrency_ratio: 1.5,
   };
   return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 }

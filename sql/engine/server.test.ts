@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse.ts';
@@ -162,6 +164,12 @@ describe('settings', () => {
   it('the memory a statement may take is bounded without one', async () => {
     const greedy = rows('SELECT length(groupArray(number)) FROM numbers(1000000000)');
     expect((await failure(greedy)).code).toBe('241');
+  });
+
+  it('three merges may run at once, with fewer of their blocks in memory than by default', async () => {
+    const metric = 'BackgroundMergesAndMutationsPoolSize';
+    const query = `SELECT value FROM system.metrics WHERE metric = '${metric}'`;
+    expect(await rows(query)).toEqual([{ value: '3' }]);
   });
 
   it('the database of a request is its own', async () => {
@@ -334,6 +342,37 @@ describe('inserts', () => {
       typeof row === 'string' ? { id: String(n), name: row } : row,
     );
     expect(await rows('SELECT * FROM people ORDER BY id')).toEqual([...expected, values[1]]);
+  });
+
+  it('come out as they were sent, in pieces of any size, packed or not', async () => {
+    await client.command({ query: 'CREATE TABLE plain (n UInt64) ENGINE = Memory' });
+    await client.command({ query: 'CREATE TABLE packed AS plain' });
+    // Random numbers: a byte that is read after its memory was given away changes one.
+    const numbers = new BigUint64Array(randomBytes(4_194_304).buffer);
+    const bytes = Buffer.from(numbers.buffer);
+    const { origin } = new URL(engine.url);
+    const send = async (
+      table: string,
+      body: Buffer,
+      headers: Record<string, string>,
+    ): Promise<string> => {
+      const query = encodeURIComponent(`INSERT INTO ${table} FORMAT RowBinary`);
+      const url = `${origin}/?database=millrace&query=${query}`;
+      return (await fetch(url, { method: 'POST', body, headers })).text();
+    };
+    const sent = ['plain', 'packed', 'plain', 'packed'].map((table) =>
+      table === 'plain'
+        ? send(table, bytes, {})
+        : send(table, gzipSync(bytes), { 'content-encoding': 'gzip' }),
+    );
+    expect(await Promise.all(sent)).toEqual(['', '', '', '']);
+    const sum = numbers.reduce((total, number) => BigInt.asUintN(64, total + 2n * number), 0n);
+    const expected = { count: String(2 * numbers.length), sum: String(sum) };
+    for (const table of ['plain', 'packed']) {
+      expect(await rows(`SELECT count() AS count, sum(n) AS sum FROM ${table}`)).toEqual([
+        expected,
+      ]);
+    }
   });
 
   it('of data that cannot be read fail with a code and leave no file', async () => {
