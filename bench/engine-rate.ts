@@ -9,7 +9,7 @@ import { makeBatches } from './batches.ts';
 import { untilMerged } from './merges.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 import type { OwnEngine } from './processes.ts';
-import { cpuMsOf } from './usage.ts';
+import { cpuMsOf, mergeCpuMsOf } from './usage.ts';
 
 /** As many as an embedded engine runs at once; a third insert would wait. */
 const connections = 2;
@@ -19,8 +19,10 @@ const seed = 5;
 export interface EngineRate {
   /** By the clock, until the last insert is through, whatever is left to be merged. */
   rowsPerSecond: number;
-  /** CPU microseconds a row, with all the merges that the rows cause. */
+  /** CPU microseconds a row, without merges. */
   cpuUs: number;
+  /** CPU microseconds a row of all the merges that the rows caused. */
+  mergeUs: number;
 }
 
 export interface OwnRate {
@@ -40,12 +42,17 @@ export async function openEngineRate(batchRows = maxBatchRows): Promise<OwnRate>
   return {
     async measure(rows) {
       const inserts = Math.ceil(rows / batchRows);
-      const cpuBefore = cpuMsOf(engine.pid);
+      const before = { cpuMs: cpuMsOf(engine.pid), mergeMs: mergeCpuMsOf(engine.pid) };
       const tookMs = await insertAll(engine, paths, inserts);
       await untilMerged({ clickhouseUrl: engine.url });
-      const cpuMs = cpuMsOf(engine.pid) - cpuBefore;
+      const mergeMs = mergeCpuMsOf(engine.pid) - before.mergeMs;
+      const cpuMs = cpuMsOf(engine.pid) - before.cpuMs - mergeMs;
       const stored = inserts * batchRows;
-      return { rowsPerSecond: (1_000 * stored) / tookMs, cpuUs: (1_000 * cpuMs) / stored };
+      return {
+        rowsPerSecond: (1_000 * stored) / tookMs,
+        cpuUs: (1_000 * cpuMs) / stored,
+        mergeUs: (1_000 * mergeMs) / stored,
+      };
     },
     close,
   };

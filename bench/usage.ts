@@ -1,6 +1,6 @@
 // What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Part, Stack } from '../test/stack.ts';
 
 // USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
@@ -8,10 +8,39 @@ const tickMs = 10;
 
 /** CPU milliseconds the process has used since it began, to 10 ms. */
 export function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the command in brackets, which may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  return readStat(`/proc/${pid}/stat`).cpuMs;
+}
+
+/** Of that, an engine's threads that merge parts, which live as long as it does. */
+export function mergeCpuMsOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => statOfThread(pid, id));
+  const merging = threads.filter(({ command }) => command === 'MergeMutate');
+  return merging.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}
+
+interface Stat {
+  command: string;
+  cpuMs: number;
+}
+
+/** Of nobody where the thread has just ended. */
+function statOfThread(pid: number, id: string): Stat {
+  try {
+    return readStat(`/proc/${pid}/task/${id}/stat`);
+  } catch {
+    return { command: '', cpuMs: 0 };
+  }
+}
+
+function readStat(path: string): Stat {
+  const stat = readFileSync(path, 'utf8');
+  // The second field is the command in brackets, which may hold spaces and brackets.
+  const end = stat.lastIndexOf(')');
+  const fields = stat.slice(end + 2).split(' ');
+  return {
+    command: stat.slice(stat.indexOf('(') + 1, end),
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
+  };
 }
 
 /** Bytes of memory the process holds at this moment. */
