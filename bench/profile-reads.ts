@@ -1,30 +1,31 @@
-// Reading profiles among many: one by either of its ids, and a page of a filtered list; then again once half of the
-// profiles are merged into the others. The rows are put into the tables by the engine itself: what is measured is
-// reading.
+// Reading profiles among many: one by either of its ids, and a page of a filtered list; in one project, and in another
+// of the same events where half of the profiles are merged into the others. The two take turns of a few reads each:
+// what else happens on the machine happens to both.
 
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
 import { untilMerged } from './merges.ts';
+import { distinctIdPrefix, type People, storePeople } from './stored-people.ts';
 import { cpuOfParts } from './usage.ts';
 
 interface Parameters {
   events: number;
   profiles: number;
   merges: number;
+  turns: number;
+  /** Reads of each project in a turn: those of one profile, and those of a page. */
   gets: number;
   lists: number;
 }
 
-const smoke: Parameters = { events: 2_000, profiles: 200, merges: 100, gets: 5, lists: 2 };
-const real: Parameters = {
-  events: 5_000_000,
-  profiles: 200_000,
-  merges: 100_000,
-  gets: 300,
-  lists: 30,
+const smoke: Parameters = {
+  ...{ events: 2_000, profiles: 200, merges: 100, turns: 1, gets: 5, lists: 2 },
 };
-const rowsPerInsert = 100_000;
+const real: Parameters = {
+  ...{ events: 5_000_000, profiles: 200_000, merges: 100_000, turns: 10, gets: 30, lists: 4 },
+};
 
 const plan = { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' };
 const age = { property: 'age', operator: 'FILTER_OPERATOR_GTE', value: '30' };
@@ -34,11 +35,8 @@ const browser = {
   value: 'Chrome',
   source: 'PROPERTY_SOURCE_AUTO',
 };
-const pages: [name: string, filters: object[]][] = [
-  ['a page of List', []],
-  ['a page with two filters on traits', [plan, age]],
-  ['a page with a trait and a browser', [age, browser]],
-];
+
+type Ask = (people: People, index: number) => Promise<void>;
 
 export const profileReadsBench: Bench = {
   name: 'profile-reads',
@@ -46,19 +44,17 @@ export const profileReadsBench: Bench = {
     'What does reading a profile, or a page of them, cost among many, and what do merges add?',
   async run(mode, session) {
     const parameters = mode === 'smoke' ? smoke : real;
+    const { events, profiles, merges, turns, gets, lists } = parameters;
     const stack = await session.stack();
-    const prefix = `reads-${session.nextLoad()}-`;
-    await fill(stack, prefix, parameters);
+    const { without, merged } = await storePeople(stack, parameters);
     await untilMerged(stack);
-    const without = await measure(stack, prefix, parameters);
-    await merge(stack, prefix, parameters);
-    await untilMerged(stack);
-    const after = await measure(stack, prefix, parameters);
-    check(without.events + after.events > 0, 'profiles with events');
-    const rows = without.runs.map((run, index) => rowOf(run, after.runs[index]));
-    const title = `${parameters.events} events, ${parameters.profiles} profiles; then ${parameters.merges} of them merged`;
+    for (const people of [without, merged]) await untilKnown(stack, people);
+    const rows: string[][] = [];
+    for (const [name, reads, ask] of readsOf(stack, gets, lists, profiles - merges)) {
+      rows.push(rowOf(name, await takeTurns(stack, [without, merged], { turns, reads, ask })));
+    }
     const table: Table = {
-      title,
+      title: `${events} events, ${profiles} profiles; and as many with ${merges} of them merged, in turns`,
       columns: [
         'read',
         'p50 ms',
@@ -76,105 +72,136 @@ export const profileReadsBench: Bench = {
   },
 };
 
+/** Of each kind of read its name, how many are a turn, and how it is done. */
+function readsOf(
+  stack: Stack,
+  gets: number,
+  lists: number,
+  owners: number,
+): [name: string, reads: number, ask: Ask][] {
+  const idOf = ({ ids }: People, index: number): string => ids[index % ids.length] ?? '';
+  const page = (...filters: object[]): Ask => {
+    return (people) => firstPage(stack, people, { filterGroups: [{ filters }] });
+  };
+  return [
+    [
+      'GetByExternalId',
+      gets,
+      (people, index) => {
+        const externalId = `${distinctIdPrefix}${(index * 7_919) % owners}`;
+        return get(stack, people, 'GetByExternalId', { externalId });
+      },
+    ],
+    [
+      'Get by an id that may be merged',
+      gets,
+      (people, index) => get(stack, people, 'Get', { id: idOf(people, index) }),
+    ],
+    ['a page of List', lists, page()],
+    ['a page with two filters on traits', lists, page(plan, age)],
+    ['a page with a trait and a browser', lists, page(age, browser)],
+    [
+      "a profile's last 100 events",
+      lists,
+      (people, index) => feed(stack, people, { profileId: idOf(people, index) }),
+    ],
+    ["the project's last 100 events", lists, (people) => feed(stack, people, {})],
+  ];
+}
+
 interface Run {
-  name: string;
-  p50Ms: number;
-  p99Ms: number;
-  /** Of service and engine, for one read. */
+  people: People;
+  durationsMs: number[];
+  /** Of service and engine, for all reads. */
   cpuMs: number;
 }
 
-function rowOf(run: Run, merged: Run | undefined): string[] {
-  const { p50Ms, p99Ms, cpuMs } = merged ?? run;
-  const times = [run.p50Ms, run.p99Ms, run.cpuMs, p50Ms, p99Ms, cpuMs];
-  return [run.name, ...times.map((ms) => ms.toFixed(1)), (cpuMs / run.cpuMs).toFixed(2)];
-}
-
-async function measure(
+/** The runs of the projects, in their order; who is first changes with each turn. */
+async function takeTurns(
   stack: Stack,
-  prefix: string,
-  { profiles, merges, gets, lists }: Parameters,
-): Promise<{ runs: Run[]; events: number }> {
-  const owners = profiles - merges;
-  let events = 0;
-  const byExternalId = await timed(stack, 'GetByExternalId', gets, async (index) => {
-    const externalId = `${prefix}${(index * 7_919) % owners}`;
-    const { profile } = await ask(stack, 'GetByExternalId', { externalId });
-    events += Number(profile.activity.totalEvents);
-  });
-  const ids = await idsOf(stack, prefix, { gets, owners, merges });
-  const byId = await timed(stack, 'Get by an id that may be merged', gets, async (index) => {
-    await ask(stack, 'Get', { id: ids[index] });
-  });
-  const runs = [byExternalId, byId];
-  for (const [name, filters] of pages) {
-    const request = { filterGroups: [{ filters }] };
-    runs.push(await timed(stack, name, lists, () => firstPage(stack, request)));
-  }
-  runs.push(
-    await timed(stack, "a profile's last 100 events", lists, (index) =>
-      feed(stack, { profileId: ids[index] }),
-    ),
-    await timed(stack, "the project's last 100 events", lists, () => feed(stack, {})),
-  );
-  return { runs, events };
-}
-
-async function timed(
-  stack: Stack,
-  name: string,
-  times: number,
-  work: (index: number) => Promise<void>,
-): Promise<Run> {
+  projects: readonly People[],
+  { turns, reads, ask }: { turns: number; reads: number; ask: Ask },
+): Promise<Run[]> {
+  const runs = projects.map((people): Run => ({ people, durationsMs: [], cpuMs: 0 }));
   // Code is compiled in the first tenth of the calls, which a service that runs has long had.
-  for (let index = 0; index < Math.ceil(times / 10); index++) await work(index);
-  const before = cpuOfParts(stack);
-  const durationsMs: number[] = [];
-  for (let index = 0; index < times; index++) {
-    const startMs = performance.now();
-    await work(index);
-    durationsMs.push(performance.now() - startMs);
+  for (const { people } of runs) {
+    for (let index = 0; index < Math.ceil((turns * reads) / 10); index++) await ask(people, index);
   }
-  const after = cpuOfParts(stack);
-  durationsMs.sort((a, b) => a - b);
-  const at = (share: number): number => durationsMs[Math.floor(share * (times - 1))] ?? 0;
-  const cpuMs = after.service - before.service + after.engine - before.engine;
-  return { name, p50Ms: at(0.5), p99Ms: at(0.99), cpuMs: cpuMs / times };
+  for (let turn = 0; turn < turns; turn++) {
+    for (const run of turn % 2 === 0 ? runs : runs.toReversed()) {
+      const before = cpuOfParts(stack);
+      for (let index = turn * reads; index < (turn + 1) * reads; index++) {
+        const startMs = performance.now();
+        await ask(run.people, index);
+        run.durationsMs.push(performance.now() - startMs);
+      }
+      const after = cpuOfParts(stack);
+      run.cpuMs += after.service - before.service + after.engine - before.engine;
+    }
+  }
+  return runs;
 }
 
-interface ReadProfile {
-  profile: { activity: { totalEvents: string } };
+function rowOf(name: string, runs: readonly Run[]): string[] {
+  const cells = runs.flatMap(({ durationsMs, cpuMs }) => {
+    const sorted = [...durationsMs].sort((a, b) => a - b);
+    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+    return [at(0.5), at(0.99), cpuMs / sorted.length].map((ms) => ms.toFixed(1));
+  });
+  const [withoutMs = 0, mergedMs = 0] = runs.map(({ cpuMs }) => cpuMs);
+  return [name, ...cells, (mergedMs / withoutMs).toFixed(2)];
 }
 
-async function ask(stack: Stack, method: string, request: object): Promise<ReadProfile> {
-  return JSON.parse(await post(stack, `shared.profiles.v1.ProfilesService/${method}`, request));
+/** Throws after ten seconds in which the service did not know the project's key. */
+async function untilKnown(stack: Stack, people: People): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const { status } = await post(stack, people, 'shared.activity.v1.ActivityService/List', {});
+    if (status === 200) return;
+    check(attempt < 100, `the key of a project that was made is known, not ${status}`);
+    await delay(100);
+  }
 }
 
-async function feed(stack: Stack, request: object): Promise<void> {
-  const text = await post(stack, 'shared.activity.v1.ActivityService/List', request);
-  check(text.includes('"eventId"'), 'a page of events');
+async function get(stack: Stack, people: People, method: string, request: object): Promise<void> {
+  const path = `shared.profiles.v1.ProfilesService/${method}`;
+  const { status, text } = await post(stack, people, path, request);
+  check(status === 200, `${method} answered ${status}: ${text}`);
+  check(text.includes('"totalEvents"'), `a profile with events: ${text}`);
 }
 
-async function post(stack: Stack, path: string, request: object): Promise<string> {
-  const response = await fetch(`${stack.baseUrl}/${path}`, {
+async function feed(stack: Stack, people: People, request: object): Promise<void> {
+  const path = 'shared.activity.v1.ActivityService/List';
+  const { status, text } = await post(stack, people, path, request);
+  check(status === 200 && text.includes('"eventId"'), `a page of events, not ${status}: ${text}`);
+}
+
+async function post(
+  { baseUrl }: Stack,
+  { privateKey }: People,
+  path: string,
+  request: object,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${baseUrl}/${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': stack.privateKey },
+    headers: { 'content-type': 'application/json', 'x-api-key': privateKey },
     body: JSON.stringify(request),
   });
-  const text = await response.text();
-  check(response.ok, `${path} answered ${response.status}: ${text}`);
-  return text;
+  return { status: response.status, text: await response.text() };
 }
 
 /** The stream's first frame; the rest is not waited for. */
-async function firstPage(stack: Stack, request: object): Promise<void> {
+async function firstPage(
+  { baseUrl }: Stack,
+  { privateKey }: People,
+  request: object,
+): Promise<void> {
   const message = Buffer.from(JSON.stringify(request));
   const envelope = Buffer.alloc(5);
   envelope.writeUInt32BE(message.length, 1);
   const ended = new AbortController();
-  const response = await fetch(`${stack.baseUrl}/shared.profiles.v1.ProfilesService/List`, {
+  const response = await fetch(`${baseUrl}/shared.profiles.v1.ProfilesService/List`, {
     method: 'POST',
-    headers: { 'content-type': 'application/connect+json', 'x-api-key': stack.privateKey },
+    headers: { 'content-type': 'application/connect+json', 'x-api-key': privateKey },
     body: Buffer.concat([envelope, message]),
     signal: ended.signal,
   });
@@ -187,75 +214,4 @@ async function firstPage(stack: Stack, request: object): Promise<void> {
   }
   ended.abort();
   check(bytes.includes('"profiles":[{'), 'a page with profiles');
-}
-
-async function fill(stack: Stack, prefix: string, parameters: Parameters): Promise<void> {
-  const { events, profiles, merges } = parameters;
-  for (let from = 0; from < events; from += rowsPerInsert) {
-    const count = Math.min(rowsPerInsert, events - from);
-    await command(
-      stack,
-      `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, browser, os, country)
-       SELECT '${stack.projectId}', generateUUIDv4(), if(number % 2 = 0, 'page_view', 'click'),
-         concat('${prefix}', toString(number % ${profiles})) AS distinct,
-         reinterpretAsUUID(sipHash128(distinct, intDiv(number, ${profiles}) % 5)),
-         now64(3) - number % 5000000, now64(3) - number % 5000000,
-         ['Chrome', 'Firefox', 'Safari'][1 + number % 3], ['Windows', 'Linux'][1 + number % 2], ['DE', 'US'][1 + number % 2]
-       FROM numbers(${from}, ${count})`,
-    );
-  }
-  await command(
-    stack,
-    `INSERT INTO profiles (project_id, edge, distinct_id, named, traits, create_time, update_time, version)
-     SELECT '${stack.projectId}', false, concat('${prefix}', toString(number)), true,
-       map('name', concat('"Name ', toString(number), '"'), 'email', concat('"', toString(number), '@example.com"'),
-         'plan', ['"free"', '"pro"', '"team"'][1 + number % 3], 'age', toString(number % 80),
-         'company', concat('"C', toString(number % 5000), '"'), 'seats', toString(number % 100)),
-       now64(3) - number % 86400, now64(3), 1
-     FROM numbers(${profiles - merges})`,
-  );
-}
-
-async function merge(
-  stack: Stack,
-  prefix: string,
-  { profiles, merges }: Parameters,
-): Promise<void> {
-  const owners = profiles - merges;
-  await command(
-    stack,
-    `INSERT INTO profiles (project_id, edge, distinct_id, owner, root, merge_time, merge_source, version)
-     SELECT '${stack.projectId}', true, concat('${prefix}', toString(${owners} + number)),
-       concat('${prefix}', toString(number % ${owners})) AS owner, owner, now64(3), 'identify', 1
-     FROM numbers(${merges})`,
-  );
-}
-
-/** Waits for the engine's own merges, whose CPU would be taken for that of reads. */
-/** Ids in hex of profiles that `merge` merges. */
-async function idsOf(
-  stack: Stack,
-  prefix: string,
-  { gets, owners, merges }: { gets: number; owners: number; merges: number },
-): Promise<string[]> {
-  const text = await command(
-    stack,
-    `SELECT lower(hex(millraceProfileHash('${stack.projectId}',
-       concat('${prefix}', toString(${owners} + (number * 7919) % ${merges})))))
-     FROM numbers(${gets}) FORMAT TabSeparated`,
-  );
-  const ids = text.trim().split('\n');
-  check(new Set(ids).size === Math.min(gets, merges), `${gets} ids`);
-  return ids;
-}
-
-async function command(stack: Stack, sql: string): Promise<string> {
-  const url = new URL(stack.clickhouseUrl);
-  const response = await fetch(`${url.origin}/?database=${url.pathname.slice(1)}`, {
-    method: 'POST',
-    body: sql,
-  });
-  const text = await response.text();
-  check(response.ok, `the engine answered ${response.status}: ${text}`);
-  return text;
 }

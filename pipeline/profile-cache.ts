@@ -26,6 +26,7 @@ export class ProfileCache {
   /** Keeps a record that was stored. One that is put again counts again, because it may have grown. */
   put(record: ProfileRecord): void {
     record.formerCreateTimesMs = noTimes;
+    record.storedRoot = record.root;
     this.#young.set(recordKey(record.projectId, record.distinctId), record);
     this.#youngBytes += sizeOf(record);
     if (this.#youngBytes < this.#generationBytes) return;

@@ -22,6 +22,8 @@ export interface ProfileRecord {
   owner: string;
   /** Where following owners ends; empty where this is the end. */
   root: string;
+  /** The root that its row has, which the next one must name where it is another. */
+  storedRoot: string;
   mergeTimeMs: number;
   mergeSource: MergeSource;
   /** It was claimed once, so that a row must say by whom, or that nobody does any more. */
@@ -44,6 +46,7 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
     updateTimeMs: 0,
     owner: '',
     root: '',
+    storedRoot: '',
     mergeTimeMs: 0,
     mergeSource: '',
     wasClaimed: false,

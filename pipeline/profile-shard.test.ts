@@ -105,6 +105,28 @@ async function listed(projectId: string): Promise<string[]> {
   return (await result.json<[string]>()).map(([distinctId]) => distinctId);
 }
 
+/** Who is merged into whom, as reads of a person find it; throws where that is not what the edges themselves say. */
+async function merged(projectId: string): Promise<string[]> {
+  const rows = async (query: string): Promise<[string, string][]> => {
+    const format = 'JSONCompactEachRow';
+    return (await clickhouse.query({ query, query_params: { projectId }, format })).json();
+  };
+  const edges = await rows(
+    `SELECT distinct_id, root FROM profiles FINAL WHERE project_id = {projectId:String} AND edge AND root != ''`,
+  );
+  const names = new Map(
+    await rows(
+      `SELECT DISTINCT hex(profile_id), distinct_id FROM profiles WHERE project_id = {projectId:String}`,
+    ),
+  );
+  const found = await rows(
+    `SELECT hex(profile_id), hex(root_id) FROM profiles_by_root FINAL WHERE project_id = {projectId:String} AND live`,
+  );
+  const texts = found.map(([id, root]) => `${names.get(id)} into ${names.get(root)}`).sort();
+  expect(texts).toEqual(edges.map(([id, root]) => `${id} into ${root}`).sort());
+  return texts;
+}
+
 async function traitsOf(projectId: string, distinctId: string): Promise<unknown> {
   const [found] = await loadRecords(clickhouse, [{ projectId, distinctId }]);
   return found && Object.fromEntries(found.traits?.values ?? []);
@@ -190,33 +212,104 @@ it('finishes a promised batch once, whether its block was inserted or not', asyn
   expect(await traitsOf('crash', 'u')).toEqual({ landed: '1', d: '4' });
 });
 
-it('completes a block whose view was kept from it by a crash', async () => {
+it('completes a block whose views were kept from it by a crash', async () => {
   const first = startWriter();
-  await first.done(await publish('half', identify('u', []), identify('gone', [])));
+  await first.done(await publish('half', identify('u', [], 'anon'), identify('gone', [])));
   await first.stop();
   expect(await listed('half')).toEqual(['gone', 'u']);
+  expect(await merged('half')).toEqual(['anon into u']);
 
-  const landed = await publish('half', identify('v', []), { kind: 'delete', distinctId: 'gone' });
+  const landed = await publish('half', alias('u', 'v'), { kind: 'delete', distinctId: 'gone' });
   const version = await promise(landed);
-  const shown = await clickhouse.query({
-    query: 'SHOW CREATE TABLE profiles_by_creation_view',
-    format: 'JSONCompactEachRow',
-  });
-  const [[definition] = []] = await shown.json<[string]>();
-  await clickhouse.command({ query: 'DROP VIEW profiles_by_creation_view' });
-  const [gone] = await loadRecords(clickhouse, [{ projectId: 'half', distinctId: 'gone' }]);
-  if (gone === undefined) throw new Error('no record');
-  gone.deleted = true;
-  const rows = [gone, { ...newRecord('half', 'v'), named: true }];
+  const definitions: string[] = [];
+  for (const view of ['profiles_by_creation_view', 'profiles_by_root_view']) {
+    const query = `SHOW CREATE TABLE ${view}`;
+    const shown = await clickhouse.query({ query, format: 'JSONCompactEachRow' });
+    for (const [definition] of await shown.json<[string]>()) definitions.push(definition);
+    await clickhouse.command({ query: `DROP VIEW ${view}` });
+  }
+  const names = ['gone', 'u', 'anon'].map((distinctId) => ({ projectId: 'half', distinctId }));
+  const rows = await loadRecords(clickhouse, names);
+  for (const record of rows) {
+    if (record.distinctId === 'gone') record.deleted = true;
+    else Object.assign(record, { wasClaimed: true, owner: record.owner || 'v', root: 'v' });
+  }
+  rows.push({ ...newRecord('half', 'v'), named: true });
   await insertBlock(clickhouse, blockOf(rows, 0, version));
-  await clickhouse.command({ query: definition ?? '' });
+  for (const query of definitions) await clickhouse.command({ query });
   expect(await listed('half')).toEqual(['gone', 'u']);
+  await expect(merged('half')).rejects.toThrow('anon into v');
 
   const second = startWriter();
   await second.done(landed);
   await second.stop();
-  expect(await listed('half')).toEqual(['u', 'v']);
+  expect(await listed('half')).toEqual(['v']);
+  expect(await merged('half')).toEqual(['anon into v', 'u into v']);
 });
+
+it.each([
+  ['one batch', true, false],
+  ['a batch each', false, false],
+  ['a batch and a writer each', false, true],
+])('lists merged ids by the root they have, in %s', async (_, asOne, forgets) => {
+  const project = `roots-${asOne}-${forgets}`;
+  const steps: [ProfileChange, string[]][] = [
+    [identify('a', [], 'x'), ['x into a']],
+    [alias('a', 'b'), ['a into b', 'x into b']],
+    [unmerge('a'), ['x into a']],
+    // There and back: what was not live at this root is again.
+    [alias('a', 'b'), ['a into b', 'x into b']],
+    [alias('b', 'c'), ['a into c', 'b into c', 'x into c']],
+    [unmerge('x'), ['a into c', 'b into c']],
+    [{ kind: 'delete', distinctId: 'c' }, ['a into c', 'b into c']],
+    [identify('d', [], 'x'), ['a into c', 'b into c', 'x into d']],
+    [unmerge('b'), ['a into b', 'x into d']],
+    [unmerge('a'), ['x into d']],
+  ];
+  if (asOne) await apply(project, true, ...steps.map(([change]) => change));
+  else {
+    let writer = startWriter();
+    for (const [change, expected] of steps) {
+      await writer.done(await publish(project, change));
+      expect(await merged(project), JSON.stringify(change)).toEqual(expected);
+      if (!forgets) continue;
+      await writer.stop();
+      writer = startWriter();
+    }
+    await writer.stop();
+  }
+  expect(await merged(project)).toEqual(['x into d']);
+});
+
+it('lists merged ids by the root they have, after any changes in any batches', async () => {
+  await clickhouse.command({ query: 'SYSTEM STOP MERGES profiles_by_root' });
+  const users = ['a', 'b', 'c', 'd'];
+  const ids = [...users, 'x', 'y', 'z'];
+  let state = 20_261_122;
+  const below = (count: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * count);
+  };
+  const pick = (from: readonly string[]): string => from[below(from.length)] ?? '';
+  const change = (): ProfileChange => {
+    const kind = below(10);
+    if (kind < 3) return identify(pick(users), [], pick(['', 'x', 'y', 'z']));
+    if (kind < 6) return alias(pick(ids), pick(users));
+    return kind < 9 ? unmerge(pick(ids)) : { kind: 'delete', distinctId: pick(ids) };
+  };
+  let merges = 0;
+  let writer = startWriter();
+  for (let batch = 0; batch < 30; batch++) {
+    await writer.done(await publish('any', ...Array.from({ length: 1 + below(5) }, change)));
+    merges += (await merged('any')).length;
+    if (below(4) > 0) continue;
+    await writer.stop();
+    writer = startWriter();
+  }
+  await writer.stop();
+  await clickhouse.command({ query: 'SYSTEM START MERGES profiles_by_root' });
+  expect(merges).toBeGreaterThan(30);
+}, 60_000);
 
 it.each([
   ['one batch', true],

@@ -103,6 +103,7 @@ function readRow(row: readonly unknown[], records: Map<string, ProfileRecord>): 
     record.wasClaimed = true;
     record.owner = String(owner);
     record.root = String(root);
+    record.storedRoot = record.root;
     record.mergeTimeMs = Number(mergeTimeMs);
     record.mergeSource = mergeSource === 'identify' || mergeSource === 'alias' ? mergeSource : '';
     return;
@@ -137,7 +138,7 @@ export async function isStored(
   return (await result.json<unknown[]>()).length > 0;
 }
 
-/** Inserts a stored block once more, for the view that a crash may have kept it from: the same row twice is one row. */
+/** Inserts a stored block once more, for views that a crash may have kept it from: the same row twice is one row. */
 export async function insertAgain(
   clickhouse: Client,
   shard: number,
@@ -151,7 +152,7 @@ export async function insertAgain(
 }
 
 const insertSql = `INSERT INTO profiles (project_id, edge, distinct_id, root, shard, version, named, deleted, device_id,
-  create_time, former_create_times, update_time, owner, merge_time, merge_source, traits, inherited)
+  create_time, former_create_times, update_time, owner, former_root, merge_time, merge_source, traits, inherited)
   FORMAT JSONCompactEachRow`;
 
 /** The rows of one batch. */
@@ -203,12 +204,13 @@ function profileLine(record: ProfileRecord, shard: number, version: string): str
   const own = `${named},${deleted},${JSON.stringify(deviceId)},${times}`;
   const maps =
     traits === undefined ? '{},{}' : `${mapText(traits.values)},${mapText(traits.givers)}`;
-  return `[${keysText(record, false, shard, version)},${own},"",${noMoment},"",${maps}]`;
+  return `[${keysText(record, false, shard, version)},${own},"","",${noMoment},"",${maps}]`;
 }
 
 function edgeLine(record: ProfileRecord, shard: number, version: string): string {
-  const { owner, mergeTimeMs, mergeSource } = record;
-  const edge = `${JSON.stringify(owner)},"${moment(mergeTimeMs)}","${mergeSource}"`;
+  const { owner, root, storedRoot, mergeTimeMs, mergeSource } = record;
+  const roots = `${JSON.stringify(owner)},${JSON.stringify(storedRoot === root ? '' : storedRoot)}`;
+  const edge = `${roots},"${moment(mergeTimeMs)}","${mergeSource}"`;
   const keys = keysText(record, true, shard, version);
   return `[${keys},false,false,"",${noMoment},[],${noMoment},${edge},{},{}]`;
 }

@@ -224,6 +224,43 @@ describe('an id that is merged', () => {
     expect((await failure(service.profiles(project).get({ id }))).code).toBe(Code.NotFound);
   });
 
+  it('goes where its root goes, whatever comes late', async () => {
+    const projectId = 'prj_moved';
+    const ids = ['one', 'two', 'visitor'];
+    const owners = ids.slice(0, 2).map((distinctId) => ({ projectId, distinctId }));
+    await storeProfiles(service.clickhouse, owners);
+    const events = ids.map((distinctId) => storedRow({ projectId, distinctId }));
+    await storeRows(service.clickhouse, events);
+    const at = async (version: string, root: string, storedRoot: string): Promise<string[]> => {
+      const edge = { ...{ named: false, wasClaimed: true, owner: root }, root, storedRoot };
+      await storeProfiles(
+        service.clickhouse,
+        [{ projectId, distinctId: 'visitor', ...edge }],
+        version,
+      );
+      const counts: string[] = [];
+      for (const distinctId of ids) {
+        const id = await profileIdOf(projectId, distinctId);
+        const { profile } = await service.profiles(projectId).get({ id });
+        const whose = profile?.externalId || 'nobody';
+        counts.push(`${distinctId}: ${whose} ${profile?.activity?.totalEvents}`);
+      }
+      for await (const { profiles } of service.profiles(projectId).list({})) {
+        const listed = profiles.map((one) => `${one.externalId} ${one.activity?.totalEvents}`);
+        counts.push(listed.sort().join(', '));
+      }
+      return counts;
+    };
+    const ofOne = ['one: one 2', 'two: two 1', 'visitor: one 2', 'one 2, two 1'];
+    const ofTwo = ['one: one 1', 'two: two 2', 'visitor: two 2', 'one 1, two 2'];
+    expect(await at('2', 'one', '')).toEqual(ofOne);
+    expect(await at('5', 'two', 'one')).toEqual(ofTwo);
+    expect(await at('3', 'one', '')).toEqual(ofTwo);
+    expect(await at('6', 'one', 'two')).toEqual(ofOne);
+    const back = ['one: one 1', 'two: two 1', 'visitor: nobody 1', ' 1, one 1, two 1'];
+    expect(await at('7', '', 'one')).toEqual(back);
+  });
+
   it('is one of thousands', async () => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ projectId: 'prj_many', distinctId: `id-${index}`, named: false },

@@ -16,7 +16,7 @@ import {
 } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { createBindings } from './bindings.ts';
 import type { Deadline } from './deadline.ts';
-import { idBytesSql, nobodySql, profileIdSql } from './identity-sql.ts';
+import { idBytesSql, mergedSql, nobodySql, profileIdSql } from './identity-sql.ts';
 import { invalidArgument } from './invalid-argument.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
@@ -190,7 +190,7 @@ function namedSql(projectId: string, externalId: string): Statement {
       ${activitySql}
     FROM profile_activity
     WHERE project_id = ${project}
-      AND (profile_id = asked OR profile_id IN (SELECT profile_id ${ids} AND edge AND root_id = asked)) ${fewRows}`;
+      AND (profile_id = asked OR profile_id IN (SELECT profile_id ${mergedSql(project, 'asked')})) ${fewRows}`;
   return { sql, params: bindings.params };
 }
 
@@ -204,7 +204,7 @@ function personSql(projectId: string, id: string): Statement {
   const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
   const sql = `WITH ${idBytesSql(bindings.bind('String', id))} AS asked,
       (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) ${ids} AND edge AND profile_id = asked) AS person,
-      (SELECT groupArray(profile_id) ${ids} AND edge AND root_id = person) AS members,
+      (SELECT groupArray(profile_id) ${mergedSql(project, 'person')}) AS members,
       (SELECT groupArray((${knownColumns})) ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
     SELECT lower(hex(person)), known, ${activitySql} FROM profile_activity
     WHERE project_id = ${project} AND profile_id IN arrayPushBack(members, person) ${fewRows}`;

@@ -13,7 +13,7 @@ import {
 import { createBindings } from './bindings.ts';
 import { encodeCursor, type Position } from './cursor.ts';
 import type { Deadline } from './deadline.ts';
-import { idBytesSql, mergedIntoSql } from './identity-sql.ts';
+import { idBytesSql, mergedIntoSql, ofProjectSql } from './identity-sql.ts';
 import type { JsonStandIns } from './json-codec.ts';
 import {
   activitySql,
@@ -117,7 +117,7 @@ async function readActivities(
   const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, ${list}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(transform(profile_id, merged.1, merged.2, profile_id))) AS id, ${activitySql}
     FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
+    WHERE ${ofProjectSql(project)} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
     GROUP BY id ${rowsAnywhere}`;
   const { rows } = await read({ sql, params: bindings.params }, pageSize);
   for (const [id, ...columns] of rows) {

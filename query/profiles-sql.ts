@@ -2,7 +2,7 @@
 // statement each, which answer the same columns in the same order.
 
 import type { Position } from './cursor.ts';
-import { idBytesSql, mergedIntoSql, nobodySql } from './identity-sql.ts';
+import { idBytesSql, mergedIntoSql, nobodySql, ofProjectSql } from './identity-sql.ts';
 import { latestSql } from './profile-message.ts';
 import type { Statement } from './read-rows.ts';
 
@@ -108,7 +108,7 @@ export function meetingSql(project: string, condition: string, ids: readonly str
         ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields}
       FROM (
         SELECT profile_id, agent, place FROM profile_listing
-        WHERE project_id = ${project} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
+        WHERE ${ofProjectSql(project)} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
         UNION ALL SELECT arrayJoin(asked), '', '')
       GROUP BY id)
     WHERE ${condition} ${everyRow}`;

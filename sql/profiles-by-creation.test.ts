@@ -8,7 +8,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
-import { storeProfiles } from '../test/stored-profiles.ts';
 import { migrate, splitStatements } from './migrate.ts';
 
 const log = createLog('silent');
@@ -57,13 +56,17 @@ it('lists the profiles that are there, and those that change while it is applied
     await expect(migrate(client, log, directory)).rejects.toMatchObject({ code: '395' });
   }
   // Between the view and what fills the table.
-  const at = { projectId: 'p', updateTimeMs: 2_000_000 };
   const changed = [
-    { ...at, distinctId: 'user 0', deleted: true, createTimeMs: 1_000_000 },
-    { ...at, distinctId: 'user 5', createTimeMs: 1_999_000, formerCreateTimesMs: [1_005_000] },
-    { ...at, distinctId: 'new', createTimeMs: 1_998_000 },
+    ['user 0', true, 1_000, '[]'],
+    ['user 5', false, 1_999, '[toDateTime64(1005, 3)]'],
+    ['new', false, 1_998, '[]'],
   ];
-  await storeProfiles(client, changed, '3');
+  for (const [distinctId, deleted, createSeconds, former] of changed) {
+    await client.command({
+      query: `INSERT INTO profiles (project_id, edge, distinct_id, named, deleted, create_time, former_create_times, update_time, version)
+        SELECT 'p', false, '${distinctId}', true, ${deleted}, toDateTime64(${createSeconds}, 3), ${former}, toDateTime64(2000, 3), 3`,
+    });
+  }
   writeFileSync(join(directory, name), text);
   await migrate(client, log, directory);
   const expected = [
