@@ -211,8 +211,6 @@ async function checkRows(stack: Stack, rowsBefore: number): Promise<string> {
 
 function throughputTable(full: readonly FullLoad[], batch: number): Table {
   const medianOf = (pick: (run: FullLoad) => number): number => median(full.map(pick));
-  // Which of both pays for merging what others stored, and in which run, is chance: every row costs the same here.
-  const mergeUs = meanOf(full, (run) => (run.mergeUs + run.engine.mergeUs) / 2);
   const cells = (of: (pick: (run: FullLoad) => number) => number): string[] => [
     ...[
       of((run) => run.eventsPerSecond),
@@ -220,7 +218,7 @@ function throughputTable(full: readonly FullLoad[], batch: number): Table {
       of((run) => run.parsedPerSecond),
     ].map((value) => Math.round(value).toLocaleString('en-US')),
     of((run) => run.eventsPerSecond / run.engine.rowsPerSecond).toFixed(2),
-    ((of((run) => run.engine.cpuUs) + mergeUs) / (of(togetherUs) + mergeUs)).toFixed(2),
+    (of(({ engine }) => engine.cpuUs + engine.mergeUs) / of(togetherUs)).toFixed(2),
     of((run) => run.eventsPerSecond / run.parsedPerSecond).toFixed(2),
     ...[of((run) => run.drainMs), of((run) => run.requestP99Ms)].map((value) => value.toFixed(0)),
   ];
@@ -236,15 +234,15 @@ function throughputTable(full: readonly FullLoad[], batch: number): Table {
   };
 }
 
-/** Of all events. */
+/** Of all events: which run pays for a merge of what others stored is chance. */
 function meanOf(full: readonly FullLoad[], pick: (run: FullLoad) => number): number {
   const events = full.reduce((sum, run) => sum + run.events, 0);
   return full.reduce((sum, run) => sum + pick(run) * run.events, 0) / events;
 }
 
-/** CPU microseconds of an event in all processes, without merges. */
-function togetherUs({ cpuUs, loadCpuUs }: FullLoad): number {
-  return parts.reduce((sum, part) => sum + cpuUs[part], loadCpuUs);
+/** CPU microseconds of an event in all processes. */
+function togetherUs({ cpuUs, mergeUs, loadCpuUs }: FullLoad): number {
+  return parts.reduce((sum, part) => sum + cpuUs[part], mergeUs + loadCpuUs);
 }
 
 function lagTable(half: HalfLoad): Table {
@@ -266,7 +264,7 @@ function usageTable(full: readonly FullLoad[], peak: Record<Part, number>): Tabl
   const load = meanOf(full, (run) => run.loadCpuUs);
   const mebibytes = (bytes: number): string => (bytes / 1_048_576).toFixed(0);
   const merges = meanOf(full, (run) => run.mergeUs);
-  const total = meanOf(full, togetherUs) + merges;
+  const total = meanOf(full, togetherUs);
   const cores = availableParallelism();
   const possible = Math.round((1_000_000 * cores) / total).toLocaleString('en-US');
   return {

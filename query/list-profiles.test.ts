@@ -343,6 +343,42 @@ function group(filter: Filter): ListInput {
   return { filterGroups: [{ filters: [filter] }] };
 }
 
+describe('the same distinct ids in two projects', () => {
+  it('are two people each, merged in one project only', async () => {
+    const [mine, theirs] = ['mine', 'theirs'];
+    const merged = { named: false, owner: 'ann', root: 'ann', wasClaimed: true };
+    await storeProfiles(service.clickhouse, [
+      ...[mine, theirs].map((projectId) => ({ projectId, distinctId: 'ann' })),
+      { projectId: mine, distinctId: 'phone', ...merged },
+    ]);
+    const rows = (projectId: string, distinctId: string, browser: string, count: number) =>
+      Array.from({ length: count }, () =>
+        storedRow({ projectId, distinctId, columns: { browser } }),
+      );
+    await storeRows(service.clickhouse, [
+      ...rows(mine, 'ann', 'Firefox', 1),
+      ...rows(mine, 'phone', 'Firefox', 2),
+      ...rows(theirs, 'ann', 'Chrome', 4),
+      ...rows(theirs, 'phone', 'Chrome', 8),
+    ]);
+    const totals = async (projectId: string, browser?: string): Promise<string[]> => {
+      const filters = { property: '$browser', operator: EQUALS, value: browser ?? '' };
+      const request =
+        browser === undefined
+          ? {}
+          : { filterGroups: [{ filters: [{ ...filters, source: PropertySource.AUTO }] }] };
+      const found = (await pages(projectId, request)).flatMap(({ profiles }) => profiles);
+      return found.map(({ externalId, activity }) => `${externalId} ${activity?.totalEvents}`);
+    };
+    expect(await totals(mine)).toEqual(['ann 3']);
+    expect(await totals(mine, 'Firefox')).toEqual(['ann 3']);
+    expect(await totals(mine, 'Chrome')).toEqual([]);
+    expect((await totals(theirs)).sort()).toEqual([' 8', 'ann 4']);
+    expect((await totals(theirs, 'Chrome')).sort()).toEqual([' 8', 'ann 4']);
+    expect(await totals(theirs, 'Firefox')).toEqual([]);
+  });
+});
+
 describe('hostile names and values', () => {
   const pieces = [
     "'",

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
+import { freeMemory } from '../../platform/free-memory.ts';
 import type { Scope } from './connection.ts';
 import { EngineError } from './errors.ts';
 
@@ -105,6 +106,18 @@ export function bodyOf(request: IncomingMessage): AsyncIterable<Buffer> {
   const plain = createGunzip();
   request.on('error', (error) => plain.destroy(error));
   return request.pipe(plain);
+}
+
+/**
+ * The same, for data of which each chunk is done with when the next is asked for. A body that is not packed comes as
+ * copies, each in memory of its own: used again at once, it is in the caches, which saves a fifth of an upload's CPU.
+ */
+export async function* dataOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  const body = bodyOf(request);
+  for await (const chunk of body) {
+    yield chunk;
+    if (body === request) freeMemory(chunk);
+  }
 }
 
 /** Reads a body that is a statement. Throws EngineError beyond 16 MiB and for text that is none. */

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Engine } from './engine.ts';
 import { EngineError, exceptionLine, statusFor, toEngineError } from './errors.ts';
 import { bindParameters } from './parameters.ts';
-import { bodyOf, type EngineRequest, readRequest, readText } from './request.ts';
+import { bodyOf, dataOf, type EngineRequest, readRequest, readText } from './request.ts';
 import { ResultResponse } from './result-response.ts';
 import { readStatement, type Statement } from './statement.ts';
 
@@ -54,14 +54,13 @@ async function serve(
   const read = readRequest(request, randomUUID);
   response.setHeader('X-ClickHouse-Query-Id', read.queryId);
   response.setHeader('X-ClickHouse-Timezone', 'UTC');
-  const body = bodyOf(request);
   const inUrl = statementOf(read, read.query);
   if (inUrl?.kind === 'insert') {
-    await engine.insert(inUrl, read.scope, withInline(inUrl.inline, body), gone.signal);
+    await engine.insert(inUrl, read.scope, withInline(inUrl.inline, dataOf(request)), gone.signal);
     response.end();
     return;
   }
-  const rest = await readText(body);
+  const rest = await readText(bodyOf(request));
   const statement = statementOf(read, rest === '' ? read.query : `${read.query}\n${rest}`);
   if (statement === undefined)
     throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');

@@ -27,7 +27,8 @@ FROM profiles
 ARRAY JOIN [root, former_root] AS member_of
 WHERE edge AND member_of != '';
 
--- After the view: what comes meanwhile has a greater version. FINAL: where an older row has another root, it is not to be
+-- After the view: what comes meanwhile has a greater version. A writer that does not name former_root must not go on
+-- beside this: what it moves would stay listed where it was. FINAL: where an older row has another root, it is not to be
 -- listed there. Edges have no traits, so that a granule of each part takes little memory.
 INSERT INTO profiles_by_root
 SELECT project_id, root_id, profile_id, true, version FROM profiles FINAL WHERE edge AND root != '';
