@@ -89,6 +89,22 @@ export const goals: readonly Goal[] = [
     unit: 'MiB',
     reached: { bench: 'end-to-end', column: 'MiB', where: { process: 'together' } },
   },
+  {
+    name: 'the same at any moment of ten minutes at half load',
+    beside: '1.7 GB',
+    asked: { atMost: 1_621 },
+    unit: 'MiB',
+    reached: { bench: 'steady', column: 'highest', where: { process: 'together' } },
+  },
+  profileGoal('a profile by its externalId, p99', 25, 'GetByExternalId'),
+  profileGoal('a profile by an id, p99', 25, 'Get by an id, anonymous or merged'),
+  profileGoal('a page with two filters, p99', 100, 'a page with two filters on traits'),
+  {
+    name: 'any of these and other reads where half of the profiles are merged',
+    beside: 'the same read without merges, CPU',
+    asked: { atMost: 1.5 },
+    reached: { bench: 'profile-reads', column: 'cpu ratio' },
+  },
   accountsGoal('check of a key', 20, 'us', 'a key, us of CPU'),
   accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),
   accountsGoal('slowest revocation', 1_000, 'ms', 'a revocation in another process, ms, slowest'),
@@ -100,6 +116,11 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'start', column: 'reached ms', where: { '': 'again' } },
   },
 ];
+
+function profileGoal(name: string, atMost: number, read: string): Goal {
+  const reached: Cell = { bench: 'profile-reads', column: 'p99 ms', where: { read } };
+  return { name, beside: 'the clock', asked: { atMost }, unit: 'ms', reached };
+}
 
 function accountsGoal(name: string, atMost: number, unit: 'us' | 'ms', row: string): Goal {
   const reached: Cell = { bench: 'accounts', column: 'reached', where: { '': row } };

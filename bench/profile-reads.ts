@@ -93,7 +93,7 @@ function readsOf(
       },
     ],
     [
-      'Get by an id that may be merged',
+      'Get by an id, anonymous or merged',
       gets,
       (people, index) => get(stack, people, 'Get', { id: idOf(people, index) }),
     ],
