@@ -12,7 +12,7 @@ import {
   violationRefusal,
 } from './answer.ts';
 import type { Caller, CallerIdentity, CallerReader, CallerRequest } from './caller.ts';
-import type { CookielessResolver } from './cookieless.ts';
+import type { CookielessResolver, ResolvedCookieless } from './cookieless.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
 import type { Publisher } from './publish.ts';
 import type { ReadBody } from './request-body.ts';
@@ -70,25 +70,34 @@ export function acceptEvents(
   return acceptCookieless(sender, read, identity, parts);
 }
 
-async function acceptCookieless(
+function acceptCookieless(
   sender: Sender,
   read: ReadBody & { kind: 'valid' },
   identity: CallerIdentity,
   parts: IngestParts,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { projectId } = sender.principal;
-  const days = read.cookielessDays;
   const { receiveTimeMs } = sender;
-  const resolved = await parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
-  const { ids, dropped } = resolved;
+  const days = read.cookielessDays;
+  const resolved = parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
+  return resolved instanceof Promise
+    ? resolved.then((ids) => publishCookieless(sender, read, ids, parts))
+    : publishCookieless(sender, read, resolved, parts);
+}
+
+function publishCookieless(
+  sender: Sender,
+  read: ReadBody & { kind: 'valid' },
+  { ids, dropped }: ResolvedCookieless,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
   read.nameCookieless?.(ids);
-  const events = read.events - (dropped?.events ?? 0);
-  const answer: Answer =
-    events === 0
-      ? { kind: 'accepted', events }
-      : await publish(sender, read.body, events, ids, parts);
-  if (answer.kind !== 'accepted' || dropped === undefined) return answer;
-  return { ...answer, dropped };
+  if (dropped === undefined) return publish(sender, read.body, read.events, ids, parts);
+  const events = read.events - dropped.events;
+  if (events === 0) return { kind: 'accepted', events, dropped };
+  return publish(sender, read.body, events, ids, parts).then((answer) =>
+    answer.kind === 'accepted' ? { ...answer, dropped } : answer,
+  );
 }
 
 /** Queues a body of which `events` are to become rows. */

@@ -63,33 +63,43 @@ export class CookielessResolver {
     this.#clock = clock;
   }
 
-  /** The ids that a request's cookieless events get, and which of them get none. Never rejects. */
-  async resolve(
+  /**
+   * The ids that a request's cookieless events get, and which of them get none; at once where the salts are known, as
+   * waiting for nothing costs a request of one event a twentieth of its CPU. Never rejects.
+   */
+  resolve(
     projectId: string,
     receiveTimeMs: number,
     identity: CallerIdentity,
     days: CookielessDays,
-  ): Promise<ResolvedCookieless> {
+  ): ResolvedCookieless | Promise<ResolvedCookieless> {
     const day = dayOf(receiveTimeMs);
+    // Of both days only where a visit may go on from one to the other: elsewhere nothing ties one's id to the other's.
+    const today = days.today > 0 || days.atMidnight ? this.#salts.of(day) : undefined;
+    const yesterday = days.yesterday > 0 || days.atMidnight ? this.#salts.of(day - 1) : undefined;
+    const caller = { projectId, day, identity };
+    if (!(today instanceof Promise || yesterday instanceof Promise)) {
+      return this.#resolved(caller, days, today, yesterday);
+    }
+    return Promise.all([today, yesterday]).then((salts) => this.#resolved(caller, days, ...salts));
+  }
+
+  #resolved(
+    { projectId, day, identity }: { projectId: string; day: number; identity: CallerIdentity },
+    days: CookielessDays,
+    today: DaySalt | undefined,
+    yesterday: DaySalt | undefined,
+  ): ResolvedCookieless {
     const known = this.#remembered(projectId, day, identity);
     const ids: CookielessIds = {};
     const drops = new Drops();
     drops.add('day_out_of_range', days.events - days.today - days.yesterday);
-    // Of both days only where a visit may go on from one to the other: elsewhere nothing ties one's id to the other's.
-    if (days.today > 0 || days.atMidnight) {
-      const found = this.#salts.of(day);
-      const salt = found instanceof Promise ? await found : found;
-      if (salt.kind === 'salt') {
-        ids.today = known.today ??= cookielessId(salt.salt, projectId, identity);
-      } else drops.add(reasonOf(salt), days.today);
-    }
-    if (days.yesterday > 0 || days.atMidnight) {
-      const found = this.#salts.of(day - 1);
-      const salt = found instanceof Promise ? await found : found;
-      if (salt.kind === 'salt') {
-        ids.yesterday = known.yesterday ??= cookielessId(salt.salt, projectId, identity);
-      } else drops.add(reasonOf(salt), days.yesterday);
-    }
+    if (today?.kind === 'salt') {
+      ids.today = known.today ??= cookielessId(today.salt, projectId, identity);
+    } else if (today !== undefined) drops.add(reasonOf(today), days.today);
+    if (yesterday?.kind === 'salt') {
+      ids.yesterday = known.yesterday ??= cookielessId(yesterday.salt, projectId, identity);
+    } else if (yesterday !== undefined) drops.add(reasonOf(yesterday), days.yesterday);
     return { ids, dropped: drops.total() };
   }
 
