@@ -11,6 +11,7 @@ import { readProject } from '../platform/projects.ts';
 import { buckets } from '../platform/topology.ts';
 import type { Stack } from '../test/stack.ts';
 import { check } from './bench.ts';
+import { runStatement } from './engine-statement.ts';
 
 export interface People {
   projectId: string;
@@ -42,11 +43,11 @@ export async function storePeople(
   const projects = `['${without.projectId}', '${merged.projectId}']`;
   for (let from = 0; from < options.events; from += eventsPerInsert) {
     const count = Math.min(eventsPerInsert, options.events - from);
-    await command(stack, eventsSql(projects, options.profiles, from, count));
+    await runStatement(stack, eventsSql(projects, options.profiles, from, count));
   }
   const owners = options.profiles - options.merges;
-  await command(stack, profilesSql(projects, owners));
-  await command(stack, mergesSql(merged.projectId, owners, options.merges));
+  await runStatement(stack, profilesSql(projects, owners));
+  await runStatement(stack, mergesSql(merged.projectId, owners, options.merges));
   for (const people of [without, merged]) people.ids = await idsOf(stack, people, options);
   return { without, merged };
 }
@@ -107,22 +108,11 @@ async function idsOf(
 ): Promise<string[]> {
   const distinct = distinctSql(`${profiles - merges} + (number * 7919) % ${merges}`);
   const count = Math.min(maxIds, merges);
-  const text = await command(
+  const text = await runStatement(
     stack,
     `SELECT lower(hex(millraceProfileHash('${projectId}', ${distinct}))) FROM numbers(${count}) FORMAT TabSeparated`,
   );
   const ids = text.trim().split('\n');
   check(new Set(ids).size === count, `${count} ids`);
   return ids;
-}
-
-async function command(stack: Stack, sql: string): Promise<string> {
-  const url = new URL(stack.clickhouseUrl);
-  const response = await fetch(`${url.origin}/?database=${url.pathname.slice(1)}`, {
-    method: 'POST',
-    body: sql,
-  });
-  const text = await response.text();
-  check(response.ok, `the engine answered ${response.status}: ${text}`);
-  return text;
 }

@@ -3,22 +3,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../test/stack.ts';
+import { runStatement } from './engine-statement.ts';
 import type { TracedRequest } from './load.ts';
 
 /** One number that a query answers with. */
 export async function queryNumber(
-  { clickhouseUrl }: Pick<Stack, 'clickhouseUrl'>,
+  engine: Pick<Stack, 'clickhouseUrl'>,
   sql: string,
 ): Promise<number> {
-  const url = new URL(clickhouseUrl);
-  const database = url.pathname.slice(1);
-  const response = await fetch(`${url.origin}/?database=${database}`, {
-    method: 'POST',
-    body: `${sql} FORMAT TabSeparated`,
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`the engine answered ${response.status}: ${text}`);
-  return Number(text);
+  return Number(await runStatement(engine, `${sql} FORMAT TabSeparated`));
 }
 
 export function countRows(stack: Stack): Promise<number> {
