@@ -1,42 +1,21 @@
 // The migration that lists profiles by creation, on a database that has profiles: interrupted after each of its
 // statements, with a writer that goes on meanwhile.
 
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { startEngine, type TestEngine } from '../test/engine.ts';
-import { migrate, splitStatements } from './migrate.ts';
+import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
 
-const log = createLog('silent');
-const migrations = join(import.meta.dirname, 'migrations');
-const name = '0005_profiles_by_creation.sql';
-const text = readFileSync(join(migrations, name), 'utf8');
-let engine: TestEngine;
-let client: DatabaseClient;
-let directory: string;
+let database: OldDatabase;
 beforeAll(async () => {
-  engine = await startEngine({ migrated: false });
-  client = createClickHouse(engine.url, { log, maxConnections: 2 });
-  directory = mkdtempSync(join(tmpdir(), 'millrace-migrations-'));
-  for (const file of readdirSync(migrations).filter((one) => one < name)) {
-    cpSync(join(migrations, file), join(directory, file));
-  }
+  database = await startOldDatabase('0005_profiles_by_creation.sql');
 });
-afterAll(async () => {
-  await client?.close();
-  await engine?.stop();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => database?.stop());
 
 async function rows(query: string): Promise<unknown[]> {
-  return (await client.query({ query, format: 'JSONCompactEachRow' })).json<unknown[]>();
+  return (await database.client.query({ query, format: 'JSONCompactEachRow' })).json<unknown[]>();
 }
 
 it('lists the profiles that are there, and those that change while it is applied', async () => {
-  await migrate(client, log, directory);
+  const { client, statements } = database;
   // Ten of each kind. Every second was made anew, and has a row of before that is not merged with the newer one yet.
   await client.command({ query: 'SYSTEM STOP MERGES profiles' });
   for (const version of [1, 2]) {
@@ -48,13 +27,8 @@ it('lists the profiles that are there, and those that change while it is applied
         FROM numbers(50) WHERE ${version} = 2 OR number % 2 = 0`,
     });
   }
-  const statements = splitStatements(text);
   expect(statements.length).toBe(4);
-  for (let count = 1; count < statements.length; count++) {
-    const stopped = [...statements.slice(0, count), 'SELECT throwIf(1)'].join(';\n');
-    writeFileSync(join(directory, name), stopped);
-    await expect(migrate(client, log, directory)).rejects.toMatchObject({ code: '395' });
-  }
+  await database.interruptMigration();
   // Between the view and what fills the table.
   const changed = [
     ['user 0', true, 1_000, '[]'],
@@ -67,8 +41,7 @@ it('lists the profiles that are there, and those that change while it is applied
         SELECT 'p', false, '${distinctId}', true, ${deleted}, toDateTime64(${createSeconds}, 3), ${former}, toDateTime64(2000, 3), 3`,
     });
   }
-  writeFileSync(join(directory, name), text);
-  await migrate(client, log, directory);
+  await database.finishMigration();
   const expected = [
     ['1010000', 'user 10', '2'],
     ['1015000', 'user 15', '2'],

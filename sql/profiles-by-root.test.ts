@@ -1,40 +1,19 @@
 // The migration that lists merged ids by their roots, on a database that has merges: interrupted after each of its
 // statements, with a writer that goes on meanwhile.
 
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { startEngine, type TestEngine } from '../test/engine.ts';
+import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
 import { storeProfiles } from '../test/stored-profiles.ts';
-import { migrate, splitStatements } from './migrate.ts';
 
-const log = createLog('silent');
-const migrations = join(import.meta.dirname, 'migrations');
-const name = '0007_profiles_by_root.sql';
-const text = readFileSync(join(migrations, name), 'utf8');
-let engine: TestEngine;
-let client: DatabaseClient;
-let directory: string;
+let database: OldDatabase;
 beforeAll(async () => {
-  engine = await startEngine({ migrated: false });
-  client = createClickHouse(engine.url, { log, maxConnections: 2 });
-  directory = mkdtempSync(join(tmpdir(), 'millrace-migrations-'));
-  for (const file of readdirSync(migrations).filter((one) => one < name)) {
-    cpSync(join(migrations, file), join(directory, file));
-  }
+  database = await startOldDatabase('0007_profiles_by_root.sql');
 });
-afterAll(async () => {
-  await client?.close();
-  await engine?.stop();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => database?.stop());
 
 /** Of the ids `id <number>`, who is merged into whom. */
 async function merged(): Promise<string[]> {
-  const result = await client.query({
+  const result = await database.client.query({
     query: `WITH arrayMap(n -> concat('id ', toString(n)), range(50)) AS ids,
         arrayMap(id -> millraceProfileHash('p', id), ids) AS hashes
       SELECT concat(transform(profile_id, hashes, ids, 'nobody'), ' into ', transform(root_id, hashes, ids, 'nobody')) AS one
@@ -45,7 +24,7 @@ async function merged(): Promise<string[]> {
 }
 
 it('lists the merges that are there, and those that change while it is applied', async () => {
-  await migrate(client, log, directory);
+  const { client, statements } = database;
   await client.command({ query: 'SYSTEM STOP MERGES profiles' });
   // Of the first version everybody is merged into id 0. Of the second, in parts that are not merged with it: a third
   // still is, a third was taken back, a third has another root.
@@ -61,13 +40,8 @@ it('lists the merges that are there, and those that change while it is applied',
     query: `INSERT INTO profiles (project_id, edge, distinct_id, named, root, version) VALUES
       ('p', false, 'id 8', true, 'id 9', 2), ('p', false, 'id 0', true, '', 2)`,
   });
-  const statements = splitStatements(text);
   expect(statements.length).toBe(4);
-  for (let count = 1; count < statements.length; count++) {
-    const stopped = [...statements.slice(0, count), 'SELECT throwIf(1)'].join(';\n');
-    writeFileSync(join(directory, name), stopped);
-    await expect(migrate(client, log, directory)).rejects.toMatchObject({ code: '395' });
-  }
+  await database.interruptMigration();
   // Between the view and what fills the table: one is taken back, one moves, one is new, one comes again as it was.
   const edge = { projectId: 'p', named: false, wasClaimed: true };
   const changed = [
@@ -77,8 +51,7 @@ it('lists the merges that are there, and those that change while it is applied',
     { ...edge, distinctId: 'id 8', storedRoot: 'id 9', root: 'id 9' },
   ];
   await storeProfiles(client, changed, '3');
-  writeFileSync(join(directory, name), text);
-  await migrate(client, log, directory);
+  await database.finishMigration();
   const expected = ['id 2 into id 9', 'id 30 into id 0', 'id 5 into id 20'];
   expected.push('id 6 into id 0', 'id 8 into id 9');
   expect(await merged()).toEqual(expected);
