@@ -64,6 +64,28 @@ describe('callers who take turns at one address', () => {
     }
   });
 
+  it.each([0, 1])(
+    'get them at once where the salts are known, not where that of day -%i is not',
+    async (late) => {
+      const known = (day: number): DaySalt => ({ kind: 'salt', salt: saltOf(day) });
+      const waits = (day: number) =>
+        day === today - late ? Promise.resolve(known(day)) : known(day);
+      const identity = { address: '192.0.2.1', userAgent: 'one' };
+      const resolve = (of: typeof waits) =>
+        new CookielessResolver({ of }, { nowMs: () => noonMs }).resolve(
+          'p',
+          noonMs,
+          identity,
+          days,
+        );
+      const atOnce = resolve(known);
+      expect(atOnce).not.toBeInstanceOf(Promise);
+      const waited = resolve(waits);
+      expect(waited).toBeInstanceOf(Promise);
+      expect(await waited).toEqual(atOnce);
+    },
+  );
+
   it('get no id of a day that they do not ask for', async () => {
     const of = (day: number): DaySalt => ({ kind: 'salt', salt: saltOf(day) });
     const resolver = new CookielessResolver({ of }, { nowMs: () => noonMs });
