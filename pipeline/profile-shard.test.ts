@@ -19,6 +19,7 @@ import {
 } from '../platform/topology.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../proto/wire/profile-change.ts';
+import { readRecord, recordSql } from '../query/profile-message.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
 import { createDeadLetters } from './dead-letter.ts';
@@ -127,6 +128,23 @@ async function merged(projectId: string): Promise<string[]> {
   return texts;
 }
 
+/** The named profiles of a project as a read of one of them has them. */
+async function recorded(projectId: string): Promise<string[]> {
+  const result = await clickhouse.query({
+    query: `SELECT lower(hex(profile_id)), ${recordSql('profile_id')} FROM profile_activity
+      WHERE project_id = {projectId:String} GROUP BY profile_id`,
+    query_params: { projectId },
+    format: 'JSONCompactEachRow',
+  });
+  const records = (await result.json<[string, string]>()).map(([id, text]) => readRecord(id, text));
+  const texts = records.map((record) => {
+    if (record === undefined) return 'nobody';
+    const { rootId, deleted, stored } = record;
+    return `${deleted ? 'deleted ' : ''}${/[^0]/.test(rootId) ? 'merged ' : ''}${stored.externalId}`;
+  });
+  return texts.sort();
+}
+
 async function traitsOf(projectId: string, distinctId: string): Promise<unknown> {
   const [found] = await loadRecords(clickhouse, [{ projectId, distinctId }]);
   return found && Object.fromEntries(found.traits?.values ?? []);
@@ -222,7 +240,11 @@ it('completes a block whose views were kept from it by a crash', async () => {
   const landed = await publish('half', alias('u', 'v'), { kind: 'delete', distinctId: 'gone' });
   const version = await promise(landed);
   const definitions: string[] = [];
-  for (const view of ['profiles_by_creation_view', 'profiles_by_root_view']) {
+  for (const view of [
+    'profiles_by_creation_view',
+    'profiles_by_root_view',
+    'profile_record_view',
+  ]) {
     const query = `SHOW CREATE TABLE ${view}`;
     const shown = await clickhouse.query({ query, format: 'JSONCompactEachRow' });
     for (const [definition] of await shown.json<[string]>()) definitions.push(definition);
@@ -239,12 +261,14 @@ it('completes a block whose views were kept from it by a crash', async () => {
   for (const query of definitions) await clickhouse.command({ query });
   expect(await listed('half')).toEqual(['gone', 'u']);
   await expect(merged('half')).rejects.toThrow('anon into v');
+  expect(await recorded('half')).toEqual(['gone', 'u']);
 
   const second = startWriter();
   await second.done(landed);
   await second.stop();
   expect(await listed('half')).toEqual(['v']);
   expect(await merged('half')).toEqual(['anon into v', 'u into v']);
+  expect(await recorded('half')).toEqual(['deleted gone', 'merged u', 'v']);
 });
 
 it.each([

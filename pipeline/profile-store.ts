@@ -138,6 +138,9 @@ export async function isStored(
   return (await result.json<unknown[]>()).length > 0;
 }
 
+/** The same record twice is one. What profile_activity remembers of inserts is for those of events, which count. */
+const notRemembered = { deduplicate_blocks_in_dependent_materialized_views: 0 } as const;
+
 /** Inserts a stored block once more, for views that a crash may have kept it from: the same row twice is one row. */
 export async function insertAgain(
   clickhouse: Client,
@@ -148,6 +151,7 @@ export async function insertAgain(
     query:
       'INSERT INTO profiles SELECT * FROM profiles WHERE shard = {shard:UInt16} AND version = {version:UInt64}',
     query_params: { shard, version },
+    clickhouse_settings: notRemembered,
   });
 }
 
@@ -182,6 +186,7 @@ export async function insertBlock(clickhouse: Client, block: ProfileBlock): Prom
     query: insertSql,
     values: Readable.from([Buffer.from(block.text)]),
     clickhouse_settings: {
+      ...notRemembered,
       async_insert: 0,
       input_format_parallel_parsing: 0,
       max_insert_block_size: String(Math.max(1_048_576, block.rows)),

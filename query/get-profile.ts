@@ -22,9 +22,11 @@ import type { JsonStandIns } from './json-codec.ts';
 import {
   activitySql,
   fewRows,
+  type IdentityRecord,
   profileMessage,
   readActivity,
-  readProfile,
+  readRecord,
+  recordSql,
   type StoredActivity,
   type StoredProfile,
 } from './profile-message.ts';
@@ -105,12 +107,11 @@ async function readNamed(
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
   const statement = namedSql(projectId, externalId);
-  const [rows, ...activityColumns] = await readOne(clickhouse, statement, deadline);
-  const [row] = valuesOf(rows);
-  if (row === undefined) return undefined;
-  const [root, id, ...known] = valuesOf(row);
-  if (root !== nobody) return readPerson(clickhouse, projectId, String(root), deadline);
-  return foundProfile(String(id), known, readActivity(activityColumns));
+  const [id, text, ...activityColumns] = await readOne(clickhouse, statement, deadline);
+  const record = readRecord(String(id), text);
+  if (record === undefined || !record.named) return undefined;
+  if (record.rootId !== nobody) return readPerson(clickhouse, projectId, record.rootId, deadline);
+  return foundProfile(record, readActivity(activityColumns));
 }
 
 const nobody = '0'.repeat(32);
@@ -123,12 +124,13 @@ async function readPerson(
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
   const row = await readOne(clickhouse, personSql(projectId, askedId), deadline);
-  const [id, rows, ...activityColumns] = row;
-  const [known] = valuesOf(rows);
+  const [personId, text, ...activityColumns] = row;
+  const id = String(personId);
+  const record = readRecord(id, text);
   const activity = readActivity(activityColumns);
-  if (known !== undefined) return foundProfile(String(id), valuesOf(known), activity);
+  if (record !== undefined) return foundProfile(record, activity);
   if (activity === undefined) return undefined;
-  return { stored: anonymousProfile(String(id), activity.firstReceivedMs), activity };
+  return { stored: anonymousProfile(id, activity.firstReceivedMs), activity };
 }
 
 async function readOne(
@@ -144,14 +146,12 @@ async function readOne(
   return result.rows[0] ?? [];
 }
 
-/** `known` is what an identity call has left of the id: undefined where that is its deletion. */
+/** Undefined where an identity call deleted it. */
 function foundProfile(
-  id: string,
-  known: readonly unknown[],
+  { deleted, stored }: IdentityRecord,
   activity: StoredActivity | undefined,
 ): FoundProfile | undefined {
-  const [deleted, ...columns] = known;
-  return deleted === true ? undefined : { stored: readProfile([id, ...columns]), activity };
+  return deleted ? undefined : { stored, activity };
 }
 
 export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
@@ -165,48 +165,28 @@ export function anonymousProfile(id: string, firstReceivedMs: number): StoredPro
   };
 }
 
-function valuesOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new Error(`the engine answered a ${typeof value} for a tuple or an array`);
-}
-
-// What foundProfile takes.
-const knownColumns = `deleted, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time), distinct_id,
-  mapKeys(traits), mapValues(traits)`;
-
-/**
- * One row: that of the profile, if an Identify named it, with its root and its id; and what the events of the id and of
- * those merged into it add up to.
- */
+/** One row: the id in hex, its record, and what the events of it and of those merged into it add up to. */
 function namedSql(projectId: string, externalId: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const asked = profileIdSql(project, bindings.bind('String', externalId));
-  const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
-  const sql = `WITH ${asked} AS asked
-    SELECT
-      (SELECT groupArray((lower(hex(root_id)), lower(hex(profile_id)), ${knownColumns}))
-        ${ids} AND NOT edge AND named AND profile_id = asked),
-      ${activitySql}
-    FROM profile_activity
-    WHERE project_id = ${project}
-      AND (profile_id = asked OR profile_id IN (SELECT profile_id ${mergedSql(project, 'asked')})) ${fewRows}`;
+  const sql = `WITH ${asked} AS asked SELECT lower(hex(asked)), ${personColumnsSql(project, 'asked')}`;
   return { sql, params: bindings.params };
 }
 
-/**
- * One row: the id that answers for the asked one, that one's row if it has any, and what its events and those of all
- * ids merged into it add up to.
- */
+/** The same of the id that answers for the asked one. */
 function personSql(projectId: string, id: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const ids = `FROM profiles FINAL WHERE project_id = ${project}`;
   const sql = `WITH ${idBytesSql(bindings.bind('String', id))} AS asked,
-      (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) ${ids} AND edge AND profile_id = asked) AS person,
-      (SELECT groupArray(profile_id) ${mergedSql(project, 'person')}) AS members,
-      (SELECT groupArray((${knownColumns})) ${ids} AND NOT edge AND (named OR deleted) AND profile_id = person) AS known
-    SELECT lower(hex(person)), known, ${activitySql} FROM profile_activity
-    WHERE project_id = ${project} AND profile_id IN arrayPushBack(members, person) ${fewRows}`;
+      (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) FROM profiles FINAL
+        WHERE project_id = ${project} AND edge AND profile_id = asked) AS person
+    SELECT lower(hex(person)), ${personColumnsSql(project, 'person')}`;
   return { sql, params: bindings.params };
+}
+
+function personColumnsSql(project: string, id: string): string {
+  return `${recordSql(id)}, ${activitySql} FROM profile_activity
+    WHERE project_id = ${project}
+      AND (profile_id = ${id} OR profile_id IN (SELECT profile_id ${mergedSql(project, id)})) ${fewRows}`;
 }

@@ -53,6 +53,42 @@ export const activitySql = `
 export const fewRows = `SETTINGS max_threads = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0,
   output_format_parallel_formatting = 0`;
 
+/** The record of the id that `id` is SQL for, among rows of profile_activity; '' where no identity call named it. */
+export function recordSql(id: string): string {
+  return `substring(maxIf(record, profile_id = ${id}), 9)`;
+}
+
+/** What identity calls have made of an id. */
+export interface IdentityRecord {
+  /** In hex: whom the id is merged into, zeros where nobody. */
+  rootId: string;
+  /** An Identify or Alias had it as its externalId. */
+  named: boolean;
+  deleted: boolean;
+  stored: StoredProfile;
+}
+
+/** Undefined where there is none. Takes what `recordSql` selects, of the id in hex. */
+export function readRecord(id: string, text: unknown): IdentityRecord | undefined {
+  if (text === '') return undefined;
+  const [rootId = '', named, deleted, created, updated, externalId = '', ...traits] = texts(
+    JSON.parse(String(text)),
+  );
+  return {
+    rootId,
+    named: named === '1',
+    deleted: deleted === '1',
+    stored: {
+      id,
+      externalId,
+      traitKeys: traits.slice(0, traits.length / 2),
+      traitValues: traits.slice(traits.length / 2),
+      createTimeMs: Number(created),
+      updateTimeMs: Number(updated),
+    },
+  };
+}
+
 /** Takes id in hex, creation and update in ms, externalId, keys and values of traits. */
 export function readProfile(row: readonly unknown[]): StoredProfile {
   const [id, created, updated, externalId, keys, values] = row;

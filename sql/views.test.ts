@@ -3,9 +3,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { insertAgain } from '../pipeline/profile-store.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine } from '../test/engine.ts';
+import { storeProfiles } from '../test/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let client: DatabaseClient;
@@ -67,3 +69,29 @@ it.each([['profile_activity_view'], ['profile_listing_view']])(
     expect(await values(`SELECT ${latest} FROM profile_listing ${of}`)).toEqual(['Browser 19']);
   },
 );
+
+it('what identity calls put beside it does not push an insert out of what profile_activity remembers', async () => {
+  const remember = (inserts: number) =>
+    client.command({
+      query: `ALTER TABLE profile_activity MODIFY SETTING non_replicated_deduplication_window = ${inserts}`,
+    });
+  await remember(2);
+  const projectId = 'remembered';
+  const line = JSON.stringify({
+    project_id: projectId,
+    event_id: randomUUID(),
+    kind: 'page_view',
+    distinct_id: 'visitor',
+    occur_time: '2026-11-01 00:00:10',
+    receive_time: '2026-11-01 00:01:00',
+  });
+  await insert(line, projectId);
+  for (const version of ['1', '2', '3', '4']) {
+    await storeProfiles(client, [{ projectId, distinctId: 'visitor' }], version);
+    await insertAgain(client, 0, version);
+  }
+  await insert(line, projectId);
+  await remember(10_000);
+  const sums = `SELECT sum(total_events), toBool(max(record) != '') FROM profile_activity WHERE project_id = '${projectId}'`;
+  expect(await values(sums)).toEqual(['1', true]);
+});

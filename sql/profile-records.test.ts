@@ -1,0 +1,78 @@
+// The migration that puts what identity calls say of a profile beside what its events add up to, on a database that has
+// both: interrupted after each of its statements, with a writer that goes on meanwhile.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readRecord, recordSql } from '../query/profile-message.ts';
+import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
+import { storedRow, storeRows } from '../test/stored-events.ts';
+import { storeProfiles } from '../test/stored-profiles.ts';
+
+let database: OldDatabase;
+beforeAll(async () => {
+  database = await startOldDatabase('0009_profile_records.sql');
+});
+afterAll(() => database?.stop());
+
+const projectId = 'p';
+
+async function rows(query: string): Promise<unknown[][]> {
+  const result = await database.client.query({ query, format: 'JSONCompactEachRow' });
+  return result.json<unknown[]>();
+}
+
+/** By distinct id: of each that has a record its traits as pairs, and whether it is deleted; and its events. */
+async function stored(): Promise<unknown[]> {
+  const found = await rows(`SELECT lower(hex(profile_id)) AS id, ${recordSql('profile_id')},
+      toString(sum(total_events)), toString(year(min(first_received)))
+    FROM profile_activity WHERE project_id = '${projectId}' GROUP BY profile_id`);
+  const texts = found.map(([id, text, events, year]) => {
+    const record = readRecord(String(id), text);
+    if (record === undefined) return ['nobody', events, year];
+    const { externalId, traitKeys, traitValues } = record.stored;
+    const traits = traitKeys.map((key, index) => `${key}=${traitValues[index]}`);
+    return [externalId, traits.join(), record.deleted, events, year];
+  });
+  return texts.sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
+}
+
+it('has the records that are there, and those that change while it is applied', async () => {
+  const { client, statements } = database;
+  for (const table of ['profiles', 'profile_activity']) {
+    await client.command({ query: `SYSTEM STOP MERGES ${table}` });
+  }
+  const events = ['user 1', 'only events'].map((distinctId) => {
+    const receiveTimeMs = Date.UTC(2026, 10, 1);
+    return storedRow({ projectId, distinctId, receiveTimeMs });
+  });
+  await storeRows(client, events);
+  const profile = (number: number, traits: object, fields: object = {}) => {
+    return { projectId, distinctId: `user ${number}`, traits: { ...traits }, ...fields };
+  };
+  // The greater version is not the greater text.
+  const old = [1, 2, 3].map((number) => profile(number, { version: 9, odd: '\\"\n' }));
+  await storeProfiles(client, old, '9');
+  const merged = { wasClaimed: true, owner: 'user 1', root: 'user 1' };
+  await storeProfiles(client, [profile(2, { version: 10 }), profile(4, {}, merged)], '10');
+  expect(statements.length).toBe(5);
+  await database.interruptMigration();
+  const deleted = { deleted: true };
+  await storeProfiles(client, [profile(3, {}, deleted), profile(5, { new: true })], '11');
+  await database.finishMigration();
+  const expected = [
+    ['nobody', '1', '2026'],
+    ['user 1', 'version=9,odd="\\\\\\"\\n"', false, '1', '2026'],
+    ['user 2', 'version=10', false, '0', '2299'],
+    ['user 3', '', true, '0', '2299'],
+    ['user 4', '', false, '0', '2299'],
+    ['user 5', 'new=true', false, '0', '2299'],
+  ];
+  expect(await stored()).toEqual(expected);
+  for (const query of statements) await client.command({ query });
+  for (const table of ['profiles', 'profile_activity']) {
+    await client.command({ query: `SYSTEM START MERGES ${table}` });
+  }
+  await client.command({ query: 'OPTIMIZE TABLE profile_activity FINAL' });
+  expect(await stored()).toEqual(expected);
+  // Who has no events is in no list of those who have.
+  expect(await rows('SELECT uniqExact(profile_id) FROM profile_listing')).toEqual([['2']]);
+});
