@@ -77,6 +77,14 @@ describe('other statements', () => {
     },
   );
 
+  it('may end with a semicolon, and have some in texts, names and comments', () => {
+    for (const sql of ["SELECT ';', `a;b` /* ; */", "INSERT INTO t VALUES (';')"]) {
+      for (const end of ['', ';', '; -- ;', ';;\n']) {
+        expect(() => readStatement(`${sql}${end}`, 'TSV')).not.toThrow();
+      }
+    }
+  });
+
   it.each([
     ['SET a = 1', 48],
     ['/* x */ use db', 48],
@@ -86,6 +94,12 @@ describe('other statements', () => {
     ['', 62],
     [' -- nothing', 62],
     [';', 62],
+    ['SELECT 1; SET max_block_size = 77; SELECT 2', 62],
+    ['SELECT 1; DROP TABLE t', 62],
+    ['(SELECT 1; DROP TABLE t)', 62],
+    ['OPTIMIZE TABLE t; DROP TABLE t;', 62],
+    ["INSERT INTO t VALUES (';'); DROP TABLE t", 62],
+    ['INSERT INTO t SELECT 1; INSERT INTO u FORMAT CSV 1', 62],
   ])('%s is refused', (sql, code) => {
     expect(() => readStatement(sql, 'TSV')).toThrow(expect.objectContaining({ code }));
   });

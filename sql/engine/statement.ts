@@ -22,19 +22,20 @@ const sessionWords = new Set('SET USE BEGIN COMMIT ROLLBACK'.split(' '));
  * what a server refuses over HTTP (files of its own) and for statements that would outlive their request.
  */
 export function readStatement(sql: string, defaultFormat: string): Statement {
-  const tokens = tokenize(sql);
-  const end = endOfStatement(tokens);
-  const words = tokens.slice(0, end).filter((token) => token.depth === 0);
+  const all = tokenize(sql);
+  const tokens = all.slice(0, endOfStatement(all));
+  const words = tokens.filter((token) => token.depth === 0);
   const first = words[0]?.value ?? '';
   if (first === '') throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
   refuseSessionState(words);
   refuseFiles(words);
   if (first === 'INSERT') return readInsert(sql, tokens, words);
+  refuseSeveral(tokens);
   if (readWords.has(first)) return readResult(sql, words, defaultFormat);
   return { kind: 'command', sql };
 }
 
-// A trailing semicolon ends the statement; what follows it is the engine's to refuse.
+// A trailing semicolon ends the statement.
 function endOfStatement(tokens: readonly Token[]): number {
   let end = tokens.length;
   while (end > 0 && tokens[end - 1]?.value === ';') end--;
@@ -46,6 +47,12 @@ function refuseSessionState(words: readonly Token[]): void {
   if (!temporary && !sessionWords.has(words[0]?.value ?? '')) return;
   const name = temporary ? 'CREATE TEMPORARY' : words[0]?.value;
   throw notImplemented(`${name} needs a session, and there are none: pass settings with the query`);
+}
+
+// The engine would run them all, those that change its settings or a GET's tables too, and answer the last.
+function refuseSeveral(tokens: readonly Token[]): void {
+  if (!tokens.some(({ value }) => value === ';')) return;
+  throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed)');
 }
 
 function refuseFiles(words: readonly Token[]): void {
@@ -82,7 +89,10 @@ function readInsert(sql: string, tokens: readonly Token[], words: readonly Token
   const source = words.find(({ value }) => ['SELECT', 'WITH', 'VALUES', 'FORMAT'].includes(value));
   const format = words.find((token) => token === source && token.value === 'FORMAT');
   const name = tokens[format === undefined ? -1 : tokens.indexOf(format) + 1];
-  if (format === undefined || name === undefined) return { kind: 'command', sql };
+  const isCommand = format === undefined || name === undefined;
+  // Data of the text may have any.
+  refuseSeveral(isCommand ? tokens : tokens.slice(0, tokens.indexOf(format)));
+  if (isCommand) return { kind: 'command', sql };
   const settings = words.find(({ value, start }) => value === 'SETTINGS' && start < format.start);
   const at = (settings ?? format).start;
   const before = sql.slice(0, at);
