@@ -3,6 +3,7 @@
 // what else happens on the machine happens to both.
 
 import { createHash } from 'node:crypto';
+import http, { type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../test/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
@@ -35,6 +36,8 @@ const browser = {
   value: 'Chrome',
   source: 'PROPERTY_SOURCE_AUTO',
 };
+
+const agent = new http.Agent({ keepAlive: true });
 
 type Ask = (people: People, index: number) => Promise<void>;
 
@@ -176,42 +179,48 @@ async function feed(stack: Stack, people: People, request: object): Promise<void
 }
 
 async function post(
-  { baseUrl }: Stack,
-  { privateKey }: People,
+  stack: Stack,
+  people: People,
   path: string,
   request: object,
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(`${baseUrl}/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': privateKey },
-    body: JSON.stringify(request),
-  });
-  return { status: response.status, text: await response.text() };
+  const body = Buffer.from(JSON.stringify(request));
+  const response = await send(stack, people, path, 'application/json', body);
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  return { status: response.statusCode ?? 0, text };
 }
 
 /** The stream's first frame; the rest is not waited for. */
-async function firstPage(
-  { baseUrl }: Stack,
-  { privateKey }: People,
-  request: object,
-): Promise<void> {
+async function firstPage(stack: Stack, people: People, request: object): Promise<void> {
   const message = Buffer.from(JSON.stringify(request));
   const envelope = Buffer.alloc(5);
   envelope.writeUInt32BE(message.length, 1);
-  const ended = new AbortController();
-  const response = await fetch(`${baseUrl}/shared.profiles.v1.ProfilesService/List`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/connect+json', 'x-api-key': privateKey },
-    body: Buffer.concat([envelope, message]),
-    signal: ended.signal,
-  });
-  const reader = response.body?.getReader();
+  const body = Buffer.concat([envelope, message]);
+  const path = 'shared.profiles.v1.ProfilesService/List';
+  const response = await send(stack, people, path, 'application/connect+json', body);
   let bytes = Buffer.alloc(0);
-  while (bytes.length < 5 || bytes.length < 5 + bytes.readUInt32BE(1)) {
-    const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-    if (done || value === undefined) break;
-    bytes = Buffer.concat([bytes, value]);
+  for await (const chunk of response) {
+    bytes = Buffer.concat([bytes, chunk]);
+    if (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) break;
   }
-  ended.abort();
+  response.destroy();
   check(bytes.includes('"profiles":[{'), 'a page with profiles');
+}
+
+// With fetch a request costs the client 1 ms of CPU more on the same cores, and its collections of garbage hold up one
+// read in a hundred.
+function send(
+  { baseUrl }: Stack,
+  { privateKey }: People,
+  path: string,
+  type: string,
+  body: Buffer,
+): Promise<IncomingMessage> {
+  const headers = { 'content-type': type, 'x-api-key': privateKey, 'content-length': body.length };
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${baseUrl}/${path}`, { method: 'POST', headers, agent });
+    request.on('response', resolve).on('error', reject);
+    request.end(body);
+  });
 }
