@@ -53,7 +53,7 @@ it('has the records that are there, and those that change while it is applied', 
   await storeProfiles(client, old, '9');
   const merged = { wasClaimed: true, owner: 'user 1', root: 'user 1' };
   await storeProfiles(client, [profile(2, { version: 10 }), profile(4, {}, merged)], '10');
-  expect(statements.length).toBe(5);
+  expect(statements.length).toBe(6);
   await database.interruptMigration();
   const deleted = { deleted: true };
   await storeProfiles(client, [profile(3, {}, deleted), profile(5, { new: true })], '11');

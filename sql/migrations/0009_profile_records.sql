@@ -39,3 +39,7 @@ SELECT
 FROM profiles
 WHERE NOT edge
 SETTINGS insert_deduplicate = 0, max_block_size = 512, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432;
+
+-- A read of a profile costs 0.4 ms of CPU for each part that may have it, a page ten times that: fewer parts are worth a few
+-- more merges.
+ALTER TABLE profile_activity MODIFY SETTING merge_selector_base = 3;
