@@ -173,6 +173,19 @@ describe('what is no profile', () => {
   });
 });
 
+it('a profile may have any traits', async () => {
+  const externalId = 'odd"/\\\n';
+  const text = String.raw`{"__proto__": {"a": 1}, "": "", "a/b\"\\\u2028\n": "c/d\"\\\n\u0001🎉", "n": null}`;
+  const traits: Record<string, unknown> = JSON.parse(text);
+  await storeProfiles(service.clickhouse, [
+    { projectId: 'prj_odd', distinctId: externalId, traits },
+  ]);
+  const method = 'shared.profiles.v1.ProfilesService/GetByExternalId';
+  const { profile } = JSON.parse((await service.post('prj_odd', method, { externalId })).text);
+  expect(profile.externalId).toBe(externalId);
+  expect(Object.entries(profile.properties).sort()).toEqual(Object.entries(traits).sort());
+});
+
 describe('an id that is merged', () => {
   const project = 'prj_merged';
   const merged = { owner: 'boss', root: 'boss', wasClaimed: true };
@@ -183,6 +196,7 @@ describe('an id that is merged', () => {
       { projectId: project, distinctId: 'boss', traits: { plan: 'pro' } },
       { projectId: project, distinctId: 'alias', ...merged },
       { projectId: project, distinctId: 'visitor', named: false, ...merged },
+      { projectId: project, distinctId: 'unnamed', named: false, deleted: true, ...merged },
       { projectId: project, distinctId: 'hidden', named: false, deleted: true },
       { ...merged, projectId: project, distinctId: 'of-hidden', owner: 'hidden', root: 'hidden' },
     ]);
@@ -211,8 +225,33 @@ describe('an id that is merged', () => {
   });
 
   it('is no externalId where Identify never named it', async () => {
-    const get = service.profiles(project).getByExternalId({ externalId: 'visitor' });
-    expect((await failure(get)).code).toBe(Code.NotFound);
+    for (const externalId of ['visitor', 'unnamed']) {
+      const get = service.profiles(project).getByExternalId({ externalId });
+      expect((await failure(get)).code).toBe(Code.NotFound);
+    }
+  });
+
+  it('answers an owner of whom only profiles knows yet', async () => {
+    const projectId = 'prj_landing';
+    const { clickhouse } = service;
+    const shown = await clickhouse.query({
+      query: 'SHOW CREATE TABLE profile_record_view',
+      format: 'JSONEachRow',
+    });
+    const [view] = await shown.json<{ statement: string }>();
+    await clickhouse.command({ query: 'DROP VIEW profile_record_view' });
+    const owner = { projectId, distinctId: 'owner', traits: { plan: 'pro' } };
+    const edge = { ...{ owner: 'owner', root: 'owner', wasClaimed: true }, named: false };
+    await storeProfiles(clickhouse, [owner, { projectId, distinctId: 'visitor', ...edge }]);
+    await clickhouse.command({ query: view?.statement ?? '' });
+    await storeRows(clickhouse, [storedRow({ projectId, distinctId: 'visitor' })]);
+    const id = await profileIdOf(projectId, 'visitor');
+    expect((await service.profiles(projectId).get({ id })).profile).toMatchObject({
+      id: await profileIdOf(projectId, 'owner'),
+      externalId: 'owner',
+      properties: { plan: 'pro' },
+      activity: { totalEvents: 1n },
+    });
   });
 
   it('is not found where its owner is deleted', async () => {

@@ -126,7 +126,11 @@ async function readPerson(
   const row = await readOne(clickhouse, personSql(projectId, askedId), deadline);
   const [personId, text, ...activityColumns] = row;
   const id = String(personId);
-  const record = readRecord(id, text);
+  const isLanding = text === '' && id !== askedId;
+  const [recordText = ''] = isLanding
+    ? await readOne(clickhouse, landingSql(projectId, id), deadline)
+    : [text];
+  const record = readRecord(id, recordText);
   const activity = readActivity(activityColumns);
   if (record !== undefined) return foundProfile(record, activity);
   if (activity === undefined) return undefined;
@@ -170,7 +174,7 @@ function namedSql(projectId: string, externalId: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const asked = profileIdSql(project, bindings.bind('String', externalId));
-  const sql = `WITH ${asked} AS asked SELECT lower(hex(asked)), ${personColumnsSql(project, 'asked')}`;
+  const sql = `WITH ${asked} AS asked SELECT lower(hex(asked)), ${restSql(project, 'asked')}`;
   return { sql, params: bindings.params };
 }
 
@@ -181,11 +185,26 @@ function personSql(projectId: string, id: string): Statement {
   const sql = `WITH ${idBytesSql(bindings.bind('String', id))} AS asked,
       (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) FROM profiles FINAL
         WHERE project_id = ${project} AND edge AND profile_id = asked) AS person
-    SELECT lower(hex(person)), ${personColumnsSql(project, 'person')}`;
+    SELECT lower(hex(person)), ${restSql(project, 'person')}`;
   return { sql, params: bindings.params };
 }
 
-function personColumnsSql(project: string, id: string): string {
+/**
+ * One row: the record of an id as `profiles` has it. Whom others are merged into was named, so that its record is only
+ * on its way: a block is in `profiles` before it is in what its views feed.
+ */
+function landingSql(projectId: string, id: string): Statement {
+  const bindings = createBindings();
+  const sql = `SELECT substring(millraceProfileRecord(
+      version, root_id, named, deleted, create_time, update_time, distinct_id, traits), 9)
+    FROM profiles FINAL
+    WHERE project_id = ${bindings.bind('String', projectId)} AND NOT edge
+      AND profile_id = ${idBytesSql(bindings.bind('String', id))}`;
+  return { sql, params: bindings.params };
+}
+
+/** What follows the id's own columns in either statement. */
+function restSql(project: string, id: string): string {
   return `${recordSql(id)}, ${activitySql} FROM profile_activity
     WHERE project_id = ${project}
       AND (profile_id = ${id} OR profile_id IN (SELECT profile_id ${mergedSql(project, id)})) ${fewRows}`;

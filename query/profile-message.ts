@@ -53,7 +53,7 @@ export const activitySql = `
 export const fewRows = `SETTINGS max_threads = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0,
   output_format_parallel_formatting = 0`;
 
-/** The record of the id that `id` is SQL for, among rows of profile_activity; '' where no identity call named it. */
+/** The record of the id that `id` is SQL for, among rows of profile_activity; '' where none was named or deleted. */
 export function recordSql(id: string): string {
   return `substring(maxIf(record, profile_id = ${id}), 9)`;
 }
@@ -68,12 +68,11 @@ export interface IdentityRecord {
   stored: StoredProfile;
 }
 
-/** Undefined where there is none. Takes what `recordSql` selects, of the id in hex. */
+/** Undefined where there is none. Takes an id in hex and what `recordSql` selects of it; throws for any other text. */
 export function readRecord(id: string, text: unknown): IdentityRecord | undefined {
   if (text === '') return undefined;
-  const [rootId = '', named, deleted, created, updated, externalId = '', ...traits] = texts(
-    JSON.parse(String(text)),
-  );
+  const [own, traitKeys, traitValues] = JSON.parse(String(text));
+  const [rootId = '', named, deleted, created, updated, externalId = ''] = texts(own);
   return {
     rootId,
     named: named === '1',
@@ -81,8 +80,8 @@ export function readRecord(id: string, text: unknown): IdentityRecord | undefine
     stored: {
       id,
       externalId,
-      traitKeys: traits.slice(0, traits.length / 2),
-      traitValues: traits.slice(traits.length / 2),
+      traitKeys: texts(traitKeys),
+      traitValues: texts(traitValues),
       createTimeMs: Number(created),
       updateTimeMs: Number(updated),
     },

@@ -1,5 +1,5 @@
 // The migration that puts what identity calls say of a profile beside what its events add up to, on a database that has
-// both: interrupted after each of its statements, with a writer that goes on meanwhile.
+// both: interrupted after each of its statements, with changes before it is finished.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readRecord, recordSql } from '../query/profile-message.ts';
@@ -20,17 +20,17 @@ async function rows(query: string): Promise<unknown[][]> {
   return result.json<unknown[]>();
 }
 
-/** By distinct id: of each that has a record its traits as pairs, and whether it is deleted; and its events. */
+/** Of each id: where it has a record its traits and whether it is deleted; its events, and the years of two moments. */
 async function stored(): Promise<unknown[]> {
   const found = await rows(`SELECT lower(hex(profile_id)) AS id, ${recordSql('profile_id')},
-      toString(sum(total_events)), toString(year(min(first_received)))
+      toString(sum(total_events)), toString(year(min(first_received))), toString(year(min(first_seen)))
     FROM profile_activity WHERE project_id = '${projectId}' GROUP BY profile_id`);
-  const texts = found.map(([id, text, events, year]) => {
+  const texts = found.map(([id, text, ...rest]) => {
     const record = readRecord(String(id), text);
-    if (record === undefined) return ['nobody', events, year];
+    if (record === undefined) return ['nobody', ...rest];
     const { externalId, traitKeys, traitValues } = record.stored;
     const traits = traitKeys.map((key, index) => `${key}=${traitValues[index]}`);
-    return [externalId, traits.join(), record.deleted, events, year];
+    return [externalId, traits.join(), record.deleted, ...rest];
   });
   return texts.sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
 }
@@ -48,23 +48,23 @@ it('has the records that are there, and those that change while it is applied', 
   const profile = (number: number, traits: object, fields: object = {}) => {
     return { projectId, distinctId: `user ${number}`, traits: { ...traits }, ...fields };
   };
-  // The greater version is not the greater text.
-  const old = [1, 2, 3].map((number) => profile(number, { version: 9, odd: '\\"\n' }));
-  await storeProfiles(client, old, '9');
+  // The greater version is neither the greater text nor, of its bytes, the one with the greater first.
+  const old = [1, 2, 3].map((number) => profile(number, { version: 255, odd: '\\"\n' }));
+  await storeProfiles(client, old, '255');
   const merged = { wasClaimed: true, owner: 'user 1', root: 'user 1' };
-  await storeProfiles(client, [profile(2, { version: 10 }), profile(4, {}, merged)], '10');
+  await storeProfiles(client, [profile(2, { version: 256 }), profile(4, {}, merged)], '256');
   expect(statements.length).toBe(6);
   await database.interruptMigration();
   const deleted = { deleted: true };
-  await storeProfiles(client, [profile(3, {}, deleted), profile(5, { new: true })], '11');
+  await storeProfiles(client, [profile(3, {}, deleted), profile(5, { new: true })], '257');
   await database.finishMigration();
   const expected = [
-    ['nobody', '1', '2026'],
-    ['user 1', 'version=9,odd="\\\\\\"\\n"', false, '1', '2026'],
-    ['user 2', 'version=10', false, '0', '2299'],
-    ['user 3', '', true, '0', '2299'],
-    ['user 4', '', false, '0', '2299'],
-    ['user 5', 'new=true', false, '0', '2299'],
+    ['nobody', '1', '2026', '2026'],
+    ['user 1', 'version=255,odd="\\\\\\"\\n"', false, '1', '2026', '2026'],
+    ['user 2', 'version=256', false, '0', '2299', '2299'],
+    ['user 3', '', true, '0', '2299', '2299'],
+    ['user 4', '', false, '0', '2299', '2299'],
+    ['user 5', 'new=true', false, '0', '2299', '2299'],
   ];
   expect(await stored()).toEqual(expected);
   for (const query of statements) await client.command({ query });
