@@ -7,7 +7,6 @@ import { type Demo, ensureDemo, readDemoRecord } from './control/demo.ts';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo-admin.ts';
 import {
   baseUrlOf,
-  type Connections,
   checksOf,
   connectEngines,
   type Foundation,
@@ -16,6 +15,7 @@ import {
   serve,
 } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
+import { createClickHouse } from './platform/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/data-lock.ts';
 import { eventsDiskBudget, requireBrokerBinary } from './platform/embedded-broker.ts';
@@ -24,6 +24,7 @@ import { openBucket } from './platform/kv.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members.ts';
 import { metricsText } from './platform/metrics-of-processes.ts';
+import type { NatsConnection } from './platform/nats.ts';
 import { untilReady } from './platform/operator-routes.ts';
 import { configureProtobufText } from './platform/protobuf-text.ts';
 import type { Shutdown } from './platform/shutdown.ts';
@@ -38,6 +39,8 @@ export interface Service {
 
 // Loading what was seen in two days of a busy shard takes seconds.
 const readyTimeoutMs = 30_000;
+// Of one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
+const migrationTimeoutMs = 3_600_000;
 // Requests in flight may take five seconds, mails that are queued another five.
 const memberGraceMs = 12_000;
 
@@ -52,7 +55,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   ]);
   const urls = await startEngines(config, log, shutdown);
   const connections = await connectEngines(urls, log, shutdown);
-  await prepareStores(config, connections, log);
+  await prepareStores(config, connections.nats, urls, log);
   const foundation = await layFoundation(config, connections, log, shutdown);
   const demo = await ensureDemoWithAdmin(config, foundation);
   const pipeline = runPipeline(config, foundation, shutdown);
@@ -71,12 +74,19 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
 
 async function prepareStores(
   config: Config,
-  { nats, clickhouse }: Connections,
+  nats: NatsConnection,
+  { clickhouseUrl }: EngineUrls,
   log: Log,
 ): Promise<void> {
   const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
   await ensureTopology(nats, { eventsMaxBytes, shards });
-  await migrate(clickhouse, log);
+  const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
+  const clickhouse = createClickHouse(clickhouseUrl, options);
+  try {
+    await migrate(clickhouse, log);
+  } finally {
+    await clickhouse.close();
+  }
 }
 
 async function ensureDemoWithAdmin(

@@ -19,17 +19,17 @@ export type DatabaseClient = ClickHouseClient & RowReader & { readonly database:
 export const databaseHeader = 'X-ClickHouse-Database';
 
 const application = 'millrace';
-const requestTimeoutMs = 60_000;
+const defaultRequestTimeoutMs = 60_000;
 const readyTimeoutMs = 2_000;
 
 /**
  * A client for `http(s)://[user:password@]host:port/database`, with as many connections again for `select`. 64-bit
- * integers come back as text, because JSON numbers would lose digits. Never throws for a server that is not there:
- * its calls do.
+ * integers come back as text, because JSON numbers would lose digits. A statement of which nothing comes for
+ * `requestTimeoutMs`, 60 s unless given, is given up. Never throws for a server that is not there: its calls do.
  */
 export function createClickHouse(
   url: string,
-  options: { log: Log; maxConnections: number },
+  options: { log: Log; maxConnections: number; requestTimeoutMs?: number },
 ): DatabaseClient {
   const server = new URL(url);
   const database = decodeURIComponent(server.pathname.slice(1)) || 'default';
@@ -38,7 +38,7 @@ export function createClickHouse(
     url: server,
     application,
     max_open_connections: options.maxConnections,
-    request_timeout: requestTimeoutMs,
+    request_timeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     compression: { request: false, response: false },
     // In a header, not as the client's database: what creates the database must be able to name another.
     http_headers: { [databaseHeader]: database },

@@ -22,7 +22,7 @@ interface Migration {
 /**
  * Applies what is not applied yet; does nothing the second time. Creates the client's database where it is missing.
  * Throws where a file was changed after it was applied, where the database is ahead of this version, and where the
- * server is older than 26.4.
+ * server is older than 26.4. `clickhouse` must wait for a statement that fills a table anew.
  */
 export async function migrate(
   clickhouse: DatabaseClient,
@@ -47,7 +47,9 @@ export async function migrate(
         `sql/migrations/${migration.name} was changed after it was applied: restore it and put the change into a new file`,
       );
     }
-    for (const query of splitStatements(migration.text)) await clickhouse.command({ query });
+    for (const query of splitStatements(migration.text)) {
+      await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
+    }
     await record(clickhouse, migration);
     log.info({ migration: migration.name }, 'applied a migration');
   }

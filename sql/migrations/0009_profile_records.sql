@@ -37,7 +37,7 @@ SELECT
   millraceProfileRecord(version, root_id, named, deleted, create_time, update_time, distinct_id, traits)
 FROM profiles
 WHERE NOT edge
-SETTINGS max_block_size = 512, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432;
+SETTINGS max_block_size = 64, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432;
 
 -- A read of a profile costs 0.4 ms of CPU for each part that may have it, a page ten times that: fewer parts are worth a few
 -- more merges.
