@@ -271,6 +271,36 @@ it('completes a block whose views were kept from it by a crash', async () => {
   expect(await recorded('half')).toEqual(['deleted gone', 'merged u', 'v']);
 });
 
+it('takes a batch in halves where its profiles have more traits than the engine could insert at once', async () => {
+  const ids = Array.from({ length: 500 }, (_, index) => `user ${index}`);
+  const large = JSON.stringify('x'.repeat(65_000));
+  const stored = ids.map((distinctId) => {
+    const traits = new ProfileTraits([['large', large]]);
+    return { ...newRecord('large', distinctId), named: true, traits };
+  });
+  for (let from = 0; from < ids.length; from += 100) {
+    await insertBlock(clickhouse, blockOf(stored.slice(from, from + 100), 0, '1'));
+  }
+  let last = 0;
+  for (let from = 0; from < ids.length; from += 50) {
+    const some = ids.slice(from, from + 50).map((id) => identify(id, [['small', '1']]));
+    last = await publish('large', ...some);
+  }
+  const writer = startWriter();
+  await writer.done(last);
+  await writer.stop();
+  const result = await clickhouse.query({
+    query: `SELECT uniqExactIf(distinct_id, traits = map('large', {large:String}, 'small', '1')), max(block) FROM (
+      SELECT *, sum(length(traits['large'])) OVER (PARTITION BY version) AS block
+      FROM profiles WHERE project_id = 'large' AND version > 1)`,
+    query_params: { large },
+    format: 'JSONCompactEachRow',
+  });
+  const [[profiles, blockBytes] = []] = await result.json<[string, string]>();
+  expect(profiles).toBe('500');
+  expect(Number(blockBytes)).toBeLessThan(17 * 1_048_576);
+}, 60_000);
+
 it.each([
   ['one batch', true, false],
   ['a batch each', false, false],

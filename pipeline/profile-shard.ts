@@ -19,19 +19,9 @@ import { type Ledger, type Pending, rangesOf, readLedgerRecord, takeOverLedger }
 import { forgetBytes, type MessageBatch, readAgain } from './message-batch.ts';
 import type { PipelineMetrics } from './pipeline-metrics.ts';
 import { ProfileCache } from './profile-cache.ts';
-import { idsOf, ProfileChanges, type QueuedChange } from './profile-changes.ts';
+import { type LoadingBounds, loadProfiles } from './profile-loading.ts';
 import { type ProfileMessages, readProfileMessages } from './profile-messages.ts';
-import { newRecord, recordKey } from './profile-record.ts';
-import {
-  blockOf,
-  insertAgain,
-  insertBlock,
-  isStored,
-  loadMembers,
-  loadRecords,
-  type ProfileBlock,
-  type ProfileName,
-} from './profile-store.ts';
+import { blockOf, insertAgain, insertBlock, isStored, type ProfileBlock } from './profile-store.ts';
 import type { WriterEnd, WriterState } from './write.ts';
 
 export interface ProfileShardOptions {
@@ -57,6 +47,11 @@ const sourceLimits: SourceLimits = {
   maxWaitMs: 300,
 };
 const cacheBytes = 64 * 1_048_576;
+// Of the profiles that a batch changes, before it is taken in halves: the engine has 384 MiB for a block, which is 75 MB of
+// traits, and what does not fit would come again for ever.
+const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
+/** What was promised is one block, whatever it takes. */
+const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
 
 /** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
 export async function runProfileShard(options: ProfileShardOptions): Promise<WriterEnd> {
@@ -152,8 +147,10 @@ async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | un
     const { changes, deadLetters } = readProfileMessages(batch.messages);
     await writer.publishDeadLetters(deadLetters);
     if (version !== undefined) {
-      const { changed } = await applied(writer, changes);
-      await insert(writer, blockOf(changed, shard, version));
+      const loaded = await loadProfiles(writer, changes, noBounds);
+      if (loaded === 'too-large') throw new Error('a batch without bounds was too large');
+      for (const change of changes) loaded.apply(change);
+      await insert(writer, blockOf(loaded.changed, shard, version));
     }
   }
   return (await ledger.finish()) === 'lost' ? { kind: 'fenced' } : undefined;
@@ -162,8 +159,11 @@ async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | un
 async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | undefined> {
   const { shard, ledger, source, cache, onState } = writer;
   const read = readProfileMessages(batch.messages);
+  const isOne = batch.messages.length === 1;
+  const changes = await loadProfiles(writer, read.changes, isOne ? noBounds : bounds);
+  if (changes === 'too-large') return landHalves(writer, batch.messages);
   forgetBytes(batch);
-  const changes = await applied(writer, read.changes);
+  for (const change of read.changes) changes.apply(change);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
   const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
   const block = blockOf(changes.changed, shard, version);
@@ -180,6 +180,15 @@ async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | un
   for (const record of changes.records()) cache.put(record);
   report(writer, read);
   return undefined;
+}
+
+async function landHalves(
+  writer: Writer,
+  messages: MessageBatch['messages'],
+): Promise<WriterEnd | undefined> {
+  const middle = messages.length >> 1;
+  const lost = await land(writer, { messages: messages.slice(0, middle) });
+  return lost ?? land(writer, { messages: messages.slice(middle) });
 }
 
 function report({ shard, log, metrics, clock }: Writer, read: ProfileMessages): void {
@@ -224,75 +233,4 @@ const firstSecond = Date.UTC(2020, 0, 1) / 1_000;
 function versionOf(created: string, lastSeq: number): string {
   const second = BigInt(Math.floor(Date.parse(created) / 1_000) - firstSecond);
   return String((second << sequenceBits) + BigInt(lastSeq));
-}
-
-/** Loads what the changes look at, and applies them. */
-async function applied(writer: Writer, queued: readonly QueuedChange[]): Promise<ProfileChanges> {
-  const changes = new ProfileChanges();
-  const records = new Map<string, ProfileName>();
-  const groups = new Map<string, ProfileName>();
-  for (const { projectId, change } of queued) {
-    const ids = idsOf(change);
-    for (const id of ids.records) records.set(recordKey(projectId, id), named(projectId, id));
-    for (const id of ids.groups) groups.set(recordKey(projectId, id), named(projectId, id));
-  }
-  await fetch(writer, changes, records.values());
-  if (groups.size > 0) {
-    // The group of an id that is merged is its root's.
-    for (const { projectId, distinctId, root } of [...changes.records()]) {
-      const isGroup = groups.has(recordKey(projectId, distinctId));
-      if (isGroup && root !== '') groups.set(recordKey(projectId, root), named(projectId, root));
-    }
-    const { clickhouse, cache, untilAnswered } = writer;
-    const members = await untilAnswered(() => loadMembers(clickhouse, [...groups.values()]));
-    for (const member of members) {
-      changes.add(cache.get(member.projectId, member.distinctId) ?? member);
-    }
-  }
-  while (await fetchAbove(writer, changes, groups.size > 0)) {
-    // Each turn is one step up the longest chain of owners.
-  }
-  for (const change of queued) changes.apply(change);
-  return changes;
-}
-
-/** Adds the roots, and where asked the owners, of what was added; false where nothing was missing. */
-async function fetchAbove(
-  writer: Writer,
-  changes: ProfileChanges,
-  withOwners: boolean,
-): Promise<boolean> {
-  const above = new Map<string, ProfileName>();
-  for (const { projectId, root, owner } of changes.records()) {
-    for (const id of withOwners ? [root, owner] : [root]) {
-      const isMissing = id !== '' && !changes.has(projectId, id);
-      if (isMissing) above.set(recordKey(projectId, id), named(projectId, id));
-    }
-  }
-  await fetch(writer, changes, above.values());
-  return above.size > 0;
-}
-
-function named(projectId: string, distinctId: string): ProfileName {
-  return { projectId, distinctId };
-}
-
-/** Adds the records of these ids, from memory or from the table. */
-async function fetch(
-  { clickhouse, cache, untilAnswered }: Writer,
-  changes: ProfileChanges,
-  names: Iterable<ProfileName>,
-): Promise<void> {
-  const unknown: ProfileName[] = [];
-  for (const name of names) {
-    if (changes.has(name.projectId, name.distinctId)) continue;
-    const held = cache.get(name.projectId, name.distinctId);
-    if (held === undefined) unknown.push(name);
-    else changes.add(held);
-  }
-  if (unknown.length === 0) return;
-  for (const record of await untilAnswered(() => loadRecords(clickhouse, unknown))) {
-    changes.add(record);
-  }
-  for (const { projectId, distinctId } of unknown) changes.add(newRecord(projectId, distinctId));
 }

@@ -2,7 +2,7 @@
 // not at all. What they mean is profile-changes.ts's.
 
 import { Readable } from 'node:stream';
-import type { ClickHouseClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { newRecord, type ProfileRecord, recordKey, traitsOf } from './profile-record.ts';
 
 /** Names one distinct id. */
@@ -16,6 +16,9 @@ type Client = Pick<ClickHouseClient, 'query' | 'exec' | 'command'>;
 /** Bytes of one list of names, which a statement holds up to twice. */
 const maxListBytes = 2 * 1_048_576;
 const maxStatementBytes = 8 * 1_048_576;
+const unlimited = 0;
+/** ClickHouse's TOO_MANY_ROWS_OR_BYTES. */
+const tooManyBytes = '396';
 
 const columns = `project_id, distinct_id, edge, named, deleted, mapKeys(traits), mapValues(traits),
   arrayMap(key -> inherited[key], mapKeys(traits)), device_id, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time), owner, root,
@@ -24,10 +27,11 @@ const columns = `project_id, distinct_id, edge, named, deleted, mapKeys(traits),
 /** Up to here the table's order finds a few rows sooner than a look at every key does. */
 const fewNames = 500;
 
-/** The stored records of these ids; ids without one are left out. */
+/** The stored records of these ids; ids without one are left out. Beyond `maxBytes` it throws what isTooLarge knows. */
 export async function loadRecords(
   clickhouse: Client,
   names: readonly ProfileName[],
+  maxBytes = unlimited,
 ): Promise<ProfileRecord[]> {
   const records = new Map<string, ProfileRecord>();
   for (const list of nameLists(names)) {
@@ -35,33 +39,47 @@ export async function loadRecords(
     const keys = `PREWHERE profile_key IN (SELECT ${keySql('id')} FROM ${idsSql(list)})`;
     const ids = `WHERE (project_id, profile_id) IN (SELECT project, id FROM ${idsSql(list)})`;
     const where = names.length <= fewNames ? `${keys} ${ids}` : keys;
-    for (const row of await select(clickhouse, columns, where)) readRow(row, records);
+    for (const row of await select(clickhouse, columns, where, maxBytes)) readRow(row, records);
   }
   return [...records.values()];
 }
 
-/** The stored records of all ids whose root is one of these. */
+/** The stored records of all ids whose root is one of these; throws as loadRecords does. */
 export async function loadMembers(
   clickhouse: Client,
   roots: readonly ProfileName[],
+  maxBytes = unlimited,
 ): Promise<ProfileRecord[]> {
   const members: ProfileName[] = [];
   for (const list of nameLists(roots)) {
     const where = `WHERE edge AND (project_id, root_id) IN (SELECT project, id FROM ${idsSql(list)})`;
-    const rows = await select(clickhouse, 'project_id, distinct_id', where);
+    const rows = await select(clickhouse, 'project_id, distinct_id', where, unlimited);
     for (const [projectId, distinctId] of rows) {
       members.push({ projectId: String(projectId), distinctId: String(distinctId) });
     }
   }
   // An edge's row does not hold what else is known of its id.
-  return loadRecords(clickhouse, members);
+  return loadRecords(clickhouse, members, maxBytes);
 }
 
-async function select(clickhouse: Client, what: string, where: string): Promise<unknown[][]> {
+/** Whether the engine gave up because a result had more bytes than it may. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof ClickHouseError && error.code === tooManyBytes;
+}
+
+async function select(
+  clickhouse: Client,
+  what: string,
+  where: string,
+  maxBytes: number,
+): Promise<unknown[][]> {
   const result = await clickhouse.query({
     query: `SELECT ${what} FROM profiles FINAL ${where}`,
     format: 'JSONCompactEachRow',
-    clickhouse_settings: { max_query_size: String(maxStatementBytes) },
+    clickhouse_settings: {
+      max_query_size: String(maxStatementBytes),
+      max_result_bytes: String(maxBytes),
+    },
   });
   return result.json<unknown[]>();
 }
