@@ -253,6 +253,41 @@ describe('errors', () => {
     expect((await failure(from)).code).toBe('48');
   });
 
+  it.each([
+    'INSERT INTO kept FORMAT CSV 1',
+    'INSERT INTO kept SELECT 1',
+    'WITH 1 AS n INSERT INTO kept SETTINGS input_format_allow_errors_num = 10 FORMAT CSV 1',
+    'DROP TABLE kept',
+  ])('of a GET that would change something is like the server: %s', async (sql) => {
+    await client.command({ query: 'CREATE TABLE IF NOT EXISTS kept (n UInt64) ENGINE = Memory' });
+    const { origin } = new URL(engine.url);
+    const answer = await fetch(`${origin}/?query=${encodeURIComponent(sql)}`);
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164');
+    expect(await rows('SELECT count() AS n FROM kept')).toEqual([{ n: '0' }]);
+  });
+
+  // What the engine takes for a text or a comment must be one here.
+  it.each([
+    'SELECT 1 AS $x$; DROP TABLE several',
+    'SELECT 1 AS a$x$; DROP TABLE several; SELECT 1 AS b$x$',
+    'SELECT +.5a$x$; DROP TABLE several; SELECT 1 AS a$x$',
+    'SELECT ‘--’; DROP TABLE several; SELECT 1\n+ 1',
+    "SELECT 1 AS “'”; DROP TABLE several; SELECT ‘'’",
+    "SELECT 1 // '\n; DROP TABLE several -- '",
+    "SELECT 1 -- \r'\n; DROP TABLE several -- '",
+    'EXPLAIN AST INSERT INTO several FORMAT CSV 1\n\nDROP TABLE several',
+    'WITH 1 AS n INSERT INTO several FORMAT CSV 1\n\nDROP TABLE several',
+    "INSERT INTO several SELECT n FROM input('n UInt8') FORMAT CSV 1 /*\n\nDROP TABLE several -- */",
+    'INSERT INTO several VALUES (1) /* /* */ ;\nDROP TABLE several -- */ */',
+  ])('of several statements is like the server, and none of them runs: %s', async (body) => {
+    await client.command({
+      query: 'CREATE TABLE IF NOT EXISTS several (n UInt64) ENGINE = Memory',
+    });
+    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body });
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('62');
+    expect(await rows('SELECT count() AS n FROM several')).toEqual([{ n: '0' }]);
+  });
+
   it('a connection is as good as new after a hundred of them', async () => {
     await Promise.all(Array.from({ length: 100 }, () => failure(rows('SELECT nonsense'))));
     expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }]);

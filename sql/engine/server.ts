@@ -54,23 +54,30 @@ async function serve(
   const read = readRequest(request, randomUUID);
   response.setHeader('X-ClickHouse-Query-Id', read.queryId);
   response.setHeader('X-ClickHouse-Timezone', 'UTC');
-  const inUrl = statementOf(read, read.query);
+  const inUrl = statementOf(request, read, read.query);
   if (inUrl?.kind === 'insert') {
     await engine.insert(inUrl, read.scope, withInline(inUrl.inline, dataOf(request)), gone.signal);
     response.end();
     return;
   }
   const rest = await readText(bodyOf(request));
-  const statement = statementOf(read, rest === '' ? read.query : `${read.query}\n${rest}`);
+  const statement = statementOf(request, read, rest === '' ? read.query : `${read.query}\n${rest}`);
   if (statement === undefined)
     throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
-  await answer(engine, read, statement, response, gone.signal, request.method === 'GET');
+  await answer(engine, read, statement, response, gone.signal);
 }
 
-function statementOf(read: EngineRequest, text: string): Statement | undefined {
+function statementOf(
+  request: IncomingMessage,
+  read: EngineRequest,
+  text: string,
+): Statement | undefined {
   if (text.trim() === '') return undefined;
   const { maxQueryCharacters } = read;
   const statement = readStatement(bindParameters(text, read.parameters), read.defaultFormat);
+  if (request.method === 'GET' && statement.kind !== 'read') {
+    throw new EngineError(164, 'READONLY', 'Cannot execute query in readonly mode: use POST');
+  }
   // Rows that are part of a statement's text do not count, as in a server.
   if (statement.kind === 'read' && text.length > maxQueryCharacters) {
     throw new EngineError(62, 'SYNTAX_ERROR', `Max query size exceeded: ${maxQueryCharacters}`);
@@ -84,11 +91,7 @@ async function answer(
   statement: Statement,
   response: ServerResponse,
   gone: AbortSignal,
-  readOnly: boolean,
 ): Promise<void> {
-  if (readOnly && statement.kind !== 'read') {
-    throw new EngineError(164, 'READONLY', 'Cannot execute query in readonly mode: use POST');
-  }
   switch (statement.kind) {
     case 'insert':
       await engine.insert(statement, read.scope, withInline(statement.inline, []), gone);

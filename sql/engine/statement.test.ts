@@ -29,7 +29,12 @@ describe('a read', () => {
     ['SELECT 1 AS format', 'SELECT 1 AS format\n>> FORMAT TSV'],
     ['SELECT format FROM t WHERE a', 'SELECT format FROM t WHERE a\n>> FORMAT TSV'],
     ['SELECT (SELECT 1 AS format LIMIT 1)', 'SELECT (SELECT 1 AS format LIMIT 1)\n>> FORMAT TSV'],
-    ['SELECT $$ FORMAT JSON', 'SELECT $$ FORMAT JSON\n>> FORMAT TSV'],
+    ['SELECT $$ FORMAT JSON$$', 'SELECT $$ FORMAT JSON$$\n>> FORMAT TSV'],
+    ['SELECT $a$ FORMAT $ JSON$a$', 'SELECT $a$ FORMAT $ JSON$a$\n>> FORMAT TSV'],
+    ['SELECT 1 AS $x$ FORMAT JSON', 'SELECT 1 AS $x$ \n>> FORMAT JSON'],
+    ['SELECT ‘ FORMAT JSON’', 'SELECT ‘ FORMAT JSON’\n>> FORMAT TSV'],
+    ['SELECT 1 // FORMAT JSON', 'SELECT 1\n>> FORMAT TSV'],
+    ['SELECT 1\u200bFORMAT\u2060JSON', 'SELECT 1\u200b\n>> FORMAT\u2060JSON'],
     ['(SELECT 1) UNION ALL (SELECT 2)', '(SELECT 1) UNION ALL (SELECT 2)\n>> FORMAT TSV'],
     ['WITH 1 AS x SELECT x', 'WITH 1 AS x SELECT x\n>> FORMAT TSV'],
     ['-- why\nSHOW TABLES', '-- why\nSHOW TABLES\n>> FORMAT TSV'],
@@ -64,6 +69,9 @@ describe('an insert', () => {
     'INSERT INTO t VALUES (1)',
     'INSERT INTO t SELECT 1',
     'INSERT INTO t WITH 1 AS x SELECT x',
+    'WITH 1 AS x INSERT INTO t SELECT x',
+    'INSERT INTO t VALUES (1), /* a */ /* b; */ (2)\n\n, (3)',
+    'INSERT INTO t SELECT format\n\nFROM u',
   ])('that brings its own rows is a command: %s', (sql) => {
     expect(readStatement(sql, 'TSV')).toEqual({ kind: 'command', sql });
   });
@@ -78,7 +86,13 @@ describe('other statements', () => {
   );
 
   it('may end with a semicolon, and have some in texts, names and comments', () => {
-    for (const sql of ["SELECT ';', `a;b` /* ; */", "INSERT INTO t VALUES (';')"]) {
+    const texts = [
+      "SELECT ';', `a;b`, \"a;b\", x'3b', ‘;’, “a;b”, $$;$$, $x$';$x$ /* ; /* ; */ ; */",
+      'SELECT 1e3, 1_000.5e-3, .5, 0xFp-1, 0b1, a.1.2, 1a, t$x -- ;\r;\n+ 1 // ;\n+ 1 # ;\n+ 1 #!;',
+      "INSERT INTO t VALUES (';')",
+      'INSERT INTO t FORMAT CSV 1;\n\n2; /* /*',
+    ];
+    for (const sql of texts) {
       for (const end of ['', ';', '; -- ;', ';;\n']) {
         expect(() => readStatement(`${sql}${end}`, 'TSV')).not.toThrow();
       }
@@ -100,6 +114,25 @@ describe('other statements', () => {
     ['OPTIMIZE TABLE t; DROP TABLE t;', 62],
     ["INSERT INTO t VALUES (';'); DROP TABLE t", 62],
     ['INSERT INTO t SELECT 1; INSERT INTO u FORMAT CSV 1', 62],
+    ['SELECT 1 AS $x$; DROP TABLE t', 62],
+    ['SELECT 1 AS a$x$; DROP TABLE t; SELECT 1 AS b$x$', 62],
+    ['SELECT t.1.e3$x$; DROP TABLE t; SELECT 1 AS e3$x$', 62],
+    ['SELECT +.5a$x$; DROP TABLE t; SELECT 1 AS a$x$', 62],
+    ["SELECT 1.e3$x$'$x$; DROP TABLE t -- '", 62],
+    ['SELECT 1 AS $x y$; DROP TABLE t; SELECT 1 AS $x y$', 62],
+    ['SELECT ‘--’; DROP TABLE t', 62],
+    ["SELECT ‘'’; DROP TABLE t; SELECT ‘'’", 62],
+    ["SELECT 1 AS “'”; DROP TABLE t; SELECT 1 AS “'”", 62],
+    ["SELECT 1 // '\n; DROP TABLE t -- '", 62],
+    ["SELECT 1 -- \r'\n; DROP TABLE t -- '", 62],
+    ["SELECT 1 -- \u2028'\n; DROP TABLE t -- '", 62],
+    ["SELECT 1 INTO\u200bOUTFILE '/x'", 48],
+    ['EXPLAIN AST INSERT INTO t FORMAT CSV 1\n\nDROP TABLE t', 62],
+    ['EXPLAIN AST INSERT INTO t FORMAT `CSV` 1\n\nDROP TABLE t', 62],
+    ['WITH 1 AS x INSERT INTO t FORMAT CSV 1\n\nDROP TABLE t', 62],
+    ["INSERT INTO t SELECT n FROM input('n Int8') FORMAT CSV 1 /*\n\nDROP TABLE t -- */", 62],
+    ['INSERT INTO values FORMAT CSV 1\n\nDROP TABLE t', 62],
+    ['INSERT INTO t VALUES (1) /* /* */ ;\nDROP TABLE t -- */ */', 62],
   ])('%s is refused', (sql, code) => {
     expect(() => readStatement(sql, 'TSV')).toThrow(expect.objectContaining({ code }));
   });

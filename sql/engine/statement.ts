@@ -19,7 +19,8 @@ const sessionWords = new Set('SET USE BEGIN COMMIT ROLLBACK'.split(' '));
 
 /**
  * Reads `sql`, with its parameters already bound. `defaultFormat` is for results that name none. Throws EngineError for
- * what a server refuses over HTTP (files of its own) and for statements that would outlive their request.
+ * what a server refuses over HTTP (files of its own, several statements in one text) and for statements that would
+ * outlive their request.
  */
 export function readStatement(sql: string, defaultFormat: string): Statement {
   const all = tokenize(sql);
@@ -29,8 +30,9 @@ export function readStatement(sql: string, defaultFormat: string): Statement {
   if (first === '') throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
   refuseSessionState(words);
   refuseFiles(words);
-  if (first === 'INSERT') return readInsert(sql, tokens, words);
-  refuseSeveral(tokens);
+  const inserts = first === 'INSERT' || (first === 'WITH' && words.some(isInsert));
+  if (inserts) return readInsert(sql, tokens, words);
+  refuseSeveral(sql, tokens);
   if (readWords.has(first)) return readResult(sql, words, defaultFormat);
   return { kind: 'command', sql };
 }
@@ -50,9 +52,34 @@ function refuseSessionState(words: readonly Token[]): void {
 }
 
 // The engine would run them all, those that change its settings or a GET's tables too, and answer the last.
-function refuseSeveral(tokens: readonly Token[]): void {
-  if (!tokens.some(({ value }) => value === ';')) return;
+function refuseSeveral(sql: string, tokens: readonly Token[]): void {
+  if (!tokens.some(({ value }) => value === ';') && !hasRowsThatEnd(sql, tokens)) return;
   throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed)');
+}
+
+const nestedComment = /\/\*(?:(?!\*\/).)*?\/\*/s;
+
+// Where the engine may take the end of the rows in the text for a statement: it ends those of a FORMAT at an empty
+// line, and comments among those of VALUES do not nest.
+function hasRowsThatEnd(sql: string, tokens: readonly Token[]): boolean {
+  const insert = tokens.findIndex(isInsert);
+  const rows = tokens.findIndex(
+    ({ value, depth }, index) =>
+      index > insert && depth === 0 && (value === 'VALUES' || value === 'FORMAT'),
+  );
+  if (insert === -1 || rows === -1) return false;
+  const emptyLine = sql.trimEnd().lastIndexOf('\n\n');
+  return tokens.slice(rows).some(({ value, depth, end }, index, after) => {
+    const next = after[index + 1];
+    if (nestedComment.test(sql.slice(end, next?.start))) return true;
+    // A column may be called format.
+    const isFormat = value === 'FORMAT' && (next?.kind === 'word' || next?.kind === 'name');
+    return isFormat && depth === 0 && next.end <= emptyLine;
+  });
+}
+
+function isInsert({ value }: Token, index: number, tokens: readonly Token[]): boolean {
+  return value === 'INSERT' && tokens[index + 1]?.value === 'INTO';
 }
 
 function refuseFiles(words: readonly Token[]): void {
@@ -90,8 +117,8 @@ function readInsert(sql: string, tokens: readonly Token[], words: readonly Token
   const format = words.find((token) => token === source && token.value === 'FORMAT');
   const name = tokens[format === undefined ? -1 : tokens.indexOf(format) + 1];
   const isCommand = format === undefined || name === undefined;
-  // Data of the text may have any.
-  refuseSeveral(isCommand ? tokens : tokens.slice(0, tokens.indexOf(format)));
+  // Data in the text may hold semicolons.
+  refuseSeveral(sql, isCommand ? tokens : tokens.slice(0, tokens.indexOf(format)));
   if (isCommand) return { kind: 'command', sql };
   const settings = words.find(({ value, start }) => value === 'SETTINGS' && start < format.start);
   const at = (settings ?? format).start;

@@ -1,9 +1,13 @@
 // The words of a ClickHouse statement with their places: enough to find clauses and parameters without mistaking the
-// inside of a string, a quoted name or a comment for them. It does not understand the grammar; the engine does.
+// inside of a string, a quoted name or a comment for them. It does not understand the grammar; the engine does. It
+// splits where ClickHouse's lexer does (src/Parsers/Lexer.cpp, and the engine itself where that is older), oddities
+// included: a quote that opens here alone would hide from us what the engine runs. Where that lexer fails, so does the
+// statement, and any split will do.
 
 export interface Token {
-  kind: 'word' | 'text' | 'parameter' | 'symbol';
-  /** Words in upper case, symbols as they are, '' for quoted text and parameters. */
+  /** A number is a word too; a name is a quoted one. */
+  kind: 'word' | 'name' | 'text' | 'parameter' | 'symbol';
+  /** Words in upper case, symbols as they are, '' for what is quoted and parameters. */
   value: string;
   start: number;
   end: number;
@@ -11,15 +15,33 @@ export interface Token {
   depth: number;
 }
 
-const whitespace = /[\s\ufeff]+/y;
-const lineComment = /(--|#!|#\s).*/y;
-const word = /[\p{L}\p{N}_]+/uy;
+const whitespace =
+  /[\t-\r \u0085\u00a0\u180e\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]+/y;
+const lineComment = /(?:--|\/\/|#[ !])[^\n]*/y;
+const bareWord = /(?:[A-Za-z_]|\$(?=\w))[\w$]*/y;
+const digits = '\\d+(?:_\\d+)*';
+const hexDigits = '[\\da-f]+(?:_[\\da-f]+)*';
+const exponent = `[-+]?(?:${digits})?`;
+// One that letters follow is a name, or wrong: either way they belong to it.
+const number = new RegExp(
+  `(?:0x${hexDigits}(?:\\.(?:${hexDigits})?)?(?:p${exponent})?|` +
+    `(?:0b(?=[01]))?${digits}(?:\\.(?:${digits})?)?(?:e${exponent})?)\\w*`,
+  'iy',
+);
+const fraction = new RegExp(`\\.${digits}(?:e${exponent})?`, 'iy');
+// Of a tuple, as in t.1.2.
+const elementNumber = /\d\w*/y;
 const parameterStart = /\{\s*[A-Za-z_]\w*\s*:/y;
 const heredocTag = /\$\w*\$/y;
+const curlyQuotes = new Map([
+  ['‘', '’'],
+  ['“', '”'],
+]);
 
 /** Splits `sql`. An unterminated string or comment becomes one token to the end: the engine reports it. */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
+  const heredocTags = lastHeredocTags(sql);
   let depth = 0;
   for (let at = 0; at < sql.length; ) {
     const skipped = skipBlank(sql, at);
@@ -27,7 +49,7 @@ export function tokenize(sql: string): Token[] {
       at = skipped;
       continue;
     }
-    const { kind, end } = nextToken(sql, at);
+    const { kind, end } = nextToken(sql, at, tokens.at(-1), heredocTags);
     const value = kind === 'word' || kind === 'symbol' ? sql.slice(at, end).toUpperCase() : '';
     if (value === ')' || value === ']' || value === '}') depth--;
     tokens.push({ kind, value, start: at, end, depth });
@@ -58,26 +80,64 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
-function nextToken(sql: string, at: number): { kind: Token['kind']; end: number } {
-  const first = sql[at];
-  if (first === "'" || first === '"' || first === '`') {
-    return { kind: 'text', end: endOfQuoted(sql, at) };
+function nextToken(
+  sql: string,
+  at: number,
+  previous: Token | undefined,
+  heredocTags: ReadonlyMap<string, number>,
+): { kind: Token['kind']; end: number } {
+  const first = sql[at] ?? '';
+  if (first === "'" || first === '‘') return { kind: 'text', end: endOfQuoted(sql, at) };
+  if (first === '"' || first === '`' || first === '“') {
+    return { kind: 'name', end: endOfQuoted(sql, at) };
   }
   if (first === '{' && matchAt(parameterStart, sql, at) !== undefined) {
     return { kind: 'parameter', end: endOfParameter(sql, at) };
   }
-  const heredoc = matchAt(heredocTag, sql, at);
-  if (heredoc !== undefined) {
-    const tag = sql.slice(at, heredoc);
-    const close = sql.indexOf(tag, heredoc);
-    return { kind: 'text', end: close === -1 ? sql.length : close + tag.length };
+  const heredoc = first === '$' ? endOfHeredoc(sql, at, heredocTags) : undefined;
+  if (heredoc !== undefined) return { kind: 'text', end: heredoc };
+  const word =
+    matchAt(bareWord, sql, at) ??
+    matchAt(previous?.value === '.' ? elementNumber : number, sql, at) ??
+    (isOperand(previous) ? undefined : matchAt(fraction, sql, at));
+  return word === undefined ? { kind: 'symbol', end: at + 1 } : { kind: 'word', end: word };
+}
+
+// After which a dot is no decimal point.
+function isOperand(token: Token | undefined): boolean {
+  return (
+    token?.kind === 'word' || token?.kind === 'name' || token?.value === ')' || token?.value === ']'
+  );
+}
+
+// A tag is one only if it comes again.
+function endOfHeredoc(
+  sql: string,
+  start: number,
+  lastTags: ReadonlyMap<string, number>,
+): number | undefined {
+  const from = matchAt(heredocTag, sql, start);
+  if (from === undefined) return undefined;
+  const tag = sql.slice(start, from);
+  if ((lastTags.get(tag) ?? -1) < from) return undefined;
+  return sql.indexOf(tag, from) + tag.length;
+}
+
+// Where each tag is last. To look for its end from every dollar would take the square of a text's length.
+function lastHeredocTags(sql: string): Map<string, number> {
+  const tags = new Map<string, number>();
+  for (let at = sql.indexOf('$'); at !== -1; ) {
+    const next = sql.indexOf('$', at + 1);
+    if (next !== -1) tags.set(sql.slice(at, next + 1), at);
+    at = next;
   }
-  const wordEnd = matchAt(word, sql, at);
-  return wordEnd === undefined ? { kind: 'symbol', end: at + 1 } : { kind: 'word', end: wordEnd };
+  return tags;
 }
 
 function endOfQuoted(sql: string, start: number): number {
-  const quote = sql[start];
+  const quote = sql[start] ?? '';
+  const curly = curlyQuotes.get(quote);
+  if (curly !== undefined) return sql.indexOf(curly, start) + 1 || sql.length;
   for (let at = start + 1; at < sql.length; at++) {
     if (sql[at] === '\\') at++;
     else if (sql[at] === quote) {
