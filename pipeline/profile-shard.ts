@@ -47,8 +47,8 @@ const sourceLimits: SourceLimits = {
   maxWaitMs: 300,
 };
 const cacheBytes = 64 * 1_048_576;
-// Of the profiles that a batch changes, before it is taken in halves: the engine has 384 MiB for a block, which is one with
-// 75 MB of traits, and what does not fit would come again for ever.
+// Of the profiles that a batch changes, before it is taken in halves: the engine has 384 MiB for a block, which is one
+// with 75 MB of traits, and what does not fit would come again for ever.
 const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
 /** What was promised is one block, whatever it takes. */
 const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
