@@ -66,6 +66,16 @@ describe('a request', () => {
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(990);
   });
 
+  it('for the profile of a listed event is sent again until the profile is there', async () => {
+    const missing: Reply = { status: 404, body: { code: 'not_found' } };
+    const { client, bodies } = await against([
+      missing,
+      { status: 200, body: { profile: { id: 'a' } } },
+    ]);
+    expect(await client.getProfile('a', 'prv_x')).toMatchObject({ id: 'a' });
+    expect(bodies).toHaveLength(2);
+  });
+
   it.each([400, 401, 403, 404, 500])(
     'answered with %i is refused with what was said',
     async (status) => {

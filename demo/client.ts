@@ -32,6 +32,7 @@ export interface Client {
   sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
+  /** Of the id of a listed event. */
   getProfile(id: string, key: string): Promise<Profile>;
   /** Throws a Refusal where no instance answers or it is not ready. */
   checkReady(): Promise<void>;
@@ -65,9 +66,10 @@ export function createClient(options: ClientOptions): Client {
     path: string,
     body: string | Buffer,
     headers: Record<string, string>,
+    passing: readonly number[] = busy,
   ): Promise<Record<string, unknown>> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await once(path, body, headers);
+      const answer = await once(path, body, headers, passing);
       if (answer.kind === 'ok') return answer.json;
       if (answer.kind === 'refused' || attempt === maxAttempts) throw new Refusal(answer.why);
       options.onRetry?.();
@@ -80,11 +82,12 @@ export function createClient(options: ClientOptions): Client {
     path: string,
     body: string | Buffer,
     headers: Record<string, string>,
+    passing: readonly number[],
   ): Promise<Answer> {
     try {
       const response = await pool.request({ method: 'POST', path: prefix + path, body, headers });
       const text = await response.body.text();
-      return judge(response.statusCode, response.headers['retry-after'], text);
+      return judge(response.statusCode, response.headers['retry-after'], text, passing);
     } catch (error) {
       return { kind: 'again', afterMs: 0, why: unreachable(options.baseUrl, error) };
     }
@@ -101,7 +104,9 @@ export function createClient(options: ClientOptions): Client {
       return Array.isArray(json['events']) ? json['events'] : [];
     },
     async getProfile(id, key) {
-      const json = await post(getProfilePath, JSON.stringify({ id }), headersOf(key));
+      // An event is listed a moment before its profile is there.
+      const passing = [...busy, 404];
+      const json = await post(getProfilePath, JSON.stringify({ id }), headersOf(key), passing);
       return profileOf(json['profile']);
     },
     async checkReady() {
@@ -124,12 +129,19 @@ type Answer =
   | { kind: 'again'; afterMs: number; why: string }
   | { kind: 'refused'; why: string };
 
-function judge(status: number, retryAfter: string | string[] | undefined, text: string): Answer {
+/** Nothing queued, or not known to be queued: the same event ids again are counted once. */
+const busy: readonly number[] = [429, 503];
+
+function judge(
+  status: number,
+  retryAfter: string | string[] | undefined,
+  text: string,
+  passing: readonly number[],
+): Answer {
   const json = parseObject(text);
   if (status === 200) return { kind: 'ok', json };
   const why = `the instance answered ${status} ${json['code'] ?? ''}: ${json['message'] ?? text.slice(0, 200)}`;
-  // Nothing queued, or not known to be queued: the same event ids again are counted once.
-  if (status !== 429 && status !== 503) return { kind: 'refused', why };
+  if (!passing.includes(status)) return { kind: 'refused', why };
   return { kind: 'again', afterMs: Number(retryAfter ?? 0) * 1_000 || 0, why };
 }
 

@@ -231,7 +231,7 @@ describe('an id that is merged', () => {
     }
   });
 
-  it('answers an owner of whom only profiles knows yet', async () => {
+  it('answers an owner, and anybody named, of whom only profiles knows yet', async () => {
     const projectId = 'prj_landing';
     const { clickhouse } = service;
     const shown = await clickhouse.query({
@@ -242,7 +242,11 @@ describe('an id that is merged', () => {
     await clickhouse.command({ query: 'DROP VIEW profile_record_view' });
     const owner = { projectId, distinctId: 'owner', traits: { plan: 'pro' } };
     const edge = { ...{ owner: 'owner', root: 'owner', wasClaimed: true }, named: false };
-    await storeProfiles(clickhouse, [owner, { projectId, distinctId: 'visitor', ...edge }]);
+    const others = [
+      { projectId, distinctId: 'visitor', ...edge },
+      { projectId, distinctId: 'new' },
+    ];
+    await storeProfiles(clickhouse, [owner, ...others]);
     await clickhouse.command({ query: view?.statement ?? '' });
     await storeRows(clickhouse, [storedRow({ projectId, distinctId: 'visitor' })]);
     const id = await profileIdOf(projectId, 'visitor');
@@ -252,6 +256,12 @@ describe('an id that is merged', () => {
       properties: { plan: 'pro' },
       activity: { totalEvents: 1n },
     });
+    for (const externalId of ['owner', 'new']) {
+      const found = await service.profiles(projectId).getByExternalId({ externalId });
+      expect(found.profile?.externalId).toBe(externalId);
+    }
+    const newId = await profileIdOf(projectId, 'new');
+    expect((await service.profiles(projectId).get({ id: newId })).profile?.externalId).toBe('new');
   });
 
   it('is not found where its owner is deleted', async () => {

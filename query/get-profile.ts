@@ -107,8 +107,9 @@ async function readNamed(
   deadline: Deadline,
 ): Promise<FoundProfile | undefined> {
   const statement = namedSql(projectId, externalId);
-  const [id, text, ...activityColumns] = await readOne(clickhouse, statement, deadline);
-  const record = readRecord(String(id), text);
+  const [hex, text, ...activityColumns] = await readOne(clickhouse, statement, deadline);
+  const id = String(hex);
+  const record = readRecord(id, text) ?? (await readLanding(clickhouse, projectId, id, deadline));
   if (record === undefined || !record.named) return undefined;
   if (record.rootId !== nobody) return readPerson(clickhouse, projectId, record.rootId, deadline);
   return foundProfile(record, readActivity(activityColumns));
@@ -126,15 +127,29 @@ async function readPerson(
   const row = await readOne(clickhouse, personSql(projectId, askedId), deadline);
   const [personId, text, ...activityColumns] = row;
   const id = String(personId);
-  const isLanding = text === '' && id !== askedId;
-  const [recordText = ''] = isLanding
-    ? await readOne(clickhouse, landingSql(projectId, id), deadline)
-    : [text];
-  const record = readRecord(id, recordText);
   const activity = readActivity(activityColumns);
+  let record = readRecord(id, text);
+  // Whom others are merged into was named.
+  if (record === undefined && (id !== askedId || activity === undefined)) {
+    record = await readLanding(clickhouse, projectId, id, deadline);
+  }
   if (record !== undefined) return foundProfile(record, activity);
   if (activity === undefined) return undefined;
   return { stored: anonymousProfile(id, activity.firstReceivedMs), activity };
+}
+
+/**
+ * The record of an id as `profiles` has it, where it is nowhere else: a block is there before it is in what its views
+ * feed.
+ */
+async function readLanding(
+  clickhouse: RowReader,
+  projectId: string,
+  id: string,
+  deadline: Deadline,
+): Promise<IdentityRecord | undefined> {
+  const [text = ''] = await readOne(clickhouse, landingSql(projectId, id), deadline);
+  return readRecord(id, text);
 }
 
 async function readOne(
@@ -189,10 +204,7 @@ function personSql(projectId: string, id: string): Statement {
   return { sql, params: bindings.params };
 }
 
-/**
- * One row: the record of an id as `profiles` has it. Whom others are merged into was named, so that its record is only
- * on its way: a block is in `profiles` before it is in what its views feed.
- */
+/** The record of an id from its row in `profiles`; no row where it has none. */
 function landingSql(projectId: string, id: string): Statement {
   const bindings = createBindings();
   const sql = `SELECT substring(millraceProfileRecord(
