@@ -204,7 +204,6 @@ async function firstPage(stack: Stack, people: People, request: object): Promise
     bytes = Buffer.concat([bytes, chunk]);
     if (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) break;
   }
-  response.destroy();
   check(bytes.includes('"profiles":[{'), 'a page with profiles');
 }
 

@@ -68,7 +68,7 @@ class Loading {
       if (held === undefined) unknown.push(name);
       else this.#add(held);
     }
-    if (unknown.length === 0 || this.isTooLarge) return;
+    if (unknown.length === 0) return;
     await this.#read((maxBytes) => loadRecords(clickhouse, unknown, maxBytes));
     for (const { projectId, distinctId } of unknown) this.#add(newRecord(projectId, distinctId));
   }
@@ -97,6 +97,7 @@ class Loading {
   }
 
   async #read(load: (maxBytes: number) => Promise<ProfileRecord[]>): Promise<void> {
+    if (this.isTooLarge) return;
     const { cache, untilAnswered } = this.#options;
     const found = await untilAnswered(() =>
       load(this.#bounds.maxBytes).catch((error) => {

@@ -29,7 +29,14 @@ import { createPipelineMetrics } from './pipeline-metrics.ts';
 import { readProfileMessages } from './profile-messages.ts';
 import { newRecord } from './profile-record.ts';
 import { runProfileShard } from './profile-shard.ts';
-import { blockOf, insertBlock, isStored, loadMembers, loadRecords } from './profile-store.ts';
+import {
+  blockOf,
+  insertBlock,
+  isStored,
+  isTooLarge,
+  loadMembers,
+  loadRecords,
+} from './profile-store.ts';
 import { ProfileTraits } from './profile-traits.ts';
 
 const log = createLog('silent');
@@ -272,7 +279,7 @@ it('completes a block whose views were kept from it by a crash', async () => {
 });
 
 it('takes a batch in halves where its profiles have more traits than the engine could insert at once', async () => {
-  const ids = Array.from({ length: 500 }, (_, index) => `user ${index}`);
+  const ids = Array.from({ length: 560 }, (_, index) => `user ${index}`);
   const large = JSON.stringify('x'.repeat(65_000));
   const stored = ids.map((distinctId) => {
     const traits = new ProfileTraits([['large', large]]);
@@ -286,6 +293,9 @@ it('takes a batch in halves where its profiles have more traits than the engine 
     const some = ids.slice(from, from + 50).map((id) => identify(id, [['small', '1']]));
     last = await publish('large', ...some);
   }
+  const names = ids.map((distinctId) => ({ projectId: 'large', distinctId }));
+  const refusal = loadRecords(clickhouse, names, 1_048_576).catch(isTooLarge);
+  expect(await refusal).toBe(true);
   const writer = startWriter();
   await writer.done(last);
   await writer.stop();
@@ -297,7 +307,7 @@ it('takes a batch in halves where its profiles have more traits than the engine 
     format: 'JSONCompactEachRow',
   });
   const [[profiles, blockBytes] = []] = await result.json<[string, string]>();
-  expect(profiles).toBe('500');
+  expect(profiles).toBe('560');
   expect(Number(blockBytes)).toBeLessThan(17 * 1_048_576);
 }, 60_000);
 

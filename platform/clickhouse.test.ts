@@ -46,6 +46,13 @@ async function emptyPort(): Promise<number> {
   return address.port;
 }
 
+it('gives up a statement of which nothing comes for as long as it may wait', async () => {
+  const options = { log, maxConnections: 1, requestTimeoutMs: 100 };
+  const impatient = createClickHouse(`${new URL(engine.url).origin}/default`, options);
+  await expect(impatient.command({ query: 'SELECT sleep(1)' })).rejects.toThrow('Timeout');
+  await impatient.close();
+});
+
 describe('a failure', () => {
   it.each([
     ['a statement that is none', 'SELEC', '62'],

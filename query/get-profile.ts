@@ -27,6 +27,7 @@ import {
   readActivity,
   readRecord,
   recordSql,
+  rowRecordSql,
   type StoredActivity,
   type StoredProfile,
 } from './profile-message.ts';
@@ -128,11 +129,11 @@ async function readPerson(
   const [personId, text, ...activityColumns] = row;
   const id = String(personId);
   const activity = readActivity(activityColumns);
-  let record = readRecord(id, text);
   // Whom others are merged into was named.
-  if (record === undefined && (id !== askedId || activity === undefined)) {
-    record = await readLanding(clickhouse, projectId, id, deadline);
-  }
+  const mayBeLanding = id !== askedId || activity === undefined;
+  const record =
+    readRecord(id, text) ??
+    (mayBeLanding ? await readLanding(clickhouse, projectId, id, deadline) : undefined);
   if (record !== undefined) return foundProfile(record, activity);
   if (activity === undefined) return undefined;
   return { stored: anonymousProfile(id, activity.firstReceivedMs), activity };
@@ -207,9 +208,7 @@ function personSql(projectId: string, id: string): Statement {
 /** The record of an id from its row in `profiles`; no row where it has none. */
 function landingSql(projectId: string, id: string): Statement {
   const bindings = createBindings();
-  const sql = `SELECT substring(millraceProfileRecord(
-      version, root_id, named, deleted, create_time, update_time, distinct_id, traits), 9)
-    FROM profiles FINAL
+  const sql = `SELECT ${rowRecordSql} FROM profiles FINAL
     WHERE project_id = ${bindings.bind('String', projectId)} AND NOT edge
       AND profile_id = ${idBytesSql(bindings.bind('String', id))}`;
   return { sql, params: bindings.params };

@@ -55,7 +55,16 @@ export const fewRows = `SETTINGS max_threads = 1, optimize_move_to_prewhere = 0,
 
 /** The record of the id that `id` is SQL for, among rows of profile_activity; '' where none was named or deleted. */
 export function recordSql(id: string): string {
-  return `substring(maxIf(record, profile_id = ${id}), 9)`;
+  return withoutVersion(`maxIf(record, profile_id = ${id})`);
+}
+
+/** The same from a row of `profiles` itself. */
+export const rowRecordSql = withoutVersion(
+  'millraceProfileRecord(version, root_id, named, deleted, create_time, update_time, distinct_id, traits)',
+);
+
+function withoutVersion(record: string): string {
+  return `substring(${record}, 9)`;
 }
 
 /** What identity calls have made of an id. */
@@ -68,10 +77,11 @@ export interface IdentityRecord {
   stored: StoredProfile;
 }
 
-/** Undefined where there is none. Takes an id in hex and what `recordSql` selects of it; throws for any other text. */
+/** Undefined where there is none. Takes an id in hex and its record as selected above; throws for any other text. */
 export function readRecord(id: string, text: unknown): IdentityRecord | undefined {
   if (text === '') return undefined;
-  const [own, traitKeys, traitValues] = JSON.parse(String(text));
+  const lists: unknown[] = JSON.parse(String(text));
+  const [own, traitKeys, traitValues] = lists;
   const [rootId = '', named, deleted, created, updated, externalId = ''] = texts(own);
   return {
     rootId,

@@ -47,6 +47,11 @@ const everyMigration = readdirSync(join(import.meta.dirname, 'migrations'))
   .map((name) => ({ name }));
 
 describe('migrate', () => {
+  it('lets a statement take as long as it does', async () => {
+    const text = "SELECT throwIf(getSetting('max_execution_time') > 0)";
+    await migrate(clientOf('unhurried'), log, migrations({ '0001_slow.sql': text }));
+  });
+
   it('creates the database and every table, and does nothing the second time', async () => {
     const client = clientOf('millrace');
     await migrate(client, log);

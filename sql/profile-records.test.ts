@@ -73,6 +73,9 @@ it('has the records that are there, and those that change while it is applied', 
   }
   await client.command({ query: 'OPTIMIZE TABLE profile_activity FINAL' });
   expect(await stored()).toEqual(expected);
+  const layout = `SELECT engine_full LIKE '%merge_selector_base = 3%' FROM system.tables
+    WHERE database = currentDatabase() AND name = 'profile_activity'`;
+  expect(await rows(layout)).toEqual([[1]]);
   // Who has no events is in no list of those who have.
   expect(await rows('SELECT uniqExact(profile_id) FROM profile_listing')).toEqual([['2']]);
 });
