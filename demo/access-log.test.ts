@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { parseLogLine, type ReadLine, readAccessLog } from './access-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-access-log-'));
@@ -124,9 +125,9 @@ describe('a file', () => {
   });
 });
 
-const realLog = join(import.meta.dirname, '../../shared/data/visits/apache_access.log.gz');
+const realLog = testData('visits', 'apache_access.log.gz');
 
-it.skipIf(!existsSync(realLog))('ten thousand lines of a real server', async () => {
+it.runIf(hasTestData)('ten thousand lines of a real server', async () => {
   const lines = await readAll(realLog);
   const parsed = lines.flatMap((read) => (read.kind === 'line' ? [read.line] : []));
   expect(lines).toHaveLength(10_000);

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { type LogLine, parseLogLine, readAccessLog } from './access-log.ts';
 import type { Event } from './event.ts';
 import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';
@@ -194,9 +193,9 @@ describe('sessions', () => {
   });
 });
 
-const realLog = join(import.meta.dirname, '../../shared/data/visits/apache_access.log.gz');
+const realLog = testData('visits', 'apache_access.log.gz');
 
-it.skipIf(!existsSync(realLog))('a real log of ten thousand lines', async () => {
+it.runIf(hasTestData)('a real log of ten thousand lines', async () => {
   const map = createMapper({ ...options, hostname: 'semicomplete.com', scheme: 'http' });
   const events: Event[] = [];
   const skipped: Record<string, number> = {};

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
@@ -9,14 +8,12 @@ import { BatchCreateRequestSchema as PlainRequestSchema } from '../proto/gen/eve
 import { BatchCreateRequestSchema } from '../proto/gen/sdk/events/v1/events_pb.js';
 import { plainRequest, typedRequest } from '../test/generated-requests.ts';
 import { type IngestService, startIngestService } from '../test/ingest-service.ts';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { readJsonBody, readMessage } from './request-body.ts';
 import { scanJsonBody } from './scan-body.ts';
 
 const typed = '/sdk.events.v1.EventsService/BatchCreate';
 const plain = '/events.v1.EventsService/BatchCreate';
-const data = join(import.meta.dirname, '..', '..', 'shared', 'data');
-const isThere = existsSync(data);
-if (!isThere) process.stderr.write(`differential.test.ts: partly skipped, ${data} is absent\n`);
 
 let service: IngestService;
 beforeAll(async () => {
@@ -363,9 +360,9 @@ interface ParsingCase {
   bytes: string;
 }
 
-describe.runIf(isThere)('the JSON parsing suite', () => {
-  const cases: ParsingCase[] = isThere
-    ? readFileSync(join(data, 'json-parsing.jsonl'), 'utf8')
+describe.runIf(hasTestData)('the JSON parsing suite', () => {
+  const cases: ParsingCase[] = hasTestData
+    ? readFileSync(testData('json-parsing.jsonl'), 'utf8')
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line))
@@ -432,11 +429,11 @@ interface FormatCase {
   valid: boolean;
 }
 
-describe.runIf(isThere)('the JSON Schema suite’s formats, as values', () => {
+describe.runIf(hasTestData)('the JSON Schema suite’s formats, as values', () => {
   const casesOf = (name: string): FormatCase[] => {
-    if (!isThere) return [];
+    if (!hasTestData) return [];
     const groups: { tests: FormatCase[] }[] = JSON.parse(
-      readFileSync(join(data, 'formats', name), 'utf8'),
+      readFileSync(testData('formats', name), 'utf8'),
     );
     return groups.flatMap(({ tests }) => tests).filter(({ data }) => typeof data === 'string');
   };

@@ -1,12 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { openGeo } from './geo.ts';
-
-const dir = join(import.meta.dirname, '..', '..', 'shared', 'data', 'geoip');
-const isThere = existsSync(dir);
-if (!isThere) process.stderr.write(`geo.test.ts: skipped, ${dir} is absent\n`);
 
 interface Place {
   continent?: { code?: string };
@@ -18,7 +15,7 @@ interface Place {
 
 function networks(name: string): [string, Place][] {
   const listed: Record<string, Place>[] = JSON.parse(
-    readFileSync(join(dir, `${name}.json`), 'utf8'),
+    readFileSync(testData('geoip', `${name}.json`), 'utf8'),
   );
   return listed.flatMap((entry) => Object.entries(entry));
 }
@@ -41,10 +38,10 @@ function expected(place: Place): object | undefined {
 /** Networks inside another listed one belong to the most specific, so only the first address is asked for. */
 const firstAddress = (network: string): string => network.split('/')[0] ?? '';
 
-describe.runIf(isThere)('a city database', () => {
+describe.runIf(hasTestData)('a city database', () => {
   for (const name of ['GeoIP2-City-Test', 'GeoLite2-City-Test']) {
     it(`${name}: gives every listed network its names`, () => {
-      const locate = openGeo(join(dir, `${name}.mmdb`));
+      const locate = openGeo(testData('geoip', `${name}.mmdb`));
       const listed = networks(name);
       expect(listed.length).toBeGreaterThan(200);
       for (const [network, place] of listed) {
@@ -54,7 +51,7 @@ describe.runIf(isThere)('a city database', () => {
   }
 
   it('knows nothing of private, unknown and impossible addresses, and does not throw', () => {
-    const locate = openGeo(join(dir, 'GeoIP2-City-Test.mmdb'));
+    const locate = openGeo(testData('geoip', 'GeoIP2-City-Test.mmdb'));
     for (const address of ['10.0.0.1', '127.0.0.1', '::', '', 'x', '1.2.3', '999.1.1.1', '::g']) {
       expect(locate(address)).toBeUndefined();
     }
@@ -63,10 +60,10 @@ describe.runIf(isThere)('a city database', () => {
   it('is refused with a reason where it is broken', () => {
     const why = (name: string): string => {
       try {
-        openGeo(join(dir, name));
+        openGeo(testData('geoip', name));
         return 'opened';
       } catch (error) {
-        return error instanceof Error ? error.message.replace(join(dir, name), name) : '';
+        return error instanceof Error ? error.message.replace(testData('geoip', name), name) : '';
       }
     };
     const rows: [string, RegExp][] = [
@@ -83,7 +80,7 @@ describe.runIf(isThere)('a city database', () => {
   });
 
   it('is refused where its tree leads outside or its end is missing', () => {
-    const bytes = readFileSync(join(dir, 'GeoIP2-City-Test.mmdb'));
+    const bytes = readFileSync(testData('geoip', 'GeoIP2-City-Test.mmdb'));
     const copy = join(mkdtempSync(join(tmpdir(), 'millrace-geo-')), 'copy.mmdb');
     const damaged = Buffer.from(bytes);
     damaged.fill(0xff, 0, 8);

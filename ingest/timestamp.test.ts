@@ -1,12 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { parseTimestamp } from './timestamp.ts';
-
-const formats = join(import.meta.dirname, '..', '..', 'shared', 'data', 'formats');
-const isThere = existsSync(formats);
-if (!isThere) process.stderr.write(`timestamp.test.ts: partly skipped, ${formats} is absent\n`);
 
 describe('parseTimestamp', () => {
   it('takes what protobuf JSON takes', () => {
@@ -99,7 +95,7 @@ interface Format {
   tests: { description: string; data: unknown; valid: boolean }[];
 }
 
-describe.runIf(isThere)('the JSON Schema suite’s date-time cases', () => {
+describe.runIf(hasTestData)('the JSON Schema suite’s date-time cases', () => {
   // Valid RFC 3339 that google.protobuf.Timestamp has no form for.
   const differences = new Map([
     ['a valid date-time with a leap second, UTC', 'Timestamp counts no leap seconds'],
@@ -107,8 +103,8 @@ describe.runIf(isThere)('the JSON Schema suite’s date-time cases', () => {
     ['case-insensitive T and Z', 'protobuf JSON asks for upper case'],
     ['a second fraction of fifteen nines is valid', 'Timestamp ends at the nanosecond'],
   ]);
-  const suite: Format[] = isThere
-    ? JSON.parse(readFileSync(join(formats, 'date-time.json'), 'utf8'))
+  const suite: Format[] = hasTestData
+    ? JSON.parse(readFileSync(testData('formats', 'date-time.json'), 'utf8'))
     : [];
 
   it('have the verdict of the suite, but for the listed differences', () => {

@@ -1,11 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { isUuid, uuidV5 } from './uuid.ts';
-
-const file = join(import.meta.dirname, '..', '..', 'shared', 'data', 'formats', 'uuid.json');
-const isThere = existsSync(file);
-if (!isThere) process.stderr.write(`uuid.test.ts: partly skipped, ${file} is absent\n`);
 
 describe('isUuid', () => {
   it('takes any version, either case', () => {
@@ -56,8 +52,10 @@ interface Format {
   tests: { description: string; data: unknown; valid: boolean }[];
 }
 
-describe.runIf(isThere)('the JSON Schema suite’s uuid cases', () => {
-  const suite: Format[] = isThere ? JSON.parse(readFileSync(file, 'utf8')) : [];
+describe.runIf(hasTestData)('the JSON Schema suite’s uuid cases', () => {
+  const suite: Format[] = hasTestData
+    ? JSON.parse(readFileSync(testData('formats', 'uuid.json'), 'utf8'))
+    : [];
   it('have the verdict of the suite, without exception', () => {
     for (const { description, data, valid } of suite.flatMap(({ tests }) => tests)) {
       if (typeof data !== 'string') continue;

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../test/test-data.ts';
 import { type Agent, createAgentParser } from './user-agent.ts';
 
 const cases: Record<string, Partial<Agent>> = {
@@ -66,9 +67,9 @@ describe('the agent', () => {
     expect(small(first)).toBe(held);
   });
 
-  const log = '/work/shared/data/visits/apache_access.log.gz';
-  it.skipIf(!existsSync(log))('of every visitor of a real web server is text or absent', () => {
-    const lines = gunzipSync(readFileSync(log)).toString('latin1').split('\n');
+  it.runIf(hasTestData)('of every visitor of a real web server is text or absent', () => {
+    const log = gunzipSync(readFileSync(testData('visits', 'apache_access.log.gz')));
+    const lines = log.toString('latin1').split('\n');
     const agents = new Set(lines.map((line) => line.split('"').at(-2) ?? ''));
     expect(agents.size).toBeGreaterThan(500);
     const parse = createAgentParser(100);

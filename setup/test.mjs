@@ -1,5 +1,5 @@
 // `npm test`: prepares, checks types, formatting and definitions, then runs every test on the real engines. Arguments
-// are passed to vitest. The last line is `N passed, N failed`.
+// are passed to vitest. The last line is `N passed, N failed, N skipped`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,7 @@ const checks = [
 ];
 let passed = 0;
 let failed = 0;
+let skipped = 0;
 for (const [name, command, ...args] of checks) {
   const run = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (run.status === 0) passed++;
@@ -42,11 +43,12 @@ try {
   const counts = JSON.parse(readFileSync(report, 'utf8'));
   passed += counts.numPassedTests;
   failed += counts.numFailedTests;
+  skipped += counts.numPendingTests;
   // A file that fails outside its tests counts too.
   if (run.status !== 0 && counts.numFailedTests === 0) failed++;
 } catch {
   failed++;
 }
 rmSync(report, { force: true });
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { newTally } from '../../ingest/event-fields.ts';
 import { checkText } from '../../ingest/request-text.ts';
 import { checkRequest } from '../../ingest/rules.ts';
 import * as limits from '../../platform/limits.ts';
+import { hasTestData, testData } from '../../test/test-data.ts';
 import { bodyBase, wellKnownTable } from './scanner/layout.ts';
 import { createScanner } from './scanner.ts';
 import { instantiateScanner } from './scanner-module.ts';
@@ -97,10 +98,10 @@ describe('the scanner and the readable rules', () => {
     (seconds + 60) * 1_000,
   );
 
-  const path = new URL('../../../shared/data/json-parsing.jsonl', import.meta.url);
-  it.skipIf(!existsSync(path))('say the same of the cases of others, at every place', () => {
+  it.runIf(hasTestData)('say the same of the cases of others, at every place', () => {
     const found: string[] = [];
-    for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
+    const lines = readFileSync(testData('json-parsing.jsonl'), 'utf8').trim().split('\n');
+    for (const line of lines) {
       const { bytes, expect: expected, name } = JSON.parse(line);
       const value = Buffer.from(bytes, 'base64');
       const around = (head: string, tail: string): Buffer =>
