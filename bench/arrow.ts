@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import { tableFromIPC } from 'apache-arrow';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
-import type { Messages } from '../pipeline/thread-messages.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
+import type { Messages } from '../pipeline/build/thread-messages.ts';
 import { type Bench, check } from './bench.ts';
 import { makeBodies, type Size, sizes } from './bodies.ts';
 import { makeFrames } from './frames.ts';

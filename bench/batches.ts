@@ -1,6 +1,6 @@
 // Record batches as the pipeline makes them of the benches' own bodies, for what is measured behind the pipeline.
 
-import { BatchBuilder } from '../pipeline/build-batch.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
 import { freshen, makeBodies } from './bodies.ts';
 import { makeFrames } from './frames.ts';
 

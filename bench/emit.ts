@@ -2,7 +2,7 @@
 // the same body only validated, as ingest needs it. What is between them is the price of the columns.
 
 import { createHash } from 'node:crypto';
-import { slotProperties } from '../pipeline/event-row.ts';
+import { slotProperties } from '../pipeline/enrich/event-row.ts';
 import * as limits from '../platform/limits.ts';
 import { ColumnScanner } from '../proto/wire/column-scanner.ts';
 import { createScanner, type Scanner } from '../proto/wire/scanner.ts';

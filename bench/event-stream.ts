@@ -3,10 +3,10 @@
 
 import type { IngestParts } from '../ingest/accept.ts';
 import { Publisher } from '../ingest/publish.ts';
-import { MessageSource } from '../pipeline/consume.ts';
-import { openEventStream, streamCreated } from '../pipeline/event-stream.ts';
-import { packMessages } from '../pipeline/message-batch.ts';
-import type { Messages } from '../pipeline/thread-messages.ts';
+import type { Messages } from '../pipeline/build/thread-messages.ts';
+import { openEventStream, streamCreated } from '../pipeline/consume/event-stream.ts';
+import { packMessages } from '../pipeline/consume/message-batch.ts';
+import { MessageSource } from '../pipeline/consume/message-source.ts';
 import { maxFrameBytes } from '../platform/limits.ts';
 import { followConnection, type NatsConnection } from '../platform/nats.ts';
 import { eventsStream, eventsSubject } from '../platform/topology.ts';

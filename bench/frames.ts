@@ -1,6 +1,6 @@
 // Broker messages as ingest would have made them of the benches' bodies.
 
-import type { Messages } from '../pipeline/thread-messages.ts';
+import type { Messages } from '../pipeline/build/thread-messages.ts';
 import { maxFrameBytes, maxFrameEvents } from '../platform/limits.ts';
 import {
   type EncodedRequest,

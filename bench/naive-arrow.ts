@@ -21,7 +21,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import type { Event, Value } from '../demo/event.ts';
-import { createAgentParser } from '../pipeline/user-agent.ts';
+import { createAgentParser } from '../pipeline/enrich/user-agent.ts';
 import { autoColumns, columnOfProperty, propertyMaps } from '../platform/event-columns.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
 

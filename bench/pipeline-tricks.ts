@@ -1,8 +1,8 @@
 // Tricks behind the broker: what is remembered of user agents, and the format in which rows reach the engine.
 
 import { Readable } from 'node:stream';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
-import { createAgentParser } from '../pipeline/user-agent.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
+import { createAgentParser } from '../pipeline/enrich/user-agent.ts';
 import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { makeBatches } from './batches.ts';
 import type { Mode } from './bench.ts';

@@ -2,8 +2,8 @@
 // and the look-up of those it cannot tell in a table of stored ones.
 
 import { createHash } from 'node:crypto';
-import { findStored, storeIds } from '../pipeline/event-ids.ts';
-import { SeenSet } from '../pipeline/seen-set.ts';
+import { findStored, storeIds } from '../pipeline/dedup/event-ids.ts';
+import { SeenSet } from '../pipeline/dedup/seen-set.ts';
 import type { DatabaseClient } from '../platform/clickhouse.ts';
 import { type Bench, check, type Table } from './bench.ts';
 import { openMigratedEngine } from './migrated-engine.ts';

@@ -2,7 +2,7 @@
 // and without merges. What is between them is what views and merges cost.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BuiltMonth } from '../pipeline/thread-messages.ts';
+import type { BuiltMonth } from '../pipeline/build/thread-messages.ts';
 import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
 import { check } from './bench.ts';
 import { openMigratedEngine } from './migrated-engine.ts';

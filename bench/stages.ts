@@ -3,10 +3,10 @@
 // end: there, parts share caches and wait for each other, and the ledger, the log and the metrics come on top.
 
 import { createHash } from 'node:crypto';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
-import { Judge } from '../pipeline/judge.ts';
-import { SeenSet } from '../pipeline/seen-set.ts';
-import type { BuiltMonth, Messages } from '../pipeline/thread-messages.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
+import type { BuiltMonth, Messages } from '../pipeline/build/thread-messages.ts';
+import { SeenSet } from '../pipeline/dedup/seen-set.ts';
+import { Judge } from '../pipeline/write/judge.ts';
 import { systemClock } from '../platform/clock.ts';
 import { maxBatchRows } from '../platform/limits.ts';
 import { type IngestService, startIngestService } from '../test/ingest-service.ts';

@@ -2,9 +2,9 @@
 // beside the CPU this tells how long the event loop is held while a batch is built.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
-import { createBuilderPool } from '../pipeline/pool.ts';
-import type { Messages } from '../pipeline/thread-messages.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
+import { createBuilderPool } from '../pipeline/build/pool.ts';
+import type { Messages } from '../pipeline/build/thread-messages.ts';
 import { check, type Mode, type Table } from './bench.ts';
 import { makeBodies } from './bodies.ts';
 import { makeFrames, packFrames } from './frames.ts';

@@ -8,13 +8,13 @@ import type { Metrics } from '../platform/metrics.ts';
 import type { NatsConnection } from '../platform/nats.ts';
 import { sleep, waitAfter } from '../platform/retry.ts';
 import { eventsStream } from '../platform/topology.ts';
-import { EventKeys } from './event-key.ts';
-import { queuedMessages } from './event-stream.ts';
-import { createPipelineMetrics, type PipelineMetrics } from './pipeline-metrics.ts';
-import { createBuilderPool } from './pool.ts';
-import { runProfileShard } from './profile-shard.ts';
-import { runShard, type ShardOptions } from './shard.ts';
-import type { WriterEnd, WriterState } from './write.ts';
+import { EventKeys } from './build/event-key.ts';
+import { createBuilderPool } from './build/pool.ts';
+import { queuedMessages } from './consume/event-stream.ts';
+import { runShard, type ShardOptions } from './event-shard.ts';
+import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
+import { runProfileShard } from './profiles/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer.ts';
 
 export interface PipelineOptions {
   /** Where ensureTopology has been called. */

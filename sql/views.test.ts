@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { insertAgain } from '../pipeline/profile-store.ts';
+import { insertAgain } from '../pipeline/profiles/store.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine } from '../test/engine.ts';

@@ -18,15 +18,15 @@ import { join } from 'node:path';
 import { root } from './source-tree.ts';
 
 /** Folders whose sources end up in the worker. */
-const folders = ['pipeline', 'platform', 'proto/wire', 'proto/wire/scanner'];
+const folders = ['pipeline', 'platform', 'proto/wire'];
 /** What the worker reads beside its sources. */
 const modules = ['proto/wire/scanner.wasm', 'proto/wire/lz4.wasm'];
 
-/** Path of the compiled pipeline/worker.ts, as new as its sources. */
+/** Path of the compiled pipeline/build/worker.ts, as new as its sources. */
 export function compiledWorker(): string {
   const cache = join(root, 'node_modules', '.cache', 'millrace');
   const built = join(cache, `worker-${hashOfSources()}`);
-  const entry = join(built, 'pipeline', 'worker.js');
+  const entry = join(built, 'pipeline', 'build', 'worker.js');
   if (existsSync(entry)) return entry;
   mkdirSync(cache, { recursive: true });
   const next = mkdtempSync(join(cache, 'building-'));
@@ -38,7 +38,7 @@ export function compiledWorker(): string {
     JSON.stringify({
       extends: join(root, 'tsconfig.json'),
       compilerOptions,
-      include: [join(root, 'pipeline', 'worker.ts')],
+      include: [join(root, 'pipeline', 'build', 'worker.ts')],
       exclude: [],
     }),
   );
@@ -57,7 +57,10 @@ export function compiledWorker(): string {
 function hashOfSources(): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'tsconfig.json')));
   for (const folder of folders) {
-    for (const name of readdirSync(join(root, folder)).sort()) {
+    for (const name of readdirSync(join(root, folder), {
+      encoding: 'utf8',
+      recursive: true,
+    }).sort()) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
       hash.update(name).update(readFileSync(join(root, folder, name)));
     }

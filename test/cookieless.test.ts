@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookielessId } from '../ingest/cookieless.ts';
 import { dayMs, saltKey } from '../ingest/salt.ts';
-import { createRequestRows, decodeRequest } from '../pipeline/decode.ts';
+import { createRequestRows, decodeRequest } from '../pipeline/build/decode.ts';
 import { metricValue } from '../platform/metrics.ts';
 import { buckets } from '../platform/topology.ts';
 import {

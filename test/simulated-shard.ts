@@ -2,19 +2,19 @@
 // the real ones do, by a seeded die. Between them run the real source, ledger, seen-set, builder and writer.
 
 import { tableFromIPC } from 'apache-arrow';
-import { BatchBuilder } from '../pipeline/build-batch.ts';
-import { MessageSource } from '../pipeline/consume.ts';
-import { EventKeys, writeEventKey } from '../pipeline/event-key.ts';
-import type { EventStream, Receiver, StreamMessage } from '../pipeline/event-stream.ts';
-import { Judge } from '../pipeline/judge.ts';
-import { type LedgerBucket, type LedgerRecord, takeOverLedger } from '../pipeline/ledger.ts';
-import { packMessages, readAgain } from '../pipeline/message-batch.ts';
-import { minSeenBytes, SeenSet } from '../pipeline/seen-set.ts';
-import { Sessions, type StoredSession } from '../pipeline/sessions.ts';
-import type { BuiltMonth, DeadLetter } from '../pipeline/thread-messages.ts';
-import { formatUuid, parseUuid } from '../pipeline/uuid.ts';
-import { visitorKey } from '../pipeline/visitor-key.ts';
-import { runWriter, type WriterEnd, type WriterState } from '../pipeline/write.ts';
+import { BatchBuilder } from '../pipeline/build/build-batch.ts';
+import { EventKeys, writeEventKey } from '../pipeline/build/event-key.ts';
+import type { BuiltMonth, DeadLetter } from '../pipeline/build/thread-messages.ts';
+import { formatUuid, parseUuid } from '../pipeline/build/uuid.ts';
+import { visitorKey } from '../pipeline/build/visitor-key.ts';
+import type { EventStream, Receiver, StreamMessage } from '../pipeline/consume/event-stream.ts';
+import { packMessages, readAgain } from '../pipeline/consume/message-batch.ts';
+import { MessageSource } from '../pipeline/consume/message-source.ts';
+import { minSeenBytes, SeenSet } from '../pipeline/dedup/seen-set.ts';
+import { Sessions, type StoredSession } from '../pipeline/sessions/sessions.ts';
+import { Judge } from '../pipeline/write/judge.ts';
+import { type LedgerBucket, type LedgerRecord, takeOverLedger } from '../pipeline/write/ledger.ts';
+import { runWriter, type WriterEnd, type WriterState } from '../pipeline/write/writer.ts';
 import type { WriteResult } from '../platform/kv.ts';
 
 const secret = Buffer.alloc(32, 7);

@@ -120,7 +120,7 @@ it('every file is imported or is an entry', () => {
     'vitest.config.ts',
     'sql/engine/main.ts',
     'control/admin.ts',
-    'pipeline/worker.ts',
+    'pipeline/build/worker.ts',
     'demo/play.ts',
     'demo/import.ts',
     'bench/run.ts',

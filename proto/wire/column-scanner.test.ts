@@ -1,6 +1,6 @@
 import { makeData, Utf8, Vector } from 'apache-arrow';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createRequestRows, decodeRequest } from '../../pipeline/decode.ts';
+import { createRequestRows, decodeRequest } from '../../pipeline/build/decode.ts';
 import { autoColumns } from '../../platform/event-columns.ts';
 import * as limits from '../../platform/limits.ts';
 import { mapVariants } from './added-property.ts';

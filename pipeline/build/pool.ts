@@ -1,0 +1,96 @@
+// The builders' threads. A batch is handed over by transfer, about a megabyte or more at a time, because each hand-over
+// costs as much as building twenty events.
+
+import { join } from 'node:path';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type {
+  BatchIds,
+  BuildTask,
+  BuiltBatch,
+  Messages,
+  ReadBatch,
+  Verdict,
+  WorkerSettings,
+} from './thread-messages.ts';
+
+/** Builds batches in other threads. */
+export interface BuilderPool {
+  /**
+   * The batch of `messages`. Their bytes are lent: they are another view of the same memory, of any content, once this
+   * resolves. `judge` is asked once which rows to drop. Rejects where the thread died or ran out of memory, and the
+   * bytes are lost with it.
+   */
+  build(
+    shard: number,
+    messages: Messages,
+    judge: (ids: BatchIds) => Promise<Verdict>,
+  ): Promise<BuiltBatch>;
+  /** Batches being built or waiting for a thread. */
+  readonly active: number;
+  close(): Promise<void>;
+}
+
+export interface BuilderPoolOptions {
+  threads: number;
+  /** See event-key.ts. */
+  secret: Uint8Array;
+  /** The compiled worker.ts; by default the one beside this file, or in dist where this runs as a source. */
+  workerFile?: string;
+}
+
+export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
+  const workerData: WorkerSettings = { secret: options.secret };
+  const threads = new Piscina<BuildTask, void>({
+    filename: options.workerFile ?? compiledWorker(),
+    minThreads: options.threads,
+    maxThreads: options.threads,
+    // A waiting thread must answer messages on its batch's port.
+    atomics: 'disabled',
+    workerData,
+  });
+  let active = 0;
+  return {
+    get active() {
+      return active;
+    },
+    async build(shard, messages, judge) {
+      const { port1, port2 } = new MessageChannel();
+      active++;
+      try {
+        const task = { shard, messages, port: port2 };
+        const done = threads.run(task, { transferList: [port2, messages.bytes.buffer] });
+        // Whichever fails first ends the wait: a dead thread posts nothing.
+        const failed = done.then(() => new Promise<never>(() => {}));
+        return await Promise.race([converse(port1, messages, judge), failed]);
+      } finally {
+        active--;
+        port1.close();
+      }
+    },
+    close: () => threads.destroy(),
+  };
+}
+
+/** The writer's half of the exchange about one batch. */
+function converse(
+  port: MessagePort,
+  messages: Messages,
+  judge: (ids: BatchIds) => Promise<Verdict>,
+): Promise<BuiltBatch> {
+  return new Promise((resolve, reject) => {
+    port.once('message', ({ ids, bytes }: ReadBatch) => {
+      messages.bytes = bytes;
+      port.once('message', (built: BuiltBatch) => resolve(built));
+      judge(ids).then((verdict) => port.postMessage(verdict), reject);
+    });
+  });
+}
+
+/** A thread cannot start from TypeScript. */
+function compiledWorker(): string {
+  const here = import.meta.dirname;
+  return import.meta.filename.endsWith('.ts')
+    ? join(here, '..', '..', 'dist', 'pipeline', 'build', 'worker.js')
+    : join(here, 'worker.js');
+}

@@ -1,0 +1,265 @@
+// The columns of the table `events` as one Arrow record batch: which there are, what fills each, and the stream of
+// bytes that the engine takes. A test compares the list with the live table.
+
+import type { Hash } from 'node:crypto';
+import {
+  type Data,
+  Field,
+  Int64,
+  makeData,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMillisecond,
+  Uint64,
+} from 'apache-arrow';
+import { autoColumns, type PropertyVariant, propertyMaps } from '../../platform/event-columns.ts';
+import type { ColumnViews, TextViews } from '../../proto/wire/column-views.ts';
+import type { EventRow } from '../enrich/event-row.ts';
+import { BoolColumn, type ColumnBuffer, Float64Column, Uint16Column } from './column-buffers.ts';
+import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
+import { MapColumn, type ValueBuffer } from './map-column.ts';
+import { TextColumn } from './text-column.ts';
+import { Int64Column, UuidColumn } from './word-columns.ts';
+
+/** Of a message, what its rows carry. */
+export interface RowOrigin {
+  shard: number;
+  streamSeq: number;
+}
+
+/** Rows that a column scanner holds. */
+export interface ScannedColumns {
+  readonly views: ColumnViews;
+  /** A bit for each text column that is not empty. */
+  readonly slots: number;
+  /** By slot, for the columns of plain text. */
+  readonly plainTexts: ReadonlyMap<number, TextViews>;
+  /** By row, for those that are cookieless: who they are. */
+  readonly cookielessIds: Map<number, string>;
+  /** One more than the largest cell. */
+  readonly cells: number;
+  /** What a cell means. */
+  textOf(cell: number): string;
+}
+
+const utc = new TimestampMillisecond('UTC');
+
+/** The rows of one month on their way into one record batch. */
+export class EventColumns {
+  readonly #projectId: DictionaryColumn;
+  readonly #eventId = new UuidColumn();
+  readonly #kind: DictionaryColumn;
+  readonly #distinctId = new TextColumn();
+  readonly #cookieless = new BoolColumn();
+  readonly #sessionId = new UuidColumn();
+  readonly #sessionDerived = new BoolColumn();
+  readonly #occurTime = new Int64Column(utc);
+  readonly #receiveTime = new Int64Column(utc);
+  readonly #shard = new Uint16Column();
+  readonly #streamSeq = new Int64Column(new Uint64());
+  readonly #texts: (DictionaryColumn | TextColumn)[];
+  readonly #strings: MapColumn<TextColumn>;
+  readonly #ints: MapColumn<Int64Column>;
+  readonly #doubles: MapColumn<Float64Column>;
+  readonly #bools: MapColumn<BoolColumn>;
+  readonly #times: MapColumn<Int64Column>;
+  /** Those five in the order of `propertyMaps`. */
+  readonly #maps: readonly MapColumn<ValueBuffer>[];
+  readonly #places = new CellPlaces();
+  /** Every column under its name in the table, in the order of the record batch. */
+  readonly #columns: readonly { readonly name: string; readonly buffer: ColumnBuffer }[];
+
+  constructor() {
+    // Dictionary ids are counted per batch, so that equal rows make equal bytes.
+    let dictionaries = 0;
+    const dictionary = () => new DictionaryColumn(dictionaries++);
+    this.#projectId = dictionary();
+    this.#kind = dictionary();
+    this.#texts = autoColumns.map(({ lowCardinality }) =>
+      lowCardinality ? dictionary() : new TextColumn(),
+    );
+    this.#strings = new MapColumn(dictionaries++, new TextColumn());
+    this.#ints = new MapColumn(dictionaries++, new Int64Column(new Int64()));
+    this.#doubles = new MapColumn(dictionaries++, new Float64Column());
+    this.#bools = new MapColumn(dictionaries++, new BoolColumn());
+    this.#times = new MapColumn(dictionaries++, new Int64Column(utc));
+    this.#maps = propertyMaps.map(({ variant }) => this.#mapOf(variant));
+    this.#columns = [
+      { name: 'project_id', buffer: this.#projectId },
+      { name: 'event_id', buffer: this.#eventId },
+      { name: 'kind', buffer: this.#kind },
+      { name: 'distinct_id', buffer: this.#distinctId },
+      { name: 'cookieless', buffer: this.#cookieless },
+      { name: 'session_id', buffer: this.#sessionId },
+      { name: 'session_derived', buffer: this.#sessionDerived },
+      { name: 'occur_time', buffer: this.#occurTime },
+      { name: 'receive_time', buffer: this.#receiveTime },
+      { name: 'shard', buffer: this.#shard },
+      { name: 'stream_seq', buffer: this.#streamSeq },
+      ...named(autoColumns, this.#texts),
+      ...named(propertyMaps, this.#maps),
+    ];
+  }
+
+  /** Names of the columns, in order. */
+  get names(): string[] {
+    return this.#columns.map(({ name }) => name);
+  }
+
+  get rows(): number {
+    return this.#eventId.length;
+  }
+
+  /** Feeds `hash` with what tells each row from every other, in order. */
+  updateHash(hash: Hash): void {
+    hash.update(this.#eventId.bytes());
+    hash.update(this.#sessionId.bytes());
+    this.#projectId.updateHash(hash);
+  }
+
+  append(row: EventRow, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
+    this.appendOrigins(1, projectId, receiveTimeMs, origin);
+    this.#eventId.push(row.eventId);
+    this.#kind.push(row.kind);
+    this.#distinctId.push(row.distinctId);
+    this.#cookieless.push(row.cookieless);
+    this.#sessionId.push(row.sessionId);
+    this.#sessionDerived.push(row.sessionDerived);
+    this.#occurTime.push(row.occurTimeMs);
+    for (let slot = 0; slot < this.#texts.length; slot++) {
+      this.#texts[slot]?.push(row.texts[slot] ?? '');
+    }
+    for (let index = 0; index < row.count; index++) {
+      const map = this.#maps[row.variants[index] ?? 0];
+      map?.pushEntry(row.keys[index] ?? '', row.values[index] ?? '');
+    }
+    for (const map of this.#maps) map.endRow();
+  }
+
+  /** Where `count` rows come from: the one half of scanned rows, whose other half `appendScanned` adds. */
+  appendOrigins(count: number, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
+    this.#projectId.pushRepeated(projectId, count);
+    this.#receiveTime.pushRepeated(receiveTimeMs, count);
+    this.#shard.pushRepeated(origin.shard, count);
+    this.#streamSeq.pushRepeated(origin.streamSeq, count);
+  }
+
+  /** Adds the scanned rows from `from` to `to`. Their origins are appended for themselves, in the same order. */
+  appendScanned(scanned: ScannedColumns, from: number, to: number): void {
+    const { views } = scanned;
+    const places = this.#places;
+    places.expect(scanned.cells, scanned.textOf);
+    this.#eventId.pushWords(views.eventIds, from, to);
+    this.#kind.pushCells(views.kinds, from, to, places);
+    this.#appendDistinctIds(scanned, from, to);
+    this.#cookieless.pushBytes(views.cookieless, from, to);
+    this.#sessionId.pushWords(views.sessionIds, from, to);
+    // A scanned event without a session is a cookieless one.
+    this.#sessionDerived.pushBytes(views.cookieless, from, to);
+    this.#occurTime.pushWords(views.occurTimes, from, to);
+    for (const [slot, column] of this.#texts.entries()) {
+      const cells = views.texts[slot];
+      const plain = scanned.plainTexts.get(slot);
+      if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
+      else if (column instanceof DictionaryColumn && cells !== undefined) {
+        if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);
+        else column.pushCells(cells, from, to, places);
+      } else throw new Error('columns: a scanned column is missing');
+    }
+    this.#appendMaps(views, from, to);
+  }
+
+  /** The cells of rows to come have other meanings. */
+  forgetCells(): void {
+    this.#places.clear();
+  }
+
+  /** Gives a row its session: the four words of `ids` from `at` on. */
+  putSession(row: number, ids: Uint32Array, at: number): void {
+    this.#sessionId.replace(row, ids, at);
+  }
+
+  /** Keeps the rows with these ascending indices. */
+  keep(rows: Uint32Array): void {
+    for (const { buffer } of this.#columns) buffer.keep(rows);
+  }
+
+  clear(): void {
+    for (const { buffer } of this.#columns) buffer.clear();
+    this.#places.clear();
+  }
+
+  #appendDistinctIds({ views, cookielessIds }: ScannedColumns, from: number, to: number): void {
+    const known = views.distinctIds;
+    if (cookielessIds.size === 0) {
+      this.#distinctId.pushTexts(known, from, to);
+      return;
+    }
+    for (let row = from; row < to; row++) {
+      const own = cookielessIds.get(row);
+      if (own === undefined) this.#distinctId.pushTexts(known, row, row + 1);
+      else this.#distinctId.push(own);
+    }
+  }
+
+  #appendMaps({ strings, ints, doubles, bools, times }: ColumnViews, from: number, to: number) {
+    const places = this.#places;
+    this.#strings.pushRows(strings, from, to, places, (own, texts, first, end) =>
+      own.pushTexts(texts, first, end),
+    );
+    this.#ints.pushRows(ints, from, to, places, (own, words, first, end) =>
+      own.pushWords(words, first, end),
+    );
+    this.#doubles.pushRows(doubles, from, to, places, (own, values, first, end) =>
+      own.pushValues(values, first, end),
+    );
+    this.#bools.pushRows(bools, from, to, places, (own, bytes, first, end) =>
+      own.pushBytes(bytes, first, end),
+    );
+    this.#times.pushRows(times, from, to, places, (own, words, first, end) =>
+      own.pushWords(words, first, end),
+    );
+  }
+
+  #mapOf(variant: PropertyVariant): MapColumn<ValueBuffer> {
+    switch (variant) {
+      case 'stringValue':
+        return this.#strings;
+      case 'intValue':
+        return this.#ints;
+      case 'doubleValue':
+        return this.#doubles;
+      case 'boolValue':
+        return this.#bools;
+      case 'timestampValue':
+        return this.#times;
+      default:
+        return variant satisfies never;
+    }
+  }
+
+  /** All rows as an Arrow IPC stream of one record batch: equal rows in equal order make equal bytes. */
+  toArrowStream(): Uint8Array<ArrayBuffer> {
+    const children: Data[] = [];
+    const fields: Field[] = [];
+    for (const { name, buffer } of this.#columns) {
+      const data = buffer.data();
+      children.push(data);
+      fields.push(new Field(name, data.type, false));
+    }
+    const struct = makeData({ type: new Struct(fields), length: this.rows, children });
+    const batch = new RecordBatch(new Schema(fields), struct);
+    const stream = RecordBatchStreamWriter.writeAll([batch]).toUint8Array(true);
+    if (!(stream.buffer instanceof ArrayBuffer)) throw new Error('columns: shared memory');
+    return new Uint8Array(stream.buffer, stream.byteOffset, stream.length);
+  }
+}
+
+function named<Buffer extends ColumnBuffer>(
+  columns: readonly { readonly column: string }[],
+  buffers: readonly Buffer[],
+): { name: string; buffer: Buffer }[] {
+  return buffers.map((buffer, index) => ({ name: columns[index]?.column ?? '', buffer }));
+}

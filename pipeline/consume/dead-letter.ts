@@ -1,0 +1,57 @@
+// What cannot become rows, kept for 30 days in a stream of its own with the reason in its headers, so that an operator
+// can look at it and send it again. Which those are is decided by the builder.
+
+import { headers, type JetStreamClient } from '../../platform/nats.ts';
+import { deadLetterSubject } from '../../platform/topology.ts';
+import type { DeadLetter } from '../build/thread-messages.ts';
+
+/** What publishing needs of the broker. */
+type Publisher = Pick<JetStreamClient, 'publish'>;
+
+export interface DeadLetterOptions {
+  broker: Publisher;
+  shard: number;
+  /** The stream that the letters' sequences are of, and when it was made. */
+  stream: string;
+  streamCreated: string;
+  /** What the broker takes in one message, headers included. */
+  maxPayloadBytes: number;
+  /** Runs one call until it succeeds; see platform/retry.ts. A full stream is a failure: it holds the writer up. */
+  retry: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+/** Of the broker's limit, what headers may need. */
+const headerReserveBytes = 16 * 1024;
+
+/**
+ * Returns a function that resolves once every letter is stored, each once however often it is called within an hour.
+ */
+export function createDeadLetters(
+  options: DeadLetterOptions,
+): (letters: readonly DeadLetter[]) => Promise<void> {
+  return async (letters) => {
+    for (const letter of letters) await options.retry(() => publish(options, letter));
+  };
+}
+
+async function publish(
+  { broker, shard, stream, streamCreated, maxPayloadBytes }: DeadLetterOptions,
+  letter: DeadLetter,
+): Promise<void> {
+  const place = [letter.streamSeq, letter.request ?? '', letter.event ?? ''].join('.');
+  const described = headers();
+  described.set('Millrace-Reason', letter.reason);
+  described.set('Millrace-Stream', stream);
+  described.set('Millrace-Stream-Seq', String(letter.streamSeq));
+  if (letter.request !== undefined) described.set('Millrace-Request', String(letter.request));
+  if (letter.event !== undefined) described.set('Millrace-Event', String(letter.event));
+  if (letter.projectId !== undefined) described.set('Millrace-Project', letter.projectId);
+  described.set('Millrace-Events', String(letter.events));
+  // A letter that the broker will never take would hold the shard up for ever.
+  const content = letter.content.subarray(0, maxPayloadBytes - headerReserveBytes);
+  if (content.length < letter.content.length) described.set('Millrace-Cut', 'true');
+  await broker.publish(deadLetterSubject(shard), content, {
+    msgID: `${streamCreated}.${shard}.${place}`,
+    headers: described,
+  });
+}

@@ -1,0 +1,223 @@
+// One shard's stream as the pipeline sees it: pulls that never end, single reads by sequence, acks. It keeps no order
+// and remembers nothing; that is consume.ts.
+
+import {
+  apiErrorCode,
+  createInbox,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  type StreamInfo,
+  type Subscription,
+} from '../../platform/nats.ts';
+import { writerConsumer } from '../../platform/topology.ts';
+
+/** A message of the stream; `ackSubject` is absent where it was read and not delivered. */
+export interface StreamMessage {
+  seq: number;
+  /** In memory of its own, which can be given back by itself. */
+  data: Uint8Array;
+  ackSubject?: string | undefined;
+}
+
+export interface Receiver {
+  /** Asked before each pull. */
+  wants(): boolean;
+  onMessage(message: StreamMessage): void;
+  /** A pull came to its end without a message. */
+  onSilence(): void;
+}
+
+/** What the source needs of the broker. */
+export interface EventStream {
+  /** Delivers messages for as long as the receiver wants them, until `close`. */
+  receive(receiver: Receiver): void;
+  /** The message with this sequence, from the stream's leader; undefined where there is none. Tries until it knows. */
+  stored(seq: number): Promise<StreamMessage | undefined>;
+  /** The lowest sequence that is stored, or the next one to be. */
+  firstSeq(): Promise<number>;
+  /** The highest sequence that was ever delivered to a writer. */
+  lastDelivered(): Promise<number>;
+  /** False where the stream was deleted and made again since it was opened. */
+  isUnchanged(): Promise<boolean>;
+  ack(message: StreamMessage): void;
+  /** Tells the broker not to deliver the message again for now. */
+  working(message: StreamMessage): void;
+  close(): void;
+}
+
+const pullMessages = 2_000;
+const pullBytes = 16 * 1024 * 1024;
+const pullExpiresMs = 1_000;
+/** nats-server before 2.9.16 does not always say that a pull has expired. */
+const pullGraceMs = 500;
+/** After an answer that was no message: the stream may be without a leader for a moment. */
+const pauseMs = 50;
+const noMessageFound = 10_037;
+
+const ackPayload = '+ACK';
+const workingPayload = '+WPI';
+
+export interface EventStreamOptions {
+  connection: NatsConnection;
+  /** Its name. */
+  stream: string;
+  /** When the stream was made, as its info says. */
+  created: string;
+  /** Runs one call until it answers; see platform/retry.ts. */
+  retry: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+/** When a stream was made. */
+export async function streamCreated(connection: NatsConnection, stream: string): Promise<string> {
+  return (await streamInfo(connection, stream)).created;
+}
+
+/** Messages in a stream, those in hand included. */
+export async function queuedMessages(connection: NatsConnection, stream: string): Promise<number> {
+  return (await streamInfo(connection, stream)).state.messages;
+}
+
+export function openEventStream(options: EventStreamOptions): EventStream {
+  const { connection, stream, created, retry } = options;
+  const puller = new Puller(connection, stream);
+  return {
+    receive: (receiver) => puller.start(receiver),
+    stored: (seq) => retry(() => readMessage(connection, stream, seq)),
+    firstSeq: () => retry(async () => (await streamInfo(connection, stream)).state.first_seq),
+    lastDelivered: () =>
+      retry(async () => {
+        const manager = await connection.jetstreamManager({ checkAPI: false });
+        return (await manager.consumers.info(stream, writerConsumer)).delivered.stream_seq;
+      }),
+    isUnchanged: () =>
+      retry(async () => (await streamInfo(connection, stream)).created === created),
+    ack: (message) => answer(connection, message, ackPayload),
+    working: (message) => answer(connection, message, workingPayload),
+    close: () => puller.stop(),
+  };
+}
+
+async function streamInfo(connection: NatsConnection, stream: string): Promise<StreamInfo> {
+  const manager = await connection.jetstreamManager({ checkAPI: false });
+  return manager.streams.info(stream);
+}
+
+// The leader's API and not "direct get": a replica that lags would say 'not found' of a message that is there.
+async function readMessage(
+  connection: NatsConnection,
+  stream: string,
+  seq: number,
+): Promise<StreamMessage | undefined> {
+  try {
+    const manager = await connection.jetstreamManager({ checkAPI: false });
+    const { data } = await manager.streams.getMessage(stream, { seq });
+    return { seq, data: copyOf(data) };
+  } catch (error) {
+    if (apiErrorCode(error) === noMessageFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The client's bytes are views of all that it read at once, or of memory that it doubled until they fitted. Let go of
+ * at once, that is collected with what is young; held until a batch is full, it has all of the heap walked, twice as
+ * often under full load.
+ */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
+function answer(connection: NatsConnection, message: StreamMessage, payload: string): void {
+  if (message.ackSubject === undefined || connection.isClosed()) return;
+  connection.publish(message.ackSubject, payload);
+}
+
+/** Keeps one pull request open at the server. A pull is over at its last message, at any status, or at its deadline. */
+class Puller {
+  readonly #connection: NatsConnection;
+  readonly #nextSubject: string;
+  readonly #inbox = createInbox();
+  readonly #maxBytes: number;
+  #subscription: Subscription | undefined;
+  #pulls = 0;
+  #received = 0;
+  #startedMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(connection: NatsConnection, stream: string) {
+    this.#connection = connection;
+    this.#nextSubject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${writerConsumer}`;
+    // A pull smaller than the next message would be refused for ever.
+    this.#maxBytes = Math.max(pullBytes, 2 * (connection.info?.max_payload ?? 0));
+  }
+
+  start(receiver: Receiver): void {
+    this.#subscription = this.#connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => {
+        if (error === null) this.#receive(message, receiver);
+      },
+    });
+    this.#pull(receiver);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+  }
+
+  #receive(message: Msg, receiver: Receiver): void {
+    const seq = sequenceOf(message);
+    if (seq === undefined) {
+      // A status has the pull's own subject; that of an earlier pull tells nothing about this one.
+      if (message.subject === this.#pullSubject()) this.#end(receiver);
+      return;
+    }
+    this.#received++;
+    receiver.onMessage({ seq, data: copyOf(message.data), ackSubject: message.reply });
+    if (this.#received === pullMessages) this.#end(receiver);
+  }
+
+  #end(receiver: Receiver): void {
+    clearTimeout(this.#timer);
+    if (this.#received === 0) receiver.onSilence();
+    const hasWaited = performance.now() - this.#startedMs > pauseMs;
+    if (this.#received > 0 || hasWaited) this.#pull(receiver);
+    else this.#timer = setTimeout(() => this.#pull(receiver), pauseMs);
+  }
+
+  #pull(receiver: Receiver): void {
+    if (this.#subscription === undefined || this.#connection.isClosed()) return;
+    if (!receiver.wants()) {
+      this.#timer = setTimeout(() => this.#pull(receiver), pauseMs);
+      return;
+    }
+    this.#pulls++;
+    this.#received = 0;
+    this.#startedMs = performance.now();
+    const request = {
+      batch: pullMessages,
+      max_bytes: this.#maxBytes,
+      expires: nanos(pullExpiresMs),
+    };
+    const reply = this.#pullSubject();
+    this.#connection.publish(this.#nextSubject, JSON.stringify(request), { reply });
+    this.#timer = setTimeout(() => this.#end(receiver), pullExpiresMs + pullGraceMs);
+  }
+
+  #pullSubject(): string {
+    return `${this.#inbox}.${this.#pulls}`;
+  }
+}
+
+/** The stream sequence in an ack subject; undefined for a status, which has none. */
+function sequenceOf(message: Msg): number | undefined {
+  if (message.reply === undefined || !message.reply.startsWith('$JS.ACK.')) return undefined;
+  const tokens = message.reply.split('.');
+  // Newer servers put the domain and the account's hash in front of the stream's name.
+  const seq = Number(tokens[tokens.length === 9 ? 5 : 7]);
+  return Number.isSafeInteger(seq) ? seq : undefined;
+}

@@ -1,0 +1,161 @@
+// The table event_ids: the names of stored events that the seen-set has no room for. Stores them, finds them, knows how
+// far they go.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { BatchIds } from '../build/thread-messages.ts';
+import type { RowSpan } from './seen-set.ts';
+
+/** A statement that names every id of a batch, and some. */
+const maxStatementBytes = 8 * 1_048_576;
+/** Parameters travel in the URL: a look-up that names more projects is done in parts. */
+const maxNamedProjects = 100;
+
+/** A shard's stream: one that is made anew counts its messages from 1 again. */
+export interface SeenSource {
+  shard: number;
+  streamCreatedMs: number;
+}
+
+/** The rows of a shard that were received from one moment to before another. */
+export const windowRows = `
+  shard = {shard:UInt16}
+  AND receive_time >= fromUnixTimestamp64Milli({fromMs:Int64})
+  AND receive_time < fromUnixTimestamp64Milli({toMs:Int64})`;
+
+const selectReach = `
+  SELECT max(stream_seq), toUnixTimestamp64Milli(max(receive_time)) FROM event_ids_reach
+  WHERE shard = {shard:UInt16} AND stream_created = fromUnixTimestamp64Milli({streamCreatedMs:Int64})`;
+
+const insertNames = `
+  INSERT INTO event_ids
+  SELECT toDate(now('UTC')), millraceEventKey(project_id, event_id) FROM events WHERE ${windowRows}`;
+
+/** The last stream sequence up to which all rows are there, and when the latest of those was received; 0 for none. */
+export async function readReach(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  source: SeenSource,
+): Promise<{ reachSeq: number; reachMs: number }> {
+  const [[reachSeq = 0, reachMs = 0] = []] = await readNumbers(clickhouse, selectReach, source);
+  return { reachSeq, reachMs };
+}
+
+/** Puts the names of the rows there that `condition` selects, within `windowRows` and by its parameters. */
+export async function insertIds(
+  clickhouse: Pick<ClickHouseClient, 'command'>,
+  condition: string,
+  parameters: object,
+): Promise<void> {
+  const query = `${insertNames} AND ${condition}`;
+  await clickhouse.command({ query, query_params: { ...parameters } });
+}
+
+/**
+ * Puts the names of the stored rows of a span into event_ids, of which those up to `reach` are then all there; the
+ * same again does no harm. Throws what the client throws.
+ */
+export async function storeIds(
+  clickhouse: Pick<ClickHouseClient, 'command'>,
+  source: SeenSource,
+  { firstSeq, lastSeq, minReceiveTimeMs, maxReceiveTimeMs }: RowSpan,
+  reach: number,
+): Promise<void> {
+  await insertIds(clickhouse, 'stream_seq BETWEEN {firstSeq:UInt64} AND {lastSeq:UInt64}', {
+    shard: source.shard,
+    fromMs: minReceiveTimeMs,
+    toMs: maxReceiveTimeMs + 1,
+    firstSeq,
+    lastSeq,
+  });
+  await clickhouse.command({
+    query: `
+      INSERT INTO event_ids_reach
+      SELECT {shard:UInt16}, fromUnixTimestamp64Milli({streamCreatedMs:Int64}), {reach:UInt64},
+        fromUnixTimestamp64Milli({maxReceiveTimeMs:Int64}), toDate(now('UTC'))`,
+    query_params: { ...source, reach: Math.max(reach, 0), maxReceiveTimeMs },
+  });
+}
+
+/** Ids and the places of their projects as hex digits in one literal each: tuples take twenty times as long. */
+const selectKeys = (ids: string, places: string, count: number): string => `
+  SELECT millraceEventKey(
+    {projects:Array(String)}[ascii(substring(unhex('${places}'), number + 1, 1))],
+    reinterpretAsUUID(substring(unhex('${ids}'), 16 * number + 1, 16)))
+  FROM numbers(${count}) ORDER BY number`;
+
+type NamedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
+
+/** Of some rows of a batch, those whose event is in event_ids. Throws what the client throws. */
+export async function findStored(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  ids: NamedRows,
+  rows: readonly number[],
+): Promise<number[]> {
+  const rowOf = new Map<string, number>();
+  for (let from = 0; from < rows.length; ) {
+    const { idDigits, placeDigits, projects, end } = nextNames(ids, rows, from);
+    const query = selectKeys(idDigits, placeDigits, end - from);
+    const keys = await readTexts(clickhouse, query, { projects });
+    for (const [n, [key = '']] of keys.entries()) rowOf.set(key, rows[from + n] ?? 0);
+    from = end;
+  }
+  // As literals, because a set that a query makes is looked for in more of the index.
+  const list = [...rowOf.keys()].map(BigInt).join(',');
+  const found = await readTexts(
+    clickhouse,
+    `SELECT DISTINCT event_key FROM event_ids WHERE event_key IN (${list})`,
+  );
+  return found.flatMap(([key = '']) => rowOf.get(key) ?? []);
+}
+
+/** The names of the rows from `from` on that go into one statement; `end` is where the next has to begin. */
+function nextNames(ids: NamedRows, rows: readonly number[], from: number) {
+  /** For each project its place among those of the statement, from 1. */
+  const places = new Map<number, number>();
+  const bytes = Buffer.alloc(16 * (rows.length - from));
+  const placeOf = Buffer.alloc(rows.length - from);
+  let end = from;
+  while (end < rows.length && places.size < maxNamedProjects) {
+    const row = rows[end] ?? 0;
+    const project = ids.projectOf[row] ?? 0;
+    const place = places.get(project) ?? places.size + 1;
+    places.set(project, place);
+    placeOf[end - from] = place;
+    const at = 16 * (end - from);
+    // A UUID from bytes is two little-endian halves.
+    bytes.set(ids.eventIds.subarray(16 * row, 16 * row + 16), at);
+    bytes.subarray(at, at + 8).reverse();
+    bytes.subarray(at + 8, at + 16).reverse();
+    end++;
+  }
+  return {
+    idDigits: bytes.toString('hex', 0, 16 * (end - from)),
+    placeDigits: placeOf.toString('hex', 0, end - from),
+    projects: [...places.keys()].map((project) => ids.projects[project] ?? ''),
+    end,
+  };
+}
+
+/** Rows of numbers. */
+export async function readNumbers(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  query: string,
+  parameters: object,
+): Promise<number[][]> {
+  return (await readTexts(clickhouse, query, parameters)).map((row) => row.map(Number));
+}
+
+/** 64-bit numbers as text, which has all of their digits. */
+async function readTexts(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  query: string,
+  parameters: object = {},
+): Promise<string[][]> {
+  const result = await clickhouse.query({
+    query,
+    format: 'JSONCompactEachRow',
+    query_params: { ...parameters },
+    clickhouse_settings: { max_query_size: String(maxStatementBytes) },
+  });
+  const rows = await result.json<unknown[]>();
+  return rows.map((row) => row.map(String));
+}

@@ -1,0 +1,307 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../platform/config.ts';
+import { EventKeys, writeEventKey } from '../build/event-key.ts';
+import { parseUuid } from '../build/uuid.ts';
+import { type Known, minSeenBytes, periodMs, SeenSet } from './seen-set.ts';
+
+const MiB = 1_048_576;
+const startMs = Date.UTC(2026, 10, 20);
+const hourMs = 3_600_000;
+
+/** Distinct keys, reproducible. */
+function keys(count: number, seed: number): Uint32Array {
+  const words = new Uint32Array(count * 2);
+  let state = seed * 2_654_435_761 + 1;
+  for (let index = 0; index < words.length; index++) {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + index) | 0;
+    words[index] = Math.imul(state ^ (state >>> 13), 0x297a2d39);
+  }
+  for (let row = 0; row < count; row++) words[row * 2] = ((words[row * 2] ?? 0) << 8) ^ seed;
+  return words;
+}
+
+let batches = 0;
+
+/** A batch of one message, whose events occurred as they were received but where said. */
+function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = nowMs): Known {
+  const seq = ++batches;
+  return set.check(
+    {
+      keys: batch,
+      occurTimesMs: new Float64Array(batch.length / 2).fill(occurTimeMs),
+      firstSeq: seq,
+      lastSeq: seq,
+      minReceiveTimeMs: nowMs,
+      maxReceiveTimeMs: nowMs,
+    },
+    nowMs,
+  );
+}
+
+/** As the judge does it, with a table that takes everything at once. */
+function makeRoom(set: SeenSet, nowMs: number): void {
+  while (set.isOver) set.retire(nowMs, set.leaving);
+}
+
+function counts({ stored, maybe }: Known): { stored: number; maybe: number } {
+  return { stored: stored.length, maybe: maybe.length };
+}
+
+const nothing = { stored: 0, maybe: 0 };
+
+/** Fills a set with batches of 50,000 keys a minute; returns when the next is due. */
+function fill(set: SeenSet, count: number, occurTimeMs?: number): number {
+  for (let n = 0; n < count; n++) {
+    const nowMs = startMs + n * 60_000;
+    const known = check(set, keys(50_000, n + 1), nowMs, occurTimeMs);
+    expect(known.stored).toEqual([]);
+    makeRoom(set, nowMs);
+    expect(set.bytes).toBeLessThanOrEqual(minSeenBytes);
+  }
+  return startMs + count * 60_000;
+}
+
+describe('the seen-set', () => {
+  it('knows what was added, and nothing else, within the budget', () => {
+    const set = new SeenSet(32 * MiB);
+    const first = keys(50_000, 1);
+    const second = keys(50_000, 2);
+    expect(counts(check(set, first, startMs))).toEqual(nothing);
+    expect(counts(check(set, second, startMs + 1))).toEqual(nothing);
+    expect(counts(check(set, first, startMs + 2))).toEqual({ stored: 50_000, maybe: 0 });
+    expect(counts(check(set, second, startMs + 3))).toEqual({ stored: 50_000, maybe: 0 });
+    expect(counts(check(set, keys(50_000, 3), startMs + 4))).toEqual(nothing);
+  });
+
+  it('agrees with a plain set for any order of batches and times', () => {
+    const sent = fc.array(
+      fc.record({
+        ids: fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20 }),
+        laterMs: fc.integer({ min: 0, max: 7 * hourMs }),
+      }),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(sent, (batches) => {
+        const set = new SeenSet(minSeenBytes * 2);
+        const lastPeriod = new Map<number, number>();
+        let nowMs = startMs;
+        for (const { ids, laterMs } of batches) {
+          nowMs += laterMs;
+          const oldest = Math.floor((nowMs - 48 * hourMs) / periodMs);
+          const words = Uint32Array.from(ids.flatMap((id) => [id % 7, id]));
+          const isStored = (id: number) =>
+            (lastPeriod.get(id) ?? Number.NEGATIVE_INFINITY) >= oldest;
+          const stored = ids.flatMap((id, row) => (isStored(id) ? [row] : []));
+          expect(check(set, words, nowMs)).toEqual({ stored, maybe: [] });
+          for (const id of ids) {
+            if (!isStored(id)) lastPeriod.set(id, Math.floor(nowMs / periodMs));
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never takes a stored event for new, whenever it occurred and however old its key is', () => {
+    const sizes = fc.array(
+      fc.record({
+        ids: fc.uniqueArray(fc.integer({ min: 1, max: 3_000 }), { maxLength: 50 }),
+        lateMs: fc.integer({ min: -3 * hourMs, max: 40 * hourMs }),
+        laterMs: fc.integer({ min: 0, max: hourMs }),
+      }),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(sizes, (sent) => {
+        const set = new SeenSet(minSeenBytes);
+        const occurred = new Map<number, number>();
+        let nowMs = startMs;
+        for (const { ids, lateMs, laterMs } of sent) {
+          nowMs += laterMs;
+          const words = Uint32Array.from(ids.flatMap((id) => [id % 7, id]));
+          const occurTimesMs = Float64Array.from(ids, (id) => occurred.get(id) ?? nowMs - lateMs);
+          const span = {
+            firstSeq: 1,
+            lastSeq: 1,
+            minReceiveTimeMs: nowMs,
+            maxReceiveTimeMs: nowMs,
+          };
+          const { stored, maybe } = set.check({ keys: words, occurTimesMs, ...span }, nowMs);
+          ids.forEach((id, row) => {
+            if (occurred.has(id)) expect(stored.includes(row) || maybe.includes(row)).toBe(true);
+            else expect(stored.includes(row)).toBe(false);
+            occurred.set(id, occurTimesMs[row] ?? 0);
+          });
+          // As if the budget were used up by this.
+          set.retire(nowMs);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('remembers for 48 hours and forgets within six more', () => {
+    const set = new SeenSet(minSeenBytes);
+    const early = keys(10, 1);
+    check(set, early, startMs);
+    expect(counts(check(new SeenSet(minSeenBytes), early, startMs))).toEqual(nothing);
+    expect(counts(check(set, early, startMs + 48 * hourMs))).toEqual({ stored: 10, maybe: 0 });
+    expect(counts(check(set, early, startMs + 55 * hourMs))).toEqual(nothing);
+    expect(set.bytes).toBeLessThan(2 * MiB);
+  });
+
+  it('beyond the budget says maybe of what it stored, and new of what occurs now', () => {
+    const set = new SeenSet(minSeenBytes);
+    const nowMs = fill(set, 100);
+    for (const n of [0, 30, 60]) {
+      const known = counts(check(set, keys(50_000, n + 1), nowMs, startMs + n * 60_000));
+      expect(known).toEqual({ stored: 0, maybe: 50_000 });
+      makeRoom(set, nowMs);
+    }
+    expect(counts(check(set, keys(50_000, 253), nowMs))).toEqual(nothing);
+    makeRoom(set, nowMs);
+    expect(counts(check(set, keys(50_000, 253), nowMs + 60_000))).toEqual({
+      stored: 50_000,
+      maybe: 0,
+    });
+  });
+
+  it('the latest are known exactly, however many came before', () => {
+    const set = new SeenSet(minSeenBytes);
+    const nowMs = fill(set, 43);
+    for (const n of [41, 42, 43]) {
+      const known = counts(check(set, keys(50_000, n), nowMs, startMs - hourMs));
+      expect(known).toEqual({ stored: 50_000, maybe: 0 });
+    }
+  });
+
+  it('says new of hardly less of the events of one old minute, as long as their fingerprints fit', () => {
+    const set = new SeenSet(minSeenBytes);
+    const nowMs = fill(set, 30, startMs);
+    const { stored, maybe } = counts(check(set, keys(50_000, 252), nowMs, startMs));
+    expect(stored).toBe(0);
+    expect(maybe).toBeLessThan(500);
+  });
+
+  it('keeps what is to occur later until then, so that its minute is not one of old events', () => {
+    const set = new SeenSet(minSeenBytes);
+    const ahead = keys(100, 254);
+    check(set, ahead, startMs, startMs + 50 * 60_000 + 1_000);
+    let nowMs = startMs;
+    for (let n = 0; n < 100; n++) {
+      nowMs = startMs + n * 60_000;
+      expect(counts(check(set, keys(50_000, n + 1), nowMs))).toEqual(nothing);
+      makeRoom(set, nowMs);
+      if (n === 40) {
+        const known = counts(check(set, ahead, nowMs, startMs + 50 * 60_000 + 1_000));
+        expect(known).toEqual({ stored: 100, maybe: 0 });
+      }
+    }
+    const known = counts(check(set, ahead, nowMs, startMs + 50 * 60_000 + 1_000));
+    expect(known).toEqual({ stored: 0, maybe: 100 });
+  });
+
+  it('has the oldest rows leave by their bounds, and says up to where all are gone', () => {
+    const set = new SeenSet(minSeenBytes);
+    const span = { minReceiveTimeMs: startMs - 5, maxReceiveTimeMs: startMs };
+    expect(set.leaving).toBeUndefined();
+    for (let seq = 1; set.leaving === undefined; seq++) {
+      const occurTimesMs = new Float64Array(10_000).fill(startMs);
+      set.check(
+        { keys: keys(10_000, seq), occurTimesMs, firstSeq: 2 * seq, lastSeq: 2 * seq + 1, ...span },
+        startMs,
+      );
+    }
+    // 98,304 keys fill the first of them.
+    expect(set.leaving).toEqual({ firstSeq: 2, lastSeq: 21, ...span });
+    expect(set.reach).toBe(19);
+  });
+
+  it('has nothing leave in the place of keys that were forgotten meanwhile', () => {
+    const set = new SeenSet(minSeenBytes);
+    for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
+    const leaving = set.leaving;
+    const laterMs = startMs + 55 * hourMs;
+    for (let n = 101; n < 108; n++) check(set, keys(40_000, n), laterMs);
+    set.retire(laterMs, leaving);
+    expect(counts(check(set, keys(40_000, 101), laterMs))).toEqual({ stored: 40_000, maybe: 0 });
+  });
+
+  it('says maybe of everything from before rows that were not read', () => {
+    const set = new SeenSet(minSeenBytes);
+    set.addUnread(startMs);
+    const later = startMs + hourMs;
+    expect(counts(check(set, keys(10, 1), later, startMs))).toEqual({ stored: 0, maybe: 10 });
+    expect(counts(check(set, keys(10, 1), later, startMs))).toEqual({ stored: 10, maybe: 0 });
+    expect(counts(check(set, keys(10, 2), later, startMs + 1))).toEqual(nothing);
+    expect(counts(check(set, keys(10, 3), startMs + 55 * hourMs, startMs))).toEqual(nothing);
+  });
+
+  it('refuses a budget that does not hold the batches in hand', () => {
+    expect(() => new SeenSet(1 * MiB)).toThrow('seen-set: the budget is too small');
+    expect(new SeenSet(minSeenBytes).capacity).toBeGreaterThanOrEqual(150_000);
+  });
+
+  it('knows six million exactly with the memory it is given by default', () => {
+    const read = readConfig({}, []);
+    expect(read.kind === 'ok' && new SeenSet(read.config.seenMaxBytes).capacity).toBeGreaterThan(
+      6_000_000,
+    );
+  });
+});
+
+describe('an event key', () => {
+  const secret = randomBytes(32);
+  const key = (project: string, id: string, by = secret): string => {
+    const words = new Uint32Array(4);
+    parseUuid(id, words);
+    const out = new Uint32Array(2);
+    writeEventKey(new EventKeys(by).projectKey(project), words, 0, out, 0);
+    return `${out[0]}-${out[1]}`;
+  };
+
+  it('depends on the project, the id and the secret, and on nothing else', () => {
+    const id = randomUUID();
+    expect(key('p', id)).toBe(key('p', id));
+    expect(key('p', id)).not.toBe(key('q', id));
+    expect(key('p', id)).not.toBe(key('p', id, randomBytes(32)));
+    expect(key('p', id)).not.toBe(key('p', randomUUID()));
+  });
+
+  it('changes in about half of its bits with any bit of the id', () => {
+    const words = new Uint32Array(randomBytes(16).buffer.slice(0, 16));
+    const projectKey = new EventKeys(secret).projectKey('p');
+    const before = new Uint32Array(2);
+    const after = new Uint32Array(2);
+    writeEventKey(projectKey, words, 0, before, 0);
+    let flipped = 0;
+    for (let bit = 0; bit < 128; bit++) {
+      const changed = words.slice();
+      changed[bit >>> 5] = (changed[bit >>> 5] ?? 0) ^ (1 << (bit & 31));
+      writeEventKey(projectKey, changed, 0, after, 0);
+      for (const half of [0, 1]) {
+        let difference = ((before[half] ?? 0) ^ (after[half] ?? 0)) >>> 0;
+        for (; difference !== 0; difference >>>= 1) flipped += difference & 1;
+      }
+    }
+    expect(flipped / 128).toBeGreaterThan(28);
+    expect(flipped / 128).toBeLessThan(36);
+  });
+
+  it('has no clash among a million ids', () => {
+    const projectKey = new EventKeys(secret).projectKey('p');
+    const words = new Uint32Array(4);
+    const out = new Uint32Array(2);
+    const seen = new Set<bigint>();
+    for (let n = 0; n < 1_000_000; n++) {
+      words[n & 3] = n;
+      words[(n + 1) & 3] = 0;
+      writeEventKey(projectKey, words, 0, out, 0);
+      if (n >= 4) seen.add((BigInt(out[0] ?? 0) << 32n) | BigInt(out[1] ?? 0));
+    }
+    expect(seen.size).toBe(999_996);
+  });
+});

@@ -1,0 +1,274 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClickHouse } from '../../platform/clickhouse.ts';
+import { createLog } from '../../platform/log.ts';
+import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { IdTable } from '../build/batch-ids.ts';
+import { EventKeys } from '../build/event-key.ts';
+import { SessionRows } from '../build/sessionless-rows.ts';
+import type { BatchIds } from '../build/thread-messages.ts';
+import { parseUuid } from '../build/uuid.ts';
+import { Judge } from '../write/judge.ts';
+import { findStored, storeIds } from './event-ids.ts';
+import { minSeenBytes, SeenSet } from './seen-set.ts';
+import { loadSeen } from './seen-store.ts';
+
+const hourMs = 3_600_000;
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const eventKeys = new EventKeys(randomBytes(32));
+let engine: TestEngine;
+let clickhouse: ClickHouseClient;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
+});
+
+afterAll(async () => {
+  await clickhouse.close();
+  await engine.stop();
+});
+
+beforeEach(async () => {
+  for (const table of ['events', 'event_ids', 'event_ids_reach']) {
+    await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
+  }
+});
+
+interface Row {
+  project?: string;
+  id?: string;
+  receivedHoursAgo?: number;
+  shard?: number;
+  occurTimeMs?: number;
+  seq?: number;
+}
+
+async function store(rows: readonly Row[]): Promise<string[]> {
+  const values = rows.map((row) => ({
+    project_id: row.project ?? 'p',
+    event_id: row.id ?? randomUUID(),
+    kind: 'k',
+    distinct_id: 'v',
+    session_id: randomUUID(),
+    occur_time: row.occurTimeMs ?? nowMs,
+    receive_time: nowMs - (row.receivedHoursAgo ?? 1) * hourMs,
+    shard: row.shard ?? 0,
+    stream_seq: row.seq ?? 1,
+  }));
+  await clickhouse.insert({ table: 'events', values, format: 'JSONEachRow' });
+  return values.map(({ event_id }) => event_id);
+}
+
+function batchOf(
+  events: readonly { project?: string; id: string; occurTimeMs?: number }[],
+): BatchIds {
+  const table = new IdTable(eventKeys);
+  const words = new Uint32Array(4);
+  for (const { project = 'p', id, occurTimeMs = nowMs } of events) {
+    table.beginRequest(project, nowMs);
+    expect(parseUuid(id, words)).toBe(true);
+    table.add(words, occurTimeMs);
+  }
+  return {
+    ...table.snapshot(),
+    firstSeq: 1,
+    lastSeq: 1,
+    sessionless: new SessionRows().snapshot(),
+  };
+}
+
+const source = { shard: 0, streamCreatedMs: nowMs - 100 * hourMs };
+
+async function load(shard = 0) {
+  const seen = new SeenSet(minSeenBytes);
+  const loaded = await loadSeen(clickhouse, seen, eventKeys, { ...source, shard, nowMs });
+  return { seen, loaded };
+}
+
+function judgeOf(seen: SeenSet): Judge {
+  return new Judge({
+    seen,
+    clock: { nowMs: () => nowMs },
+    findStored: (batch, rows) => findStored(clickhouse, batch, rows),
+    storeIds: (span, reach) => storeIds(clickhouse, source, span, reach),
+  });
+}
+
+/** The rows of a batch that a set leaves out, with the table's help. */
+async function dropped(seen: SeenSet, ids: BatchIds, judge = judgeOf(seen)): Promise<number[]> {
+  const { dropped: bits } = await judge.judge(ids);
+  return Array.from({ length: ids.rows }, (_, row) => row).filter(
+    (row) => ((bits?.[row >>> 3] ?? 0) & (1 << (row & 7))) !== 0,
+  );
+}
+
+describe('loading', () => {
+  it('brings back exactly the ids that were stored in the window', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({
+      project: `project ${n % 3} ${'ü'.repeat(n % 50)}`,
+      receivedHoursAgo: (n % 47) + 0.5,
+    }));
+    const ids = await store(rows);
+    const { seen, loaded } = await load();
+    expect(loaded).toBe(2_000);
+    const known = ids.map((id, n) => ({ id, project: rows[n]?.project ?? '' }));
+    const others = ids.map((id) => ({ id, project: 'another' }));
+    expect(await dropped(seen, batchOf([...known, ...others]))).toEqual(known.map((_, n) => n));
+  });
+
+  it('leaves out what another shard stored and what is older than the window', async () => {
+    await store([{}, { receivedHoursAgo: 31 }, { receivedHoursAgo: -1 }]);
+    await store([{ shard: 1 }, { receivedHoursAgo: 60 }, { shard: 1, receivedHoursAgo: 60 }]);
+    expect((await load()).loaded).toBe(3);
+    expect((await load(1)).loaded).toBe(1);
+  });
+
+  it('of an empty table loads nothing', async () => {
+    expect((await load()).loaded).toBe(0);
+  });
+
+  it('beyond the budget reads the newest and has the table asked for the others', async () => {
+    await storeNumbered(0, 600_000, 20);
+    const [fresh = '', stale = ''] = await store([
+      { receivedHoursAgo: 1 },
+      { receivedHoursAgo: 20 },
+    ]);
+    const { seen, loaded } = await load();
+    // As many of the newest as fit; of the others only what occurred later, as the stale one says it did.
+    expect(loaded).toBeGreaterThan(seen.capacity - 20_000);
+    expect(loaded).toBeLessThanOrEqual(seen.capacity + 1);
+    const known = [0, 299_999, 599_999].map((n) => ({
+      id: numbered(n),
+      occurTimeMs: timeOf(n, 20),
+    }));
+    const ids = batchOf([{ id: fresh }, { id: stale }, { id: randomUUID() }, ...known]);
+    expect(await dropped(seen, ids)).toEqual([0, 1, 3, 4, 5]);
+  });
+
+  it('of the next start finds what was put away and what was not', async () => {
+    await storeNumbered(0, 300_000, 30);
+    const first = judgeOf((await load()).seen);
+    // Each batch is stored before the next but one is judged, as the writer does it.
+    for (let from = 300_000; from < 900_000; from += 50_000) {
+      const batch = numberedBatch(from, 50_000, 10);
+      expect((await first.judge(batch)).dropped).toBeUndefined();
+      await storeNumbered(from, 50_000, 10);
+    }
+    expect(await count('event_ids_reach')).toBeGreaterThan(1);
+    const repeats = [0, 299_999, 300_000, 500_000, 700_000, 899_999].map((n) => ({
+      id: numbered(n),
+      occurTimeMs: timeOf(n, n < 300_000 ? 30 : 10),
+    }));
+    const ids = batchOf([...repeats, { id: randomUUID(), occurTimeMs: at(10) }]);
+    const all = repeats.map((_, row) => row);
+    const { seen, loaded } = await load();
+    expect(loaded).toBeLessThanOrEqual(seen.capacity);
+    expect(loaded).toBeGreaterThan(seen.capacity / 2);
+    expect(await dropped(seen, ids)).toEqual(all);
+    expect((await count('event_ids')) + loaded).toBeGreaterThanOrEqual(900_000);
+  }, 60_000);
+});
+
+describe('looking up', () => {
+  it('finds what was put away, per project, in any number', async () => {
+    const rows = Array.from({ length: 9_000 }, (_, n) => ({ project: `p${n % 2}` }));
+    const ids = await store(rows);
+    await storeIds(clickhouse, source, everything, 1);
+    const events = ids.map((id, n) => ({ id, project: `p${n % 4}` }));
+    const batch = batchOf(events);
+    const asked = events.map((_, n) => n).filter((n) => n % 3 !== 0);
+    const expected = asked.filter((n) => n % 4 < 2);
+    expect((await findStored(clickhouse, batch, asked)).toSorted((a, b) => a - b)).toEqual(
+      expected,
+    );
+  });
+
+  it('finds the rows within the bounds of what was put away, and no others of the shard', async () => {
+    const ids = await store([
+      { seq: 4 },
+      { seq: 5 },
+      { seq: 9 },
+      { seq: 10 },
+      { seq: 5, receivedHoursAgo: 3 },
+      { seq: 5, shard: 1 },
+    ]);
+    const span = { ...everything, firstSeq: 5, lastSeq: 9, minReceiveTimeMs: at(2) };
+    await storeIds(clickhouse, source, span, 9);
+    const batch = batchOf(ids.map((id) => ({ id })));
+    const found = await findStored(clickhouse, batch, [0, 1, 2, 3, 4, 5]);
+    expect(found.toSorted((a, b) => a - b)).toEqual([1, 2]);
+  });
+
+  it('copes with more projects than a URL should hold', async () => {
+    const rows = Array.from({ length: 500 }, (_, n) => ({ project: `project ${n}` }));
+    const ids = await store(rows);
+    await storeIds(clickhouse, source, everything, 1);
+    const events = ids.map((id, n) => ({ id, project: `project ${n - (n % 2)}` }));
+    const found = await findStored(
+      clickhouse,
+      batchOf(events),
+      events.map((_, n) => n),
+    );
+    expect(found.toSorted((a, b) => a - b)).toEqual(
+      ids.map((_, n) => n).filter((n) => n % 2 === 0),
+    );
+  });
+});
+
+const everything = {
+  firstSeq: 0,
+  lastSeq: 1_000_000,
+  minReceiveTimeMs: at(48),
+  maxReceiveTimeMs: nowMs,
+};
+
+function at(hoursAgo: number): number {
+  return nowMs - hoursAgo * hourMs;
+}
+
+function numbered(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+}
+
+/** When an event occurred and was received: with a thousand others, a message a second. */
+function timeOf(n: number, hoursAgo: number): number {
+  return at(hoursAgo) + Math.floor(n / 1_000) * 1_000;
+}
+
+/** Stores rows whose ids are `numbered`. */
+async function storeNumbered(from: number, rows: number, hoursAgo: number): Promise<void> {
+  await clickhouse.command({
+    query: `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, shard, stream_seq)
+      SELECT 'p', toUUID(concat('00000000-0000-4000-8000-', leftPad(toString(number), 12, '0'))), 'k', 'v',
+        generateUUIDv4(), {time:DateTime64(3)} + toIntervalSecond(intDiv(number, 1000)) AS time, time, 0,
+        2 + intDiv(number, 1000)
+      FROM numbers({from:UInt64}, {rows:UInt64})`,
+    query_params: { from, rows, time: new Date(at(hoursAgo)) },
+  });
+}
+
+function numberedBatch(from: number, rows: number, hoursAgo: number): BatchIds {
+  const events = Array.from({ length: rows }, (_, n) => ({
+    id: numbered(from + n),
+    occurTimeMs: timeOf(from + n, hoursAgo),
+  }));
+  return {
+    ...batchOf(events),
+    firstSeq: 2 + Math.floor(from / 1_000),
+    lastSeq: 2 + Math.floor((from + rows - 1) / 1_000),
+    minReceiveTimeMs: timeOf(from, hoursAgo),
+    maxReceiveTimeMs: timeOf(from + rows - 1, hoursAgo),
+  };
+}
+
+async function count(table: 'event_ids' | 'event_ids_reach'): Promise<number> {
+  const result = await clickhouse.query({
+    query: 'SELECT count() FROM {table:Identifier}',
+    query_params: { table },
+    format: 'JSONCompactEachRow',
+  });
+  const [[rows] = []] = await result.json<[unknown]>();
+  return Number(rows);
+}

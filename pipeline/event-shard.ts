@@ -1,0 +1,271 @@
+// One shard's writer with all its parts: takes the shard over, loads what was stored, writes until it is stopped. A
+// table of contents; each part has a file of its own.
+
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { insertArrow } from '../platform/clickhouse.ts';
+import type { Clock } from '../platform/clock.ts';
+import { freeMemory } from '../platform/free-memory.ts';
+import { openBucket } from '../platform/kv.ts';
+import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
+import type { Log } from '../platform/log.ts';
+import { maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
+import { retry } from '../platform/retry.ts';
+import { buckets, eventsStream } from '../platform/topology.ts';
+import type { EventKeys } from './build/event-key.ts';
+import type { BuilderPool } from './build/pool.ts';
+import { createDeadLetters } from './consume/dead-letter.ts';
+import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
+import { forgetBytes, packMessages, readAgain } from './consume/message-batch.ts';
+import { MessageSource, type SourceLimits } from './consume/message-source.ts';
+import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
+import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
+import { loadSeen } from './dedup/seen-store.ts';
+import type { PipelineMetrics } from './metrics.ts';
+import { findSessions, loadSessions, type StoredRows } from './sessions/session-store.ts';
+import { Sessions } from './sessions/sessions.ts';
+import { Audit } from './write/audit.ts';
+import { createInsert } from './write/insert.ts';
+import { Judge } from './write/judge.ts';
+import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
+import {
+  type DoneBatch,
+  runWriter,
+  type WriterEnd,
+  type WriterParts,
+  type WriterState,
+} from './write/writer.ts';
+
+export interface ShardOptions {
+  nats: NatsConnection;
+  clickhouse: ClickHouseClient;
+  shard: number;
+  pool: BuilderPool;
+  eventKeys: EventKeys;
+  seenMaxBytes: number;
+  clock: Clock;
+  log: Log;
+  metrics: PipelineMetrics;
+  /** Ends the source; what is queued is still written. */
+  stop: AbortSignal;
+  /** Ends every wait; what is pending stays pending. */
+  abort: AbortSignal;
+  onState(state: WriterState): void;
+}
+
+/** Two of these and a pull are in memory at once. */
+const sourceLimits: SourceLimits = {
+  maxRows: maxBatchRows,
+  maxBytes: 32 * 1_048_576,
+  // Two batches stay below the consumer's max_ack_pending.
+  maxMessages: 8_000,
+  minWaitMs: 100,
+  // Two and a half parts a second at most: what an event waits for the others, half of it on average.
+  minIntervalMs: 400,
+  maxWaitMs: maxBatchWaitMs,
+};
+const buildTries = 3;
+/** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
+const maxSpareBytes = 16 * 1_048_576;
+const dayMs = 86_400_000;
+/** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
+const maxLoadedSessions = 100_000;
+const recountEveryMs = 30_000;
+
+type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
+export async function runShard(options: ShardOptions): Promise<WriterEnd> {
+  const { nats, shard, log } = options;
+  const untilAnswered: UntilAnswered = (call) =>
+    retry(call, {
+      signal: options.abort,
+      baseMs: 50,
+      capMs: 2_000,
+      onFailure: ({ error, attempt }) => log.warn({ shard, attempt, err: error }, 'a call failed'),
+    });
+  options.onState('loading');
+  const created = await untilAnswered(() => streamCreated(nats, eventsStream(shard)));
+  const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
+  const { ledger, found } = await takeOverLedger({
+    bucket,
+    key: `shard.${shard}`,
+    streamCreated: created,
+    writer: randomUUID(),
+    retry: untilAnswered,
+  });
+  const seenSource = { shard, streamCreatedMs: Date.parse(created) };
+  const { seen, loaded } = await untilAnswered(() => loadSeenSet(options, seenSource));
+  const storedRows = (): StoredRows => ({
+    shard,
+    // Without a record nothing says which rows were left unfinished: all that are there count.
+    hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
+    streamCreatedMs: Date.parse(created),
+  });
+  const sessions = await untilAnswered(() => openSessions(options, storedRows, untilAnswered));
+  log.info({ shard, found, hwm: ledger.hwm, loaded }, 'writing a shard');
+  const stream = openEventStream({
+    connection: nats,
+    stream: eventsStream(shard),
+    created,
+    retry: untilAnswered,
+  });
+  const source = new MessageSource(stream, sourceLimits);
+  const stopSource = () => source.stop();
+  options.stop.addEventListener('abort', stopSource);
+  if (options.stop.aborted) stopSource();
+  const books = openBooks(options, seen);
+  try {
+    const opened = { ledger, source, stream, seen, seenSource, sessions, untilAnswered };
+    const parts = writerParts(options, opened);
+    const onDone = (done: DoneBatch) => {
+      sessions.done();
+      books.record(done);
+    };
+    return await runWriter({ ...parts, onDone }, `events:${created}:${shard}`);
+  } finally {
+    options.stop.removeEventListener('abort', stopSource);
+    source.stop();
+    books.close();
+  }
+}
+
+/** A new set each try: one that was filled halfway must not be filled again. */
+async function loadSeenSet(
+  { clickhouse, seenMaxBytes, eventKeys, clock }: ShardOptions,
+  source: SeenSource,
+): Promise<{ seen: SeenSet; loaded: number }> {
+  const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
+  const loaded = await loadSeen(clickhouse, seen, eventKeys, { ...source, nowMs: clock.nowMs() });
+  return { seen, loaded };
+}
+
+/** With the sessions that an event of today or yesterday may continue. */
+async function openSessions(
+  { clickhouse, clock }: ShardOptions,
+  storedRows: () => StoredRows,
+  untilAnswered: UntilAnswered,
+): Promise<Sessions> {
+  const sessions = new Sessions({
+    find: (visitors, fromMs, toMs) =>
+      untilAnswered(() => findSessions(clickhouse, storedRows(), visitors, fromMs, toMs)),
+  });
+  const yesterdayMs = (Math.floor(clock.nowMs() / dayMs) - 1) * dayMs;
+  const loaded = await loadSessions(
+    clickhouse,
+    storedRows(),
+    yesterdayMs - 2 * sessionInactivityMs,
+    maxLoadedSessions,
+  );
+  sessions.load(loaded.sessions, loaded.completeFromMs);
+  return sessions;
+}
+
+interface Opened {
+  ledger: Ledger;
+  source: MessageSource;
+  stream: EventStream;
+  seen: SeenSet;
+  seenSource: SeenSource;
+  sessions: Sessions;
+  untilAnswered: UntilAnswered;
+}
+
+function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, 'onDone'> {
+  const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
+  const { ledger, source, stream, seen, seenSource, sessions, untilAnswered } = opened;
+  const label = { shard: String(shard) };
+  const judge = new Judge({
+    seen,
+    clock,
+    findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
+    storeIds: (span, reach) => untilAnswered(() => storeIds(clickhouse, seenSource, span, reach)),
+  });
+  return {
+    ledger,
+    source,
+    readAgain: (ranges) => readAgain(stream, ranges),
+    build: createBuild(options),
+    judge: (ids) => judge.judge(ids),
+    assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
+    remember: (ids) => judge.remember(ids),
+    publishDeadLetters: createDeadLetters({
+      broker: nats.jetstream(),
+      shard,
+      stream: eventsStream(shard),
+      streamCreated: ledger.streamCreated,
+      maxPayloadBytes: maxPayloadBytes(nats),
+      retry: untilAnswered,
+    }),
+    insert: createInsert({
+      insertArrow: (arrow, token) => insertArrow(clickhouse, 'events', arrow, token),
+      signal: abort,
+      log,
+      onInserted: (seconds, { arrow }) => {
+        metrics.insertSeconds.observe(label, seconds);
+        freeMemory(arrow);
+      },
+      onFailures: (count) => metrics.insertFailures.set(label, count),
+    }),
+    onState: options.onState,
+  };
+}
+
+/** Returns a function that builds a batch, anew where its thread died. */
+function createBuild({ pool, shard, log, metrics }: ShardOptions): WriterParts['build'] {
+  let spare: ArrayBuffer | undefined;
+  return async (batch, judge) => {
+    for (let attempt = 1; ; attempt++) {
+      const startedMs = performance.now();
+      try {
+        const messages = packMessages(batch, spare);
+        spare = undefined;
+        const built = await pool.build(shard, messages, judge);
+        const { buffer } = messages.bytes;
+        if (buffer.byteLength <= maxSpareBytes) spare = buffer;
+        const seconds = (performance.now() - startedMs) / 1_000;
+        metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
+        forgetBytes(batch);
+        return built;
+      } catch (error) {
+        if (attempt === buildTries) throw error;
+        log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
+      } finally {
+        metrics.activeBuilds.set(pool.active);
+      }
+    }
+  };
+}
+
+/** Counts what is done, and audits it every half minute until closed. */
+function openBooks(options: ShardOptions, seen: SeenSet) {
+  const { clickhouse, shard, clock, log, metrics } = options;
+  const label = { shard: String(shard) };
+  const audit = new Audit({
+    clickhouse,
+    shard,
+    log,
+    onUnaccounted: (events) => metrics.unaccountedEvents.inc(label, events),
+    onDifference: (rows) => metrics.auditDifference.set(label, rows),
+  });
+  const recount = setInterval(() => {
+    audit.recount().catch((error: unknown) => log.warn({ shard, err: error }, 'a recount failed'));
+  }, recountEveryMs);
+  recount.unref();
+  return {
+    record(done: DoneBatch): void {
+      const { stored, duplicates, deadLetters } = done.pending.counts;
+      metrics.events.inc({ ...label, outcome: 'stored' }, stored);
+      metrics.events.inc({ ...label, outcome: 'duplicate' }, duplicates);
+      metrics.events.inc({ ...label, outcome: 'dead_letter' }, deadLetters);
+      metrics.batches.inc(label);
+      metrics.batchRows.observe(label, stored);
+      metrics.seenBytes.set(label, seen.bytes);
+      if (done.ids.rows > 0) {
+        metrics.lagSeconds.set(label, (clock.nowMs() - done.ids.minReceiveTimeMs) / 1_000);
+      }
+      audit.record(done);
+    },
+    close: () => clearInterval(recount),
+  };
+}

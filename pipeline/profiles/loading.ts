@@ -1,0 +1,121 @@
+// What a batch's changes look at, from memory or from the table, before they are applied: the records of the ids that
+// they name, their members where a change asks for these, and the roots and owners above them.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { ProfileCache } from './cache.ts';
+import { idsOf, ProfileChanges, type QueuedChange } from './changes.ts';
+import { newRecord, type ProfileRecord, recordKey } from './record.ts';
+import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './store.ts';
+
+export interface LoadingOptions {
+  clickhouse: ClickHouseClient;
+  cache: ProfileCache;
+  untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+export interface LoadingBounds {
+  /** What the engine may answer to one read; 0 for any. */
+  maxBytes: number;
+  /** Characters of all traits, those from memory included. */
+  maxTraitsLength: number;
+}
+
+/** Nothing is applied yet; too-large where the bounds do not hold it. */
+export async function loadProfiles(
+  options: LoadingOptions,
+  queued: readonly QueuedChange[],
+  bounds: LoadingBounds,
+): Promise<ProfileChanges | 'too-large'> {
+  const loading = new Loading(options, bounds);
+  const records = new Map<string, ProfileName>();
+  const groups = new Map<string, ProfileName>();
+  for (const { projectId, change } of queued) {
+    const ids = idsOf(change);
+    for (const id of ids.records) records.set(recordKey(projectId, id), named(projectId, id));
+    for (const id of ids.groups) groups.set(recordKey(projectId, id), named(projectId, id));
+  }
+  await loading.fetch(records.values());
+  if (groups.size > 0) await loading.fetchMembers(groups);
+  while (!loading.isTooLarge && (await loading.fetchAbove(groups.size > 0))) {
+    // Each turn is one step up the longest chain of owners.
+  }
+  return loading.isTooLarge ? 'too-large' : loading.changes;
+}
+
+class Loading {
+  readonly changes = new ProfileChanges();
+  readonly #options: LoadingOptions;
+  readonly #bounds: LoadingBounds;
+  #traitsLength = 0;
+  #isRefused = false;
+
+  constructor(options: LoadingOptions, bounds: LoadingBounds) {
+    this.#options = options;
+    this.#bounds = bounds;
+  }
+
+  get isTooLarge(): boolean {
+    return this.#isRefused || this.#traitsLength > this.#bounds.maxTraitsLength;
+  }
+
+  /** Adds the records of these ids, from memory or from the table. */
+  async fetch(names: Iterable<ProfileName>): Promise<void> {
+    const { clickhouse, cache } = this.#options;
+    const unknown: ProfileName[] = [];
+    for (const name of names) {
+      if (this.changes.has(name.projectId, name.distinctId)) continue;
+      const held = cache.get(name.projectId, name.distinctId);
+      if (held === undefined) unknown.push(name);
+      else this.#add(held);
+    }
+    if (unknown.length === 0) return;
+    await this.#read((maxBytes) => loadRecords(clickhouse, unknown, maxBytes));
+    for (const { projectId, distinctId } of unknown) this.#add(newRecord(projectId, distinctId));
+  }
+
+  /** Adds the members of these ids, and of their roots: the group of an id that is merged is its root's. */
+  async fetchMembers(groups: Map<string, ProfileName>): Promise<void> {
+    for (const { projectId, distinctId, root } of [...this.changes.records()]) {
+      const isGroup = groups.has(recordKey(projectId, distinctId));
+      if (isGroup && root !== '') groups.set(recordKey(projectId, root), named(projectId, root));
+    }
+    const { clickhouse } = this.#options;
+    await this.#read((maxBytes) => loadMembers(clickhouse, [...groups.values()], maxBytes));
+  }
+
+  /** Adds the roots, and where asked the owners, of what was added; false where nothing was missing. */
+  async fetchAbove(withOwners: boolean): Promise<boolean> {
+    const above = new Map<string, ProfileName>();
+    for (const { projectId, root, owner } of this.changes.records()) {
+      for (const id of withOwners ? [root, owner] : [root]) {
+        const isMissing = id !== '' && !this.changes.has(projectId, id);
+        if (isMissing) above.set(recordKey(projectId, id), named(projectId, id));
+      }
+    }
+    await this.fetch(above.values());
+    return above.size > 0;
+  }
+
+  async #read(load: (maxBytes: number) => Promise<ProfileRecord[]>): Promise<void> {
+    if (this.isTooLarge) return;
+    const { cache, untilAnswered } = this.#options;
+    const found = await untilAnswered(() =>
+      load(this.#bounds.maxBytes).catch((error) => {
+        if (!isTooLarge(error)) throw error;
+        this.#isRefused = true;
+        return [];
+      }),
+    );
+    for (const record of found) this.#add(cache.get(record.projectId, record.distinctId) ?? record);
+  }
+
+  #add(record: ProfileRecord): void {
+    if (this.changes.has(record.projectId, record.distinctId)) return;
+    this.changes.add(record);
+    this.#traitsLength += record.traits?.length ?? 0;
+  }
+}
+
+function named(projectId: string, distinctId: string): ProfileName {
+  return { projectId, distinctId };
+}

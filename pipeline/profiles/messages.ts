@@ -1,0 +1,83 @@
+// What the messages of a profiles stream ask for, in order, and what of them cannot be done. Ingest writes none such:
+// whoever did must not hold everybody up, so nothing gets past here that the engine could refuse.
+
+import { decodeFrame, type FrameRequest, frameEvents } from '../../proto/wire/frame.ts';
+import { decodeChange } from '../../proto/wire/profile-change.ts';
+import type { DeadLetter } from '../build/thread-messages.ts';
+import type { StreamMessage } from '../consume/event-stream.ts';
+import type { QueuedChange } from './changes.ts';
+
+export interface ProfileMessages {
+  changes: QueuedChange[];
+  deadLetters: DeadLetter[];
+}
+
+/** Far in the future, and still a moment that the engine's times hold. */
+const maxReceiveTimeMs = Date.UTC(2200, 0, 1);
+
+export function readProfileMessages(messages: readonly StreamMessage[]): ProfileMessages {
+  const read: ProfileMessages = { changes: [], deadLetters: [] };
+  for (const message of messages) {
+    const requests = requestsOf(message);
+    if (requests === undefined) read.deadLetters.push(letterOfFrame(message));
+    for (const [place, request] of (requests ?? []).entries()) {
+      const change = changeOf(request);
+      if (change === undefined) read.deadLetters.push(letterOf(message.seq, place, request));
+      else read.changes.push(change);
+    }
+  }
+  return read;
+}
+
+function requestsOf({ data }: StreamMessage): FrameRequest[] | undefined {
+  try {
+    return decodeFrame(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function changeOf({ context, body }: FrameRequest): QueuedChange | undefined {
+  if (!isKnown(context)) return undefined;
+  const { projectId, receiveTimeMs } = context;
+  try {
+    return { projectId, receiveTimeMs, change: decodeChange(body) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A frame's contexts are JSON of whoever wrote it. */
+function isKnown(context: unknown): context is { projectId: string; receiveTimeMs: number } {
+  if (typeof context !== 'object' || context === null) return false;
+  const projectId: unknown = Reflect.get(context, 'projectId');
+  const receiveTimeMs: unknown = Reflect.get(context, 'receiveTimeMs');
+  if (typeof projectId !== 'string' || !/^[\w-]+$/.test(projectId)) return false;
+  if (typeof receiveTimeMs !== 'number' || !Number.isSafeInteger(receiveTimeMs)) return false;
+  return receiveTimeMs >= 0 && receiveTimeMs < maxReceiveTimeMs;
+}
+
+function letterOfFrame({ seq, data }: StreamMessage): DeadLetter {
+  return {
+    streamSeq: seq,
+    request: undefined,
+    event: undefined,
+    reason: 'frame_unreadable',
+    projectId: undefined,
+    events: frameEvents(data),
+    content: data,
+  };
+}
+
+function letterOf(streamSeq: number, place: number, request: FrameRequest): DeadLetter {
+  const { context, body, events } = request;
+  return {
+    streamSeq,
+    request: place,
+    event: undefined,
+    reason: 'request_unreadable',
+    projectId: isKnown(context) ? context.projectId : undefined,
+    events,
+    content: body,
+  };
+}

@@ -1,0 +1,126 @@
+// What sessions.ts needs of the table: the sessions that may still go on when a writer starts, and those of some
+// visitors that its memory has let go. Only rows that are surely stored count: see seen-store.ts.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import { splitVisitorKey, visitorKey } from '../build/visitor-key.ts';
+import type { StoredSession } from './sessions.ts';
+
+/** Which rows count: those of earlier streams, and of this one what lies up to `hwm`. */
+export interface StoredRows {
+  shard: number;
+  hwm: number;
+  streamCreatedMs: number;
+}
+
+/** Text of ids in one statement: within the engine's default limit of 256 KiB. */
+const maxListCharacters = 128 * 1_024;
+/** Parameters travel in the URL; beyond this sessions are looked for by time and id alone. */
+const maxNamedProjects = 100;
+
+const derivedRows = `
+  session_derived AND shard = {shard:UInt16}
+  AND (stream_seq <= {hwm:UInt64} OR receive_time < fromUnixTimestamp64Milli({createdMs:Int64}))
+  AND occur_time >= fromUnixTimestamp64Milli({fromMs:Int64})`;
+
+const sessionFields = `
+  project_id, toString(session_id) AS id, groupUniqArray(distinct_id) AS visitors,
+  toUnixTimestamp64Milli(min(occur_time)) AS first_ms, toUnixTimestamp64Milli(max(occur_time)) AS last_ms`;
+
+const selectLatest = `
+  SELECT ${sessionFields} FROM events WHERE ${derivedRows}
+  GROUP BY project_id, session_id ORDER BY last_ms DESC LIMIT {most:UInt32}`;
+
+const selectOf = (distinctIds: string): string => `
+  SELECT ${sessionFields} FROM events WHERE ${derivedRows}
+    AND occur_time <= fromUnixTimestamp64Milli({toMs:Int64})
+    AND (empty({projects:Array(String)}) OR project_id IN {projects:Array(String)})
+    AND distinct_id IN (${distinctIds})
+  GROUP BY project_id, session_id`;
+
+/**
+ * The sessions with rows at or after `fromMs`, the latest `most` of them, and from when on they are all that there are.
+ * Throws what the client throws.
+ */
+export async function loadSessions(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  rows: StoredRows,
+  fromMs: number,
+  most: number,
+): Promise<{ sessions: StoredSession[]; completeFromMs: number }> {
+  const params = { ...paramsOf(rows, fromMs), most };
+  const sessions = await read(clickhouse, selectLatest, params);
+  // Others may have ended in the same millisecond as the last one that was read.
+  const completeFromMs = sessions.length < most ? fromMs : (sessions.at(-1)?.lastMs ?? fromMs) + 1;
+  return { sessions, completeFromMs };
+}
+
+/** The sessions of these visitors with rows from `fromMs` to `toMs`. Throws what the client throws. */
+export async function findSessions(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  rows: StoredRows,
+  visitors: readonly string[],
+  fromMs: number,
+  toMs: number,
+): Promise<StoredSession[]> {
+  const asked = new Set(visitors);
+  const projects = [...new Set(visitors.map((visitor) => splitVisitorKey(visitor).projectId))];
+  const params = {
+    ...paramsOf(rows, fromMs),
+    toMs,
+    projects: projects.length <= maxNamedProjects ? projects : [],
+  };
+  const found: StoredSession[] = [];
+  for (const list of listsOf(visitors)) {
+    const sessions = await read(clickhouse, selectOf(list), params);
+    // The same id may be somebody else's in another project.
+    found.push(...sessions.filter((session) => session.visitors.some((key) => asked.has(key))));
+  }
+  return found;
+}
+
+function paramsOf(rows: StoredRows, fromMs: number): Record<string, number> {
+  return { shard: rows.shard, hwm: rows.hwm, createdMs: rows.streamCreatedMs, fromMs };
+}
+
+/** Lists of ids for a statement, in hex, so that nothing of an id gets into its text. */
+function listsOf(visitors: readonly string[]): string[] {
+  const lists: string[] = [];
+  let list = '';
+  for (const visitor of visitors) {
+    const { distinctId } = splitVisitorKey(visitor);
+    const item = `unhex('${Buffer.from(distinctId).toString('hex')}')`;
+    if (list.length + item.length > maxListCharacters) {
+      lists.push(list);
+      list = '';
+    }
+    list = list === '' ? item : `${list},${item}`;
+  }
+  return [...lists, list];
+}
+
+type SessionRow = [
+  projectId: string,
+  id: string,
+  distinctIds: string[],
+  firstMs: string,
+  lastMs: string,
+];
+
+async function read(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+  query: string,
+  params: Record<string, unknown>,
+): Promise<StoredSession[]> {
+  const result = await clickhouse.query({
+    query,
+    format: 'JSONCompactEachRow',
+    query_params: params,
+  });
+  const rows = await result.json<SessionRow>();
+  return rows.map(([projectId, id, distinctIds, firstMs, lastMs]) => ({
+    id,
+    firstMs: Number(firstMs),
+    lastMs: Number(lastMs),
+    visitors: distinctIds.map((distinctId) => visitorKey(projectId, distinctId)),
+  }));
+}

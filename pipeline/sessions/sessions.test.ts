@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SessionModel } from '../../test/session-model.ts';
+import { SessionRows } from '../build/sessionless-rows.ts';
+import type { SessionlessRows } from '../build/thread-messages.ts';
+import { formatUuid } from '../build/uuid.ts';
+import { type FindSessions, Sessions, type StoredSession, sessionIdOf } from './sessions.ts';
+
+const minute = 60_000;
+const midnight = Date.UTC(2026, 10, 20);
+
+interface Event {
+  distinctId: string;
+  otherId: string;
+  timeMs: number;
+}
+
+function at(minutes: number, distinctId = 'a', otherId = ''): Event {
+  return { distinctId, otherId, timeMs: midnight + Math.round(minutes * minute) };
+}
+
+function rowsOf(events: readonly Event[]): SessionlessRows {
+  const rows = new SessionRows();
+  for (const [row, { distinctId, otherId, timeMs }] of events.entries()) {
+    rows.add(row, 'p', distinctId, otherId, timeMs);
+  }
+  return rows.snapshot();
+}
+
+function idsOf(bytes: Uint8Array): string[] {
+  return Array.from({ length: bytes.length / 16 }, (_, row) =>
+    formatUuid(bytes.subarray(row * 16, row * 16 + 16)),
+  );
+}
+
+const nothing: FindSessions = async () => [];
+
+/** Assigns batches in memory that holds everything. */
+async function assign(...batches: Event[][]): Promise<string[][]> {
+  const sessions = new Sessions({ find: nothing });
+  sessions.load([], Number.NEGATIVE_INFINITY);
+  const ids: string[][] = [];
+  for (const batch of batches) {
+    ids.push(idsOf(await sessions.assign(rowsOf(batch), undefined)));
+    sessions.done();
+  }
+  return ids;
+}
+
+/** The sessions as letters in the order of their first event: 'aab'. */
+async function shape(...batches: Event[][]): Promise<string> {
+  const order: string[] = [];
+  return (await assign(...batches))
+    .flat()
+    .map((id) => {
+      if (!order.includes(id)) order.push(id);
+      return String.fromCharCode('a'.charCodeAt(0) + order.indexOf(id));
+    })
+    .join('');
+}
+
+describe('a session', () => {
+  it('goes on for half an hour after its last event, to the millisecond', async () => {
+    expect(await shape([at(600), at(630), at(660)])).toBe('aaa');
+    expect(await shape([at(600)], [at(630)])).toBe('aa');
+    expect(await shape([at(600), { ...at(630), timeMs: at(630).timeMs + 1 }])).toBe('ab');
+  });
+
+  it('takes in an event that is up to half an hour before its first one, and from then on more', async () => {
+    expect(await shape([at(600), at(570), at(540), at(509)])).toBe('aaab');
+  });
+
+  it('is the nearer one where two are in reach, and never becomes one with another', async () => {
+    expect(await shape([at(600), at(650), at(630)])).toBe('abb');
+    expect(await shape([at(600), at(650), at(620)])).toBe('aba');
+    expect(await shape([at(600), at(650), at(620), at(630), at(600), at(650)])).toBe('abaaab');
+  });
+
+  it('is one visitor’s of one project', async () => {
+    expect(await shape([at(600, 'a'), at(600, 'b'), at(601, 'a')])).toBe('aba');
+    const rows = new SessionRows();
+    rows.add(0, 'p', 'a', '', midnight);
+    rows.add(1, 'q', 'a', '', midnight);
+    const sessions = new Sessions({ find: nothing });
+    const [p, q] = idsOf(await sessions.assign(rows.snapshot(), undefined));
+    expect(p).not.toBe(q);
+  });
+
+  it('is named by its first event, for ever', async () => {
+    const [[first, second] = []] = await assign([at(600), at(590)]);
+    expect(first).toBe(sessionIdOf('p\0a', at(600).timeMs));
+    expect(second).toBe(first);
+    expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it('is not moved by events that are dropped', async () => {
+    const sessions = new Sessions({ find: nothing });
+    const events = [at(600), at(625), at(650)];
+    const [a, dropped, c] = idsOf(await sessions.assign(rowsOf(events), Uint8Array.of(0b010)));
+    expect(dropped).toBe('00000000-0000-0000-0000-000000000000');
+    expect(c).not.toBe(a);
+  });
+});
+
+describe('over midnight', () => {
+  it('the id of the day before carries a session on', async () => {
+    expect(await shape([at(-10, 'old'), at(5, 'new', 'old'), at(34, 'new'), at(65, 'new')])).toBe(
+      'aaab',
+    );
+    expect(await shape([at(-10, 'old')], [at(5, 'new', 'old')], [at(34, 'new')])).toBe('aaa');
+  });
+
+  it('not after half an hour, and not where the salt is gone', async () => {
+    expect(await shape([at(-10, 'old'), at(21, 'new', 'old')])).toBe('ab');
+    expect(await shape([at(-10, 'old'), at(5, 'new')])).toBe('ab');
+  });
+
+  it('a late event of the day before joins what has begun since', async () => {
+    expect(await shape([at(5, 'new', 'old'), at(-10, 'old', 'new'), at(-35, 'old')])).toBe('aaa');
+  });
+});
+
+interface TableRow extends Event {
+  seq: number;
+  id: string;
+}
+
+/** What a table of rows answers, up to a sequence. */
+function stored(
+  table: readonly TableRow[],
+  hwm: number,
+  isAsked: (row: TableRow) => boolean,
+): StoredSession[] {
+  const found = new Map<
+    string,
+    { id: string; firstMs: number; lastMs: number; visitors: Set<string> }
+  >();
+  for (const row of table) {
+    if (row.seq > hwm || !isAsked(row)) continue;
+    const session = found.get(row.id) ?? {
+      id: row.id,
+      firstMs: row.timeMs,
+      lastMs: row.timeMs,
+      visitors: new Set<string>(),
+    };
+    session.firstMs = Math.min(session.firstMs, row.timeMs);
+    session.lastMs = Math.max(session.lastMs, row.timeMs);
+    session.visitors.add(`p\0${row.distinctId}`);
+    found.set(row.id, session);
+  }
+  return [...found.values()].map((session) => ({ ...session, visitors: [...session.visitors] }));
+}
+
+describe('any stream of events', () => {
+  const event = fc
+    .record({
+      who: fc.integer({ min: 0, max: 2 }),
+      // Two hours on either side of midnight, where ids change.
+      minutes: fc.integer({ min: -120, max: 120 }),
+      hasSalt: fc.boolean(),
+    })
+    .map(({ who, minutes, hasSalt }): Event => {
+      const [own, other] = minutes < 0 ? ['old', 'new'] : ['new', 'old'];
+      const isAtMidnight = Math.abs(minutes) <= 30 && hasSalt;
+      return at(minutes, `${own}${who}`, isAtMidnight ? `${other}${who}` : '');
+    });
+  const batch = fc.record({
+    events: fc.array(event, { maxLength: 8 }),
+    // How the batch is written: at once, after a crash before it was stored, or after one when part of it was.
+    crash: fc.constantFrom('none', 'none', 'before', 'after'),
+  });
+
+  it('gets the same sessions with whatever memory, through restarts, late look-ups and crashes', async () => {
+    const life = fc.asyncProperty(
+      fc.array(batch, { maxLength: 12 }),
+      fc.integer({ min: 0, max: 6 }),
+      fc.integer({ min: -130, max: 150 }),
+      async (batches, maxSessions, loadFrom) => {
+        const model = new SessionModel();
+        const table: TableRow[] = [];
+        let hwm = 0;
+        const find: FindSessions = async (visitors, fromMs, toMs) =>
+          stored(
+            table,
+            hwm,
+            (row) =>
+              visitors.includes(`p\0${row.distinctId}`) &&
+              row.timeMs >= fromMs &&
+              row.timeMs <= toMs,
+          );
+        const start = () => {
+          const sessions = new Sessions({ find, maxSessions });
+          const fromMs = at(loadFrom).timeMs;
+          sessions.load(
+            stored(table, hwm, (row) => row.timeMs >= fromMs),
+            fromMs,
+          );
+          return sessions;
+        };
+        let sessions = start();
+        for (const [index, { events, crash }] of batches.entries()) {
+          const seq = index + 1;
+          const expected = events.map(({ distinctId, otherId, timeMs }) =>
+            model.assign(`p\0${distinctId}`, otherId === '' ? undefined : `p\0${otherId}`, timeMs),
+          );
+          let ids = idsOf(await sessions.assign(rowsOf(events), undefined));
+          expect(ids).toEqual(expected);
+          const rows = ids.map((id, row) => ({ ...at(0), ...events[row], seq, id }));
+          if (crash !== 'none') {
+            // The rows of the pending batch may be in the table, and must not count.
+            if (crash === 'after') table.push(...rows);
+            sessions = start();
+            ids = idsOf(await sessions.assign(rowsOf(events), undefined));
+            expect(ids).toEqual(expected);
+          }
+          if (crash !== 'after') table.push(...rows);
+          hwm = seq;
+          sessions.done();
+        }
+      },
+    );
+    await fc.assert(life, { numRuns: 1_500 });
+  });
+
+  it('keeps a bounded number of sessions besides those in hand', async () => {
+    const sessions = new Sessions({ find: nothing, maxSessions: 100 });
+    sessions.load([], Number.NEGATIVE_INFINITY);
+    for (let turn = 0; turn < 50; turn++) {
+      const events = Array.from({ length: 40 }, (_, n) => at(turn * 10, `v${turn}.${n}`));
+      await sessions.assign(rowsOf(events), undefined);
+      sessions.done();
+      expect(sessions.size).toBeLessThanOrEqual(140);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClickHouse } from '../../platform/clickhouse.ts';
+import { createLog } from '../../platform/log.ts';
+import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { SessionRows } from '../build/sessionless-rows.ts';
+import { Audit } from './audit.ts';
+import type { Totals } from './ledger.ts';
+import type { DoneBatch } from './writer.ts';
+
+let engine: TestEngine;
+let clickhouse: ClickHouseClient;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
+});
+
+afterAll(async () => {
+  await clickhouse.close();
+  await engine.stop();
+});
+
+const receiveTimeMs = Date.UTC(2026, 10, 20);
+
+function batch(first: number, last: number, counts: Partial<Totals>): DoneBatch {
+  const totals = { accepted: 0, stored: 0, duplicates: 0, deadLetters: 0, ...counts };
+  return {
+    pending: { seqs: [[first, last]], inserts: [], counts: totals },
+    ids: {
+      rows: totals.stored,
+      keys: new Uint32Array(),
+      eventIds: new Uint8Array(),
+      projectOf: new Int32Array(),
+      projects: [],
+      occurTimesMs: new Float64Array(),
+      firstSeq: first,
+      lastSeq: last,
+      minReceiveTimeMs: receiveTimeMs,
+      maxReceiveTimeMs: receiveTimeMs + 5,
+      sessionless: new SessionRows().snapshot(),
+    },
+    totals,
+  };
+}
+
+async function store(seqs: readonly number[], shard: number): Promise<void> {
+  const values = seqs.map((seq) => ({
+    project_id: 'p',
+    event_id: randomUUID(),
+    session_id: randomUUID(),
+    occur_time: receiveTimeMs,
+    receive_time: receiveTimeMs + 5,
+    shard,
+    stream_seq: seq,
+  }));
+  await clickhouse.insert({ table: 'events', values, format: 'JSONEachRow' });
+}
+
+function open(shard: number) {
+  const reported = { unaccounted: 0, differences: [] as number[] };
+  const audit = new Audit({
+    clickhouse,
+    shard,
+    log: createLog('silent'),
+    onUnaccounted: (events) => {
+      reported.unaccounted += events;
+    },
+    onDifference: (rows) => reported.differences.push(rows),
+  });
+  return { audit, reported };
+}
+
+describe('the audit', () => {
+  it('is content where the table has what the books say', async () => {
+    const { audit, reported } = open(1);
+    await store([5, 5, 6, 8, 4, 9], 1);
+    audit.record(batch(5, 6, { accepted: 6, stored: 3, duplicates: 2, deadLetters: 1 }));
+    audit.record(batch(7, 8, { accepted: 1, stored: 1 }));
+    await audit.recount();
+    await audit.recount();
+    expect(reported).toEqual({ unaccounted: 0, differences: [0] });
+  });
+
+  it('says how many rows are missing or too many', async () => {
+    const { audit, reported } = open(2);
+    await store([1, 2, 3], 2);
+    audit.record(batch(1, 2, { accepted: 5, stored: 5 }));
+    await audit.recount();
+    audit.record(batch(3, 3, { accepted: 0, stored: 0 }));
+    audit.record(batch(3, 3, { accepted: 1, stored: 1 }));
+    await store([3], 2);
+    await audit.recount();
+    expect(reported).toEqual({ unaccounted: 0, differences: [-3, 1] });
+  });
+
+  it('says how many events of a batch are unaccounted for, either way', () => {
+    const { audit, reported } = open(3);
+    audit.record(batch(1, 1, { accepted: 5, stored: 1, duplicates: 1, deadLetters: 1 }));
+    audit.record(batch(2, 2, { accepted: 0, deadLetters: 3 }));
+    expect(reported.unaccounted).toBe(5);
+  });
+});

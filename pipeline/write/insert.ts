@@ -1,0 +1,49 @@
+// Record batches into the table `events`: the same bytes under the same token, again and again, until the engine says
+// that it has them. After a failure that may have written, anything else would lose rows or double them.
+
+import { failureOf } from '../../platform/clickhouse.ts';
+import type { Log } from '../../platform/log.ts';
+import { retry } from '../../platform/retry.ts';
+import type { BuiltMonth } from '../build/thread-messages.ts';
+
+const firstWaitMs = 100;
+const longestWaitMs = 10_000;
+
+export interface InsertOptions {
+  /** One try; resolves once the rows are on disk. */
+  insertArrow(arrow: Uint8Array, token: string): Promise<void>;
+  signal: AbortSignal;
+  log: Log;
+  onInserted(seconds: number, month: BuiltMonth): void;
+  /** How often the insert at hand has failed; 0 once it is through. */
+  onFailures(count: number): void;
+}
+
+/** Returns a function that resolves once a month's rows are in the table, or rejects once the signal is aborted. */
+export function createInsert(
+  options: InsertOptions,
+): (month: BuiltMonth, token: string) => Promise<void> {
+  const { insertArrow, signal, log } = options;
+  return async (month, token) => {
+    await retry(
+      async () => {
+        const startedMs = performance.now();
+        await insertArrow(month.arrow, token);
+        options.onInserted((performance.now() - startedMs) / 1_000, month);
+      },
+      {
+        signal,
+        baseMs: firstWaitMs,
+        capMs: longestWaitMs,
+        onFailure: ({ error, attempt, waitMs }) => {
+          options.onFailures(attempt);
+          const fields = { token, rows: month.rows, attempt, waitMs, err: error };
+          // Rows that the engine could refuse were taken out before; if it refuses all the same, somebody has to look.
+          if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses an insert');
+          else log.warn(fields, 'an insert failed and is tried again');
+        },
+      },
+    );
+    options.onFailures(0);
+  };
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBucket, type WriteResult } from '../../platform/kv.ts';
+import { createLog } from '../../platform/log.ts';
+import { connectBroker, type NatsConnection } from '../../platform/nats.ts';
+import { buckets, ensureTopology } from '../../platform/topology.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import {
+  type Ledger,
+  type LedgerBucket,
+  type LedgerOptions,
+  type Pending,
+  rangesOf,
+  readLedgerRecord,
+  takeOverLedger,
+} from './ledger.ts';
+
+let broker: TestBroker;
+let nats: NatsConnection;
+let bucket: LedgerBucket;
+let shard = 0;
+
+beforeAll(async () => {
+  broker = await startBroker();
+  nats = await connectBroker(broker.url, createLog('silent'));
+  await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
+  bucket = await openBucket(nats, buckets.ledger, readLedgerRecord);
+});
+
+afterAll(async () => {
+  await nats.close();
+  await broker.stop();
+});
+
+const created = '2026-11-20T10:00:00.123456789Z';
+
+function options(writer: string, override: Partial<LedgerOptions> = {}): LedgerOptions {
+  const key = `shard.${shard}`;
+  return { bucket, key, streamCreated: created, writer, retry: (call) => call(), ...override };
+}
+
+async function open(writer: string, override: Partial<LedgerOptions> = {}): Promise<Ledger> {
+  return (await takeOverLedger(options(writer, override))).ledger;
+}
+
+function pendingOf(first: number, last: number): Pending {
+  return {
+    seqs: [[first, last]],
+    dropped: Buffer.from([5]).toString('base64'),
+    inserts: [{ month: 202611, token: `t:${first}-${last}`, rows: 3, idsHash: 'h' }],
+    counts: { accepted: 6, stored: 3, duplicates: 2, deadLetters: 1 },
+  };
+}
+
+describe('the ledger', () => {
+  it('starts at nothing, and remembers what was promised and what is done', async () => {
+    shard++;
+    const { ledger, found } = await takeOverLedger(options('a'));
+    expect([found, ledger.hwm, ledger.pending]).toEqual(['fresh', 0, undefined]);
+    expect(await ledger.begin(pendingOf(1, 9))).toBe('written');
+    expect(ledger.hwm).toBe(0);
+    const seen = await takeOverLedger(options('b'));
+    expect([seen.found, seen.ledger.hwm, seen.ledger.pending]).toEqual([
+      'current',
+      0,
+      pendingOf(1, 9),
+    ]);
+    expect(await seen.ledger.finish()).toBe('written');
+    expect([seen.ledger.hwm, seen.ledger.pending]).toEqual([9, undefined]);
+    const after = await open('c');
+    expect([after.hwm, after.pending]).toEqual([9, undefined]);
+    expect(await after.begin(pendingOf(10, 10))).toBe('written');
+    expect(await after.finish()).toBe('written');
+    expect(after.totals).toEqual({ accepted: 12, stored: 6, duplicates: 4, deadLetters: 2 });
+  });
+
+  it('lets only the writer that came last write', async () => {
+    shard++;
+    const first = await open('a');
+    const second = await open('b');
+    expect(await first.begin(pendingOf(1, 2))).toBe('lost');
+    expect(await second.begin(pendingOf(1, 2))).toBe('written');
+    expect(await first.begin(pendingOf(1, 2))).toBe('lost');
+    const third = await open('c');
+    expect(await second.finish()).toBe('lost');
+    expect(third.pending).toEqual(pendingOf(1, 2));
+    expect(await third.finish()).toBe('written');
+  });
+
+  it('of writers that start at the same time leaves exactly one', async () => {
+    shard++;
+    const writers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => open(name)));
+    const written = await Promise.all(writers.map((ledger) => ledger.begin(pendingOf(1, 2))));
+    expect(written.toSorted()).toEqual(['lost', 'lost', 'lost', 'lost', 'written']);
+  });
+
+  it('knows its own write where the answer was lost', async () => {
+    shard++;
+    const flaky = loseAnswers(bucket);
+    const retry = async <T>(call: () => Promise<T>): Promise<T> => {
+      for (;;) {
+        try {
+          return await call();
+        } catch (error) {
+          if (!(error instanceof Error) || error.message !== 'no answer') throw error;
+        }
+      }
+    };
+    const ledger = await open('a', { bucket: flaky, retry });
+    expect(await ledger.begin(pendingOf(1, 2))).toBe('written');
+    expect(await ledger.finish()).toBe('written');
+    expect(await ledger.begin(pendingOf(3, 3))).toBe('written');
+    await open('b');
+    expect(await ledger.finish()).toBe('lost');
+  });
+
+  it('of an earlier stream keeps the totals and nothing else', async () => {
+    shard++;
+    const ledger = await open('a');
+    await ledger.begin(pendingOf(1, 9));
+    await ledger.finish();
+    await ledger.begin(pendingOf(10, 12));
+    const later = await takeOverLedger(options('b', { streamCreated: '2026-11-21T00:00:00Z' }));
+    expect([later.found, later.ledger.hwm, later.ledger.pending]).toEqual([
+      'recreated',
+      0,
+      undefined,
+    ]);
+    expect(later.ledger.totals.accepted).toBe(6);
+    expect(await ledger.finish()).toBe('lost');
+  });
+
+  it('refuses to guess: another version or junk is an error', async () => {
+    shard++;
+    const kv = await nats.jetstream().views.kv(buckets.ledger);
+    for (const junk of ['{"schemaVersion":2}', '[]', 'x', 'null', '{"schemaVersion":1,"hwm":1}']) {
+      await kv.put(`shard.${shard}`, junk);
+      await expect(open('a')).rejects.toThrow(`ledger: the record shard.${shard} cannot be read`);
+    }
+  });
+
+  it('holds its caller to the order of effects', async () => {
+    shard++;
+    const ledger = await open('a');
+    await expect(ledger.finish()).rejects.toThrow('no batch is pending');
+    await ledger.begin(pendingOf(1, 4));
+    await expect(ledger.begin(pendingOf(5, 6))).rejects.toThrow('pending already');
+    await ledger.finish();
+    await expect(ledger.begin(pendingOf(4, 6))).rejects.toThrow('must come after');
+  });
+});
+
+it('ranges name exact sequences', () => {
+  expect(rangesOf([])).toEqual([]);
+  expect(rangesOf([5])).toEqual([[5, 5]]);
+  expect(rangesOf([1, 2, 3, 5, 7, 8])).toEqual([
+    [1, 3],
+    [5, 5],
+    [7, 8],
+  ]);
+});
+
+/** Every write happens and its first answer is lost. */
+function loseAnswers(real: LedgerBucket): LedgerBucket {
+  let lose = true;
+  const lost = async (write: Promise<WriteResult>): Promise<WriteResult> => {
+    const result = await write;
+    lose = !lose;
+    if (!lose) throw new Error('no answer');
+    return result;
+  };
+  return {
+    get: (key) => real.get(key),
+    create: (key, record) => lost(real.create(key, record)),
+    update: (key, record, revision) => lost(real.update(key, record, revision)),
+  };
+}

@@ -1,0 +1,177 @@
+import { expect, it } from 'vitest';
+import { encodeFrame } from '../../proto/wire/frame.ts';
+import { SessionModel } from '../../test/session-model.ts';
+import { type Faults, project, Shard } from '../../test/simulated-shard.ts';
+import type { BatchBuilder } from '../build/build-batch.ts';
+import { visitorKey } from '../build/visitor-key.ts';
+
+/** `MILLRACE_SEEDS` and `MILLRACE_FIRST_SEED` run more of them, or one again. */
+const seeds = Number(process.env['MILLRACE_SEEDS'] ?? 600);
+const firstSeed = Number(process.env['MILLRACE_FIRST_SEED'] ?? 1);
+const atOnce = 40;
+const builders: BatchBuilder[] = [];
+
+it(`${seeds} simulated lives of a shard lose nothing and store nothing twice`, async () => {
+  let next = firstSeed;
+  const failed: string[] = [];
+  const lane = async () => {
+    while (next < firstSeed + seeds) {
+      const seed = next++;
+      const outcome = await live(seed);
+      if (outcome !== undefined) failed.push(`seed ${seed}: ${outcome}`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  expect(failed).toEqual([]);
+}, 300_000);
+
+/** One life with faults drawn from `seed`; what went wrong, or undefined. */
+async function live(seed: number): Promise<string | undefined> {
+  const random = dice(seed);
+  const faults: Faults = {
+    lostAck: random() * 0.4,
+    redelivery: random() * 0.5,
+    skippedDelivery: random() * 0.3,
+    bucketFails: random() * 0.3,
+    bucketAnswerLost: random() * 0.3,
+    insertFails: random() * 0.4,
+    insertAnswerLost: random() * 0.4,
+    viewFails: random() * 0.3,
+  };
+  const shard = new Shard(random, faults, builders);
+  const sent = traffic(random);
+  const kills = random() * 0.02;
+  const zombies = random() * 0.01;
+  let writers = [shard.start()];
+  let turn = 0;
+  while (sent.frames.length > 0 || !shard.isEmpty) {
+    if (shard.broken !== undefined) return shard.broken.message;
+    if (++turn > 200_000) return `stuck in ${writers.at(-1)?.state()}`;
+    const frame = random() < 0.2 ? sent.frames.shift() : undefined;
+    if (frame !== undefined) shard.publish(frame);
+    shard.deliver();
+    // Faults stop in the end, so that the end can be judged.
+    if (turn < 3_000 && random() < kills) {
+      for (const writer of writers) writer.kill();
+      writers = [shard.start()];
+    } else if (turn < 3_000 && random() < zombies) {
+      // The one before goes on, and must find out by itself.
+      writers.push(shard.start());
+    }
+    await new Promise(setImmediate);
+  }
+  for (const writer of writers) writer.kill();
+  return judge(shard, sent);
+}
+
+function judge(shard: Shard, sent: Traffic): string | undefined {
+  if (shard.broken !== undefined) return shard.broken.message;
+  const rows = shard.rows.map(({ id }) => id).toSorted();
+  const expected = [...sent.good].toSorted();
+  if (JSON.stringify(rows) !== JSON.stringify(expected)) {
+    return `${rows.length} rows of ${new Set(rows).size} events, ${expected.length} expected`;
+  }
+  for (const { id, sessionId } of shard.rows) {
+    const session = sent.sessions.get(id) ?? id;
+    if (sessionId !== session) return `event ${id} is in ${sessionId}, expected ${session}`;
+  }
+  if (JSON.stringify(shard.viewRows.toSorted()) !== JSON.stringify(expected))
+    return 'the view differs';
+  const letters = [...shard.letters.values()].reduce((sum, events) => sum + events, 0);
+  if (letters !== sent.bad) return `${letters} dead letters, ${sent.bad} expected`;
+  const totals = shard.record?.totals;
+  const books = {
+    accepted: sent.events,
+    stored: expected.length,
+    duplicates: sent.events - expected.length - sent.bad,
+    deadLetters: sent.bad,
+  };
+  if (JSON.stringify(totals) !== JSON.stringify(books)) return `books: ${JSON.stringify(totals)}`;
+  return undefined;
+}
+
+interface Traffic {
+  frames: Uint8Array[];
+  good: Set<string>;
+  bad: number;
+  events: number;
+  /** By event id, for those that name none. */
+  sessions: Map<string, string>;
+  model: SessionModel;
+}
+
+/** Messages of a few events each: retries of earlier ones, two months, some that cannot be read. */
+function traffic(random: () => number): Traffic {
+  const sent: Traffic = {
+    frames: [],
+    good: new Set(),
+    bad: 0,
+    events: 0,
+    sessions: new Map(),
+    model: new SessionModel(),
+  };
+  const messages = 5 + Math.floor(random() * 35);
+  const ids = 10 + Math.floor(random() * 150);
+  for (let message = 0; message < messages; message++) {
+    const events = Array.from({ length: Math.floor(random() * 6) }, () => {
+      const number = Math.floor(random() * ids);
+      const id = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+      const isBad = random() < 0.05;
+      if (isBad) sent.bad++;
+      else sent.good.add(id);
+      const event = { eventId: id, kind: isBad ? '' : 'k' };
+      if (number % 3 === 0) return visit(event, number, isBad ? undefined : sent);
+      return {
+        ...event,
+        sessionId: id,
+        distinctId: 'v',
+        occurTime: number % 5 === 0 ? '2026-10-05T00:00:00Z' : '2026-11-05T00:00:00Z',
+      };
+    });
+    sent.events += events.length;
+    const context = {
+      projectId: project,
+      credential: 'private',
+      receiveTimeMs: midnight,
+      cookieless: { today: 'cookieless-new', yesterday: 'cookieless-old' },
+    };
+    sent.frames.push(
+      encodeFrame([
+        {
+          context: JSON.stringify(context),
+          body: Buffer.from(JSON.stringify({ events })),
+          events: events.length,
+        },
+      ]),
+    );
+  }
+  return sent;
+}
+
+const midnight = Date.UTC(2026, 10, 20);
+
+/** An event without a session, around midnight: a user's, or one of a cookieless visitor. A retry repeats all of it. */
+function visit(event: { eventId: string }, number: number, sent: Traffic | undefined): object {
+  const timeMs = midnight + ((number * 7919) % 161) * 60_000 - 80 * 60_000;
+  const isUser = number % 2 === 0;
+  const [own, other] = timeMs < midnight ? ['old', 'new'] : ['new', 'old'];
+  const hasOther = !isUser && Math.abs(timeMs - midnight) <= 30 * 60_000;
+  const visitor = visitorKey(project, isUser ? 'u' : `cookieless-${own}`);
+  if (sent !== undefined && !sent.sessions.has(event.eventId)) {
+    const otherKey = hasOther ? visitorKey(project, `cookieless-${other}`) : undefined;
+    sent.sessions.set(event.eventId, sent.model.assign(visitor, otherKey, timeMs));
+  }
+  const who = isUser ? { distinctId: 'u' } : { cookieless: true };
+  return { ...event, ...who, occurTime: new Date(timeMs).toISOString() };
+}
+
+/** Mulberry32. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
