@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { type ConnectRouter, createContextValues } from '@connectrpc/connect';
 import { callerAddressKey } from './control/caller-address.ts';
 import { startControl } from './control/start.ts';
-import { CallerReader } from './ingest/caller.ts';
-import { type LocateAddress, openGeo } from './ingest/geo.ts';
-import { openSalts } from './ingest/salt-bucket.ts';
-import { peerAddressKey } from './ingest/service.ts';
+import { CallerReader } from './ingest/caller/caller.ts';
+import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
+import { openSalts } from './ingest/cookieless/salt-bucket.ts';
+import { peerAddressKey } from './ingest/rpc/connect-router.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
 import { createAuthenticate, serviceAliases } from './platform/auth.ts';
 import {

@@ -3,12 +3,12 @@
 
 import { createHash, createHmac, type Hash } from 'node:crypto';
 import { BlockList } from 'node:net';
-import { acceptEvents, type IngestParts, type Sender } from '../ingest/accept.ts';
-import { CallerReader } from '../ingest/caller.ts';
-import { CookielessResolver } from '../ingest/cookieless.ts';
-import { FramePacking } from '../ingest/frame-packing.ts';
-import { createIngestMetrics } from '../ingest/ingest-metrics.ts';
-import { scanJsonBody } from '../ingest/scan-body.ts';
+import { CallerReader } from '../ingest/caller/caller.ts';
+import { CookielessResolver } from '../ingest/cookieless/visitor-ids.ts';
+import { createIngestMetrics } from '../ingest/metrics.ts';
+import { FramePacking } from '../ingest/publish/frame-packing.ts';
+import { acceptEvents, type IngestParts, type Sender } from '../ingest/rpc/accept.ts';
+import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { type EncodedRequest, encodeFrame, FRAME_HEADER_BYTES } from '../proto/wire/frame.ts';

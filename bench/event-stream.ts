@@ -1,8 +1,8 @@
 // A shard's stream and the product's two ends of it: the publisher that fills it and the source that empties it. HTTP
 // before it and the builder behind it are left out.
 
-import type { IngestParts } from '../ingest/accept.ts';
-import { Publisher } from '../ingest/publish.ts';
+import { Publisher } from '../ingest/publish/publish.ts';
+import type { IngestParts } from '../ingest/rpc/accept.ts';
 import type { Messages } from '../pipeline/build/thread-messages.ts';
 import { openEventStream, streamCreated } from '../pipeline/consume/event-stream.ts';
 import { packMessages } from '../pipeline/consume/message-batch.ts';

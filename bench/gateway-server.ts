@@ -2,7 +2,7 @@
 // left is what a request costs before the broker.
 
 import { BlockList } from 'node:net';
-import { createIngestMetrics } from '../ingest/ingest-metrics.ts';
+import { createIngestMetrics } from '../ingest/metrics.ts';
 import { createIngest, type Queue } from '../ingest/start.ts';
 import { createAuthenticate } from '../platform/auth.ts';
 import { systemClock } from '../platform/clock.ts';

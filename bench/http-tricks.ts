@@ -2,8 +2,8 @@
 // node:http, and a handler of our own in front of the Connect router. The latter two on real HTTP and a real broker,
 // because a handler that answers nobody is always fast.
 
-import { readJsonBody } from '../ingest/request-body.ts';
-import { scanJsonBody } from '../ingest/scan-body.ts';
+import { readJsonBody } from '../ingest/validation/text/readable-body.ts';
+import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import type { IngestService } from '../test/ingest-service.ts';
 import { check, type Mode } from './bench.ts';

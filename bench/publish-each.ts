@@ -1,7 +1,7 @@
 // The obvious way to the broker, for comparison only: a message a request, each published through the JetStream
 // client, which makes an inbox, a promise and a timer for it.
 
-import type { Publisher } from '../ingest/publish.ts';
+import type { Publisher } from '../ingest/publish/publish.ts';
 import type { NatsConnection } from '../platform/nats.ts';
 import { eventsSubject } from '../platform/topology.ts';
 import { encodeFrame } from '../proto/wire/frame.ts';

@@ -2,7 +2,7 @@
 // JavaScript has to do. No HTTP, no queue.
 
 import { createHash, type Hash } from 'node:crypto';
-import { scanJsonBody } from '../ingest/scan-body.ts';
+import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { type Bench, check } from './bench.ts';
 import { makeBodies, type Size, sizes } from './bodies.ts';

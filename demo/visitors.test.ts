@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { scanJsonBody } from '../ingest/scan-body.ts';
+import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { agents } from './agents.ts';
 import { deliveriesOf } from './deliveries.ts';
 import type { Event } from './event.ts';

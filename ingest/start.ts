@@ -9,18 +9,18 @@ import type { Metrics } from '../platform/metrics.ts';
 import { followConnection, maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
 import { createTokenBuckets } from '../platform/token-bucket.ts';
 import { eventsSubject, profilesSubject, shardOf } from '../platform/topology.ts';
-import type { IngestParts, Principal } from './accept.ts';
-import { type Refusal, refusal } from './answer.ts';
-import { createBatchCreate } from './batch-create.ts';
-import { type CallerOptions, CallerReader, type CallerRequest } from './caller.ts';
-import { CookielessResolver } from './cookieless.ts';
-import { createIdentify, type IdentifyParts, registerIdentify } from './identify.ts';
-import { createIngestMetrics, type IngestMetrics } from './ingest-metrics.ts';
-import { createOutcomeLog } from './outcome-log.ts';
-import { Publisher } from './publish.ts';
-import type { Salts } from './salt.ts';
-import { registerBatchCreate } from './service.ts';
-import type { UnaryRoute } from './unary-route.ts';
+import { type CallerOptions, CallerReader, type CallerRequest } from './caller/caller.ts';
+import type { Salts } from './cookieless/salt.ts';
+import { CookielessResolver } from './cookieless/visitor-ids.ts';
+import { createIngestMetrics, type IngestMetrics } from './metrics.ts';
+import { createOutcomeLog } from './publish/outcome-log.ts';
+import { Publisher } from './publish/publish.ts';
+import type { IngestParts, Principal } from './rpc/accept.ts';
+import { type Refusal, refusal } from './rpc/answer.ts';
+import { createBatchCreate } from './rpc/batch-create.ts';
+import { registerBatchCreate } from './rpc/connect-router.ts';
+import { createIdentify, type IdentifyParts, registerIdentify } from './rpc/identify.ts';
+import type { UnaryRoute } from './rpc/unary-route.ts';
 
 /** What ingest stands on besides the broker. */
 export interface IngestBase {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { newTally } from '../../ingest/event-fields.ts';
-import { checkText } from '../../ingest/request-text.ts';
-import { checkRequest } from '../../ingest/rules.ts';
+import { newTally } from '../../ingest/validation/event-fields.ts';
+import { checkRequest } from '../../ingest/validation/event-rules.ts';
+import { checkText } from '../../ingest/validation/text/request-text.ts';
 import * as limits from '../../platform/limits.ts';
 import { hasTestData, testData } from '../../test/test-data.ts';
 import { bodyBase, wellKnownTable } from './scanner/layout.ts';

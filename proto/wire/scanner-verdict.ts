@@ -53,7 +53,7 @@ const ruleNames = [
   'body_utf8',
 ] as const;
 
-/** A rule under its name in ingest/violation.ts; `no_memory` is none, but the lack of room for the body. */
+/** A rule under its name in ingest/validation/violation.ts; `no_memory` is none, but the lack of room for the body. */
 export type ScannerRule = Exclude<(typeof ruleNames)[number], ''>;
 
 const fieldNames = [

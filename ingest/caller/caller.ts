@@ -1,0 +1,136 @@
+// Who sent a request, as far as events may know: a place, a user agent, a bot verdict. The address is looked at here,
+// used for the look-up and forgotten: it is in nothing that `read` returns.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { type BlockList, isIP } from 'node:net';
+import type { CdnPreset } from '../../platform/config.ts';
+import { maxUserAgentCharacters } from '../../platform/limits.ts';
+import type { Location, RequestContext } from '../../proto/wire/frame.ts';
+import { cdns, header, locationFrom } from './cdn.ts';
+import type { LocateAddress } from './geo.ts';
+
+export interface CallerOptions {
+  /** Whose headers to read. */
+  cdn?: CdnPreset | undefined;
+  /** The networks whose headers are believed: the CDN's, or one's own proxies. */
+  trustedProxies: BlockList;
+  /** How many proxies append to X-Forwarded-For; 0: the header is not read. */
+  proxyHops: number;
+  /** In lower case, like all header names here. */
+  botScoreHeader: string;
+  verifiedBotHeader: string;
+  locate?: LocateAddress | undefined;
+}
+
+export interface CallerRequest {
+  headers: IncomingHttpHeaders;
+  /** The address of the connection's other end. */
+  peerAddress: string | undefined;
+}
+
+/** What tells callers without an identity apart. It is in nothing that is queued. */
+export interface CallerIdentity {
+  address: string;
+  userAgent: string;
+}
+
+/** What a request's context holds of its caller. */
+export type Caller = Pick<RequestContext, 'userAgent' | 'location' | 'botScore' | 'verifiedBot'>;
+
+export class CallerReader {
+  readonly #options: CallerOptions;
+  readonly #hasProxies: boolean;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+    this.#hasProxies = options.trustedProxies.rules.length > 0;
+  }
+
+  /** Nothing is derived for a private key, whose requests come from servers; the bot verdict is the CDN's for both. */
+  read(request: CallerRequest, credential: 'public' | 'private'): Caller {
+    const caller: Caller = {};
+    const isBelieved = this.#isBelieved(request);
+    if (isBelieved) readBotVerdict(request.headers, this.#options, caller);
+    if (credential === 'private') return caller;
+    const userAgent = header(request.headers, 'user-agent');
+    if (userAgent !== undefined) caller.userAgent = userAgent.slice(0, maxUserAgentCharacters);
+    const location = this.#location(request, isBelieved);
+    if (location !== undefined) caller.location = location;
+    return caller;
+  }
+
+  /** The address and user agent of any key's request; undefined where either is missing. */
+  identity(request: CallerRequest): CallerIdentity | undefined {
+    const userAgent = header(request.headers, 'user-agent');
+    if (userAgent === undefined) return undefined;
+    const address = this.address(request);
+    if (address === undefined) return undefined;
+    return { address, userAgent: userAgent.slice(0, maxUserAgentCharacters) };
+  }
+
+  /** The address of the person or program that made the request; undefined where there is none. */
+  address(request: CallerRequest): string | undefined {
+    const { cdn, proxyHops } = this.#options;
+    const { headers } = request;
+    const peer = plainAddress(request.peerAddress);
+    if (!this.#isBelieved(request)) return peer;
+    return (
+      (cdn === undefined ? undefined : plainAddress(cdns[cdn].address(headers))) ??
+      plainAddress(forwardedAddress(headers, proxyHops)) ??
+      peer
+    );
+  }
+
+  #isBelieved(request: CallerRequest): boolean {
+    if (!this.#hasProxies) return false;
+    const peer = plainAddress(request.peerAddress);
+    if (peer === undefined) return false;
+    return this.#options.trustedProxies.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  #location(request: CallerRequest, isBelieved: boolean): Location | undefined {
+    const { cdn, locate } = this.#options;
+    if (isBelieved && cdn !== undefined) {
+      const location = locationFrom(cdns[cdn], request.headers);
+      if (location !== undefined) return location;
+    }
+    if (locate === undefined) return undefined;
+    const address = this.address(request);
+    return address === undefined ? undefined : locate(address);
+  }
+}
+
+function readBotVerdict(
+  headers: IncomingHttpHeaders,
+  options: CallerOptions,
+  caller: Caller,
+): void {
+  const score = header(headers, options.botScoreHeader);
+  if (score !== undefined && /^[0-9]{1,9}$/.test(score)) caller.botScore = Number(score);
+  const verified = header(headers, options.verifiedBotHeader)?.toLowerCase();
+  if (verified === 'true' || verified === '1') caller.verifiedBot = true;
+  if (verified === 'false' || verified === '0') caller.verifiedBot = false;
+}
+
+/**
+ * The address that the outermost of `hops` proxies saw. All entries from there to the right were appended by these
+ * proxies; with fewer entries than hops the caller came in further inside, and the first entry is the caller's own.
+ */
+function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string | undefined {
+  if (hops === 0) return undefined;
+  const entries = header(headers, 'x-forwarded-for')?.split(',') ?? [];
+  return entries[Math.max(0, entries.length - hops)];
+}
+
+/** The address of "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:db8::1" or "[2001:db8::1]:443". */
+function plainAddress(text: string | undefined): string | undefined {
+  if (text === undefined || isIP(text) === 4) return text;
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^::ffff:(?=[0-9.]+$)/i, '')
+    .replace(/%.*$/, '');
+  if (isIP(bare) !== 0) return bare;
+  const withoutPort = bare.replace(/:\d+$/, '');
+  return isIP(withoutPort) === 4 ? withoutPort : undefined;
+}

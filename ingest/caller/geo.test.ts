@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hasTestData, testData } from '../../test/test-data.ts';
+import { openGeo } from './geo.ts';
+
+interface Place {
+  continent?: { code?: string };
+  country?: { iso_code?: string };
+  subdivisions?: { iso_code?: string; names?: { en?: string } }[];
+  city?: { names?: { en?: string } };
+  location?: { latitude?: number; longitude?: number; time_zone?: string };
+}
+
+function networks(name: string): [string, Place][] {
+  const listed: Record<string, Place>[] = JSON.parse(
+    readFileSync(testData('geoip', `${name}.json`), 'utf8'),
+  );
+  return listed.flatMap((entry) => Object.entries(entry));
+}
+
+function expected(place: Place): object | undefined {
+  const [region] = place.subdivisions ?? [];
+  const location = {
+    country: place.country?.iso_code,
+    region: region?.names?.en ?? region?.iso_code,
+    city: place.city?.names?.en,
+    continent: place.continent?.code,
+    latitude: place.location?.latitude,
+    longitude: place.location?.longitude,
+    timezone: place.location?.time_zone,
+  };
+  const known = Object.entries(location).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+/** Networks inside another listed one belong to the most specific, so only the first address is asked for. */
+const firstAddress = (network: string): string => network.split('/')[0] ?? '';
+
+describe.runIf(hasTestData)('a city database', () => {
+  for (const name of ['GeoIP2-City-Test', 'GeoLite2-City-Test']) {
+    it(`${name}: gives every listed network its names`, () => {
+      const locate = openGeo(testData('geoip', `${name}.mmdb`));
+      const listed = networks(name);
+      expect(listed.length).toBeGreaterThan(200);
+      for (const [network, place] of listed) {
+        expect([network, locate(firstAddress(network))]).toEqual([network, expected(place)]);
+      }
+    });
+  }
+
+  it('knows nothing of private, unknown and impossible addresses, and does not throw', () => {
+    const locate = openGeo(testData('geoip', 'GeoIP2-City-Test.mmdb'));
+    for (const address of ['10.0.0.1', '127.0.0.1', '::', '', 'x', '1.2.3', '999.1.1.1', '::g']) {
+      expect(locate(address)).toBeUndefined();
+    }
+  });
+
+  it('is refused with a reason where it is broken', () => {
+    const why = (name: string): string => {
+      try {
+        openGeo(testData('geoip', name));
+        return 'opened';
+      } catch (error) {
+        return error instanceof Error ? error.message.replace(testData('geoip', name), name) : '';
+      }
+    };
+    const rows: [string, RegExp][] = [
+      ['GeoIP2-City-Test-Broken-Double-Format.mmdb', /^the double at byte \d+ has 5 bytes$/],
+      ['MaxMind-DB-test-broken-search-tree-24.mmdb', /^it holds no cities: Test$/],
+      ['absent.mmdb', /^ENOENT/],
+      ['GeoIP2-City-Test.json', /^.+$/],
+    ];
+    for (const [name, reason] of rows) {
+      const [start, message = ''] = why(name).split(' cannot be used: ');
+      expect(start).toBe(`the geo database ${name}`);
+      expect(message).toMatch(reason);
+    }
+  });
+
+  it('is refused where its tree leads outside or its end is missing', () => {
+    const bytes = readFileSync(testData('geoip', 'GeoIP2-City-Test.mmdb'));
+    const copy = join(mkdtempSync(join(tmpdir(), 'millrace-geo-')), 'copy.mmdb');
+    const damaged = Buffer.from(bytes);
+    damaged.fill(0xff, 0, 8);
+    writeFileSync(copy, damaged);
+    expect(() => openGeo(copy)).toThrow('cannot be used: node 0 leads outside of it');
+    const metadataAt = bytes.lastIndexOf('MaxMind.com') - 3;
+    writeFileSync(
+      copy,
+      Buffer.concat([bytes.subarray(0, metadataAt - 1), bytes.subarray(metadataAt)]),
+    );
+    expect(() => openGeo(copy)).toThrow('cannot be used: its last value is cut short');
+    rmSync(dirname(copy), { recursive: true });
+  });
+});

@@ -1,0 +1,79 @@
+// Where an address is, from a city database in MaxMind's format that is held in memory. Reads it once; a newer file is
+// taken at the next start. An address that is looked up is kept nowhere.
+
+import { readFileSync } from 'node:fs';
+import { Reader } from 'maxmind';
+import type { Location } from '../../proto/wire/frame.ts';
+import { isObject, type JsonObject } from '../validation/event-fields.ts';
+import { geoFileFault } from './geo-file.ts';
+
+/** Where an IPv4 or IPv6 address is; undefined where the database does not say. Never throws. */
+export type LocateAddress = (address: string) => Location | undefined;
+
+/** Throws one sentence where `file` cannot be read, is damaged or holds no cities. */
+export function openGeo(file: string): LocateAddress {
+  const opened = open(file);
+  if (typeof opened === 'string') {
+    throw new Error(`the geo database ${file} cannot be used: ${opened}`);
+  }
+  return (address) => {
+    try {
+      return locationOf(opened.get(address));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** The reader, or why there is none. */
+function open(file: string): { get(address: string): unknown } | string {
+  try {
+    const bytes = readFileSync(file);
+    const reader = new Reader<never>(bytes);
+    const { databaseType } = reader.metadata;
+    if (!/City|Enterprise/i.test(databaseType)) return `it holds no cities: ${databaseType}`;
+    return geoFileFault(bytes, reader.metadata) ?? reader;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The database is a file from outside: what it holds is looked at before it is believed. */
+function locationOf(record: unknown): Location | undefined {
+  const place = objectOf(record);
+  const coordinates = objectOf(place['location']);
+  const subdivisions = place['subdivisions'];
+  const region = objectOf(Array.isArray(subdivisions) ? subdivisions[0] : undefined);
+  const location: Location = {};
+  const country = textOf(objectOf(place['country'])['iso_code']);
+  const regionName = textOf(englishName(region) ?? region['iso_code']);
+  const city = textOf(englishName(objectOf(place['city'])));
+  const continent = textOf(objectOf(place['continent'])['code']);
+  const latitude = numberOf(coordinates['latitude']);
+  const longitude = numberOf(coordinates['longitude']);
+  const timezone = textOf(coordinates['time_zone']);
+  if (country !== undefined) location.country = country;
+  if (regionName !== undefined) location.region = regionName;
+  if (city !== undefined) location.city = city;
+  if (continent !== undefined) location.continent = continent;
+  if (latitude !== undefined) location.latitude = latitude;
+  if (longitude !== undefined) location.longitude = longitude;
+  if (timezone !== undefined) location.timezone = timezone;
+  return Object.keys(location).length === 0 ? undefined : location;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function englishName(place: JsonObject): unknown {
+  return objectOf(place['names'])['en'];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,59 @@
+// The bucket of salts as salt.ts wants it: records, and the erasing of a revision's bytes, which the key-value
+// interface does not have: a value that is merely deleted or aged out stays readable in the broker's files.
+
+import { openBucket } from '../../platform/kv.ts';
+import { apiErrorCode, type JetStreamManager, type NatsConnection } from '../../platform/nats.ts';
+import { buckets } from '../../platform/topology.ts';
+import { readSalt, type SaltBucket, type SaltOptions, Salts } from './salt.ts';
+
+const requestTimeoutMs = 5_000;
+const noMessage = 10_037;
+const stream = `KV_${buckets.salts}`;
+
+/** The salts of this process, with what the first requests need. */
+export async function openSalts(
+  options: Omit<SaltOptions, 'bucket'> & { nats: NatsConnection },
+): Promise<Salts> {
+  const salts = new Salts({ ...options, bucket: await openSaltBucket(options.nats) });
+  await salts.start();
+  return salts;
+}
+
+/** Opens the bucket that ensureTopology has made. */
+export async function openSaltBucket(connection: NatsConnection): Promise<SaltBucket> {
+  const bucket = await openBucket(connection, buckets.salts, readSalt);
+  const manager = await connection.jetstreamManager({ timeout: requestTimeoutMs });
+  return {
+    get: (key) => bucket.get(key),
+    create: (key, record) => bucket.create(key, record),
+    async entries() {
+      // Sequence by sequence: after an erasure nats-server 2.9 counts wrongly what a listing of keys has still to send.
+      const { first_seq, last_seq } = (await manager.streams.info(stream)).state;
+      const found: { key: string; revision: number }[] = [];
+      // A stream that never held anything says that its first is 0, where sequences count from 1.
+      for (let revision = Math.max(1, first_seq); revision <= last_seq; revision++) {
+        const message = await messageAt(manager, stream, revision);
+        const key = message?.subject.split('.').at(-1);
+        if (key !== undefined) found.push({ key, revision });
+      }
+      return found;
+    },
+    async erase(revision) {
+      await manager.streams.deleteMessage(stream, revision, true);
+    },
+  };
+}
+
+/** Undefined where the sequence holds nothing any more. */
+async function messageAt(
+  manager: JetStreamManager,
+  stream: string,
+  seq: number,
+): Promise<{ subject: string } | undefined> {
+  try {
+    return await manager.streams.getMessage(stream, { seq });
+  } catch (error) {
+    if (apiErrorCode(error) === noMessage) return undefined;
+    throw error;
+  }
+}

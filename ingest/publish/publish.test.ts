@@ -1,0 +1,238 @@
+import { DiscardPolicy, type NatsConnection, StorageType } from 'nats';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { maxFrameBytes } from '../../platform/limits.ts';
+import { createLog } from '../../platform/log.ts';
+import { type ConnectionState, connectBroker, followConnection } from '../../platform/nats.ts';
+import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { freeze } from '../../test/ingest-service.ts';
+import { type FrameReport, Publisher, type PublisherOptions } from './publish.ts';
+
+const log = createLog('silent');
+const forEver = Number.POSITIVE_INFINITY;
+
+let broker: TestBroker;
+let connection: NatsConnection;
+let state: ConnectionState;
+let frames: FrameReport[];
+let publisher: Publisher;
+
+function createPublisher(options: Partial<PublisherOptions> = {}): Publisher {
+  return new Publisher({
+    broker: connection,
+    state,
+    subjectOf: (shard) => `events.${shard}`,
+    deadlineMs: 5_000,
+    maxFrameBytes,
+    maxInFlightBytes: 64 * 1_048_576,
+    lz4: false,
+    onFrame: (frame) => frames.push(frame),
+    ...options,
+  });
+}
+
+async function addStream(shard: number, maxBytes = -1): Promise<void> {
+  const manager = await connection.jetstreamManager();
+  await manager.streams.add({
+    name: `EVENTS_${shard}`,
+    subjects: [`events.${shard}`],
+    storage: StorageType.File,
+    max_bytes: maxBytes,
+    discard: DiscardPolicy.New,
+  });
+}
+
+function request(name: string, bodyBytes = 100) {
+  const context = encodeContext({ projectId: name, credential: 'public', receiveTimeMs: 1 });
+  return { context, body: Buffer.alloc(bodyBytes, 'x'), events: 1 };
+}
+
+async function stored(shard: number): Promise<{ messages: number; projects: string[] }> {
+  const manager = await connection.jetstreamManager();
+  const { messages } = (await manager.streams.info(`EVENTS_${shard}`)).state;
+  const projects: string[] = [];
+  for (let seq = 1; seq <= messages; seq++) {
+    const message = await manager.streams.getMessage(`EVENTS_${shard}`, { seq });
+    for (const { context } of decodeFrame(message.data)) projects.push(context.projectId);
+  }
+  return { messages, projects };
+}
+
+/** Resolves at the connection's next change to this. */
+function whenConnected(wanted: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    state.onChange((connected) => {
+      if (connected === wanted) resolve();
+    });
+  });
+}
+
+beforeEach(async () => {
+  frames = [];
+  broker = await startBroker();
+  connection = await connectBroker(broker.url, log);
+  state = followConnection(connection);
+  await addStream(0);
+  publisher = createPublisher();
+});
+
+afterEach(async () => {
+  publisher.close();
+  await connection.close();
+  await broker.stop();
+});
+
+describe('frames', () => {
+  it('requests of one turn share one message and are all answered by its acknowledgement', async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `p${index}`);
+    const outcomes = await Promise.all(
+      names.map((name) => publisher.publish(0, request(name), forEver)),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['stored']));
+    expect(await stored(0)).toEqual({ messages: 1, projects: names });
+    expect(frames).toMatchObject([{ outcome: { kind: 'stored', seq: 1 }, requests: 50 }]);
+  });
+
+  it('requests of different turns do not', async () => {
+    await publisher.publish(0, request('a'), forEver);
+    await publisher.publish(0, request('b'), forEver);
+    expect((await stored(0)).messages).toBe(2);
+  });
+
+  it('each shard has its own', async () => {
+    await addStream(1);
+    const shards = [0, 1, 0, 1];
+    await Promise.all(
+      shards.map((shard, index) => publisher.publish(shard, request(`p${index}`), forEver)),
+    );
+    expect(await stored(0)).toEqual({ messages: 1, projects: ['p0', 'p2'] });
+    expect(await stored(1)).toEqual({ messages: 1, projects: ['p1', 'p3'] });
+  });
+
+  it('is closed before it grows past its bound, unless one request alone is larger', async () => {
+    const half = maxFrameBytes / 2;
+    const sizes = [half, half - 2_000, 10, maxFrameBytes * 4, 10];
+    const outcomes = await Promise.all(
+      sizes.map((size, index) => publisher.publish(0, request(`p${index}`, size), forEver)),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['stored']));
+    expect(frames.map(({ requests }) => requests)).toEqual([3, 1, 1]);
+    expect((await stored(0)).projects).toEqual(['p0', 'p1', 'p2', 'p3', 'p4']);
+  });
+});
+
+describe('packing', () => {
+  it('sends fewer bytes, tells how many, and what arrives is what was sent', async () => {
+    publisher.close();
+    publisher = createPublisher({ lz4: true });
+    expect(await publisher.publish(0, request('a', 20_000), forEver)).toBe('stored');
+    expect(await publisher.publish(0, request('b', 100), forEver)).toBe('stored');
+    const [large, small] = frames;
+    expect(large?.bytes).toBeGreaterThan(20_000);
+    expect(large?.sentBytes).toBeLessThan(1_000);
+    expect(small?.sentBytes).toBe(small?.bytes);
+    expect((await stored(0)).projects).toEqual(['a', 'b']);
+    const manager = await connection.jetstreamManager();
+    const message = await manager.streams.getMessage('EVENTS_0', { seq: 1 });
+    expect(message.data.length).toBe(large?.sentBytes);
+  });
+});
+
+describe('a full stream', () => {
+  it('refuses the whole frame, and nothing of it is queued', async () => {
+    await addStream(1, 10_000);
+    expect(await publisher.publish(1, request('fits', 5_000), forEver)).toBe('stored');
+    const outcomes = await Promise.all(
+      ['a', 'b', 'c'].map((name) => publisher.publish(1, request(name, 2_000), forEver)),
+    );
+    expect(outcomes).toEqual(['full', 'full', 'full']);
+    expect(await publisher.publish(1, request('small', 10), forEver)).toBe('stored');
+    expect((await stored(1)).projects).toEqual(['fits', 'small']);
+  });
+});
+
+describe('a full bound of ours', () => {
+  it('refuses at once, sends nothing, and has room again after the acknowledgements', async () => {
+    publisher.close();
+    publisher = createPublisher({ maxInFlightBytes: 10_000 });
+    const first = publisher.publish(0, request('first', 9_000), forEver);
+    expect(await publisher.publish(0, request('second', 2_000), forEver)).toBe('full');
+    expect(await first).toBe('stored');
+    expect(await publisher.publish(0, request('third', 9_000), forEver)).toBe('stored');
+    expect((await stored(0)).projects).toEqual(['first', 'third']);
+    expect(frames.at(-1)?.inFlightBytes).toBe(0);
+  });
+});
+
+describe('a broker that does not store', () => {
+  it('no stream: unavailable at once', async () => {
+    expect(await publisher.publish(7, request('a'), forEver)).toBe('unavailable');
+    expect(frames[0]?.outcome).toEqual({ kind: 'unavailable', reason: 'no stream' });
+  });
+
+  it('frozen: unavailable at the deadline, full when its bytes fill the bound, well again when it wakes', async () => {
+    publisher.close();
+    publisher = createPublisher({ deadlineMs: 300, maxInFlightBytes: 10_000 });
+    await freeze(broker, connection);
+    const started = performance.now();
+    expect(await publisher.publish(0, request('a', 9_000), forEver)).toBe('unavailable');
+    expect(performance.now() - started).toBeGreaterThanOrEqual(299);
+    expect(await publisher.publish(0, request('b', 9_000), forEver)).toBe('full');
+    broker.resume();
+    await expect
+      .poll(() => publisher.publish(0, request('c', 9_000), forEver), { timeout: 10_000 })
+      .toBe('stored');
+    expect((await stored(0)).projects[0]).toBe('a');
+    expect(frames.at(-1)?.inFlightBytes).toBe(0);
+  });
+
+  it('read, never acknowledged: unavailable at the deadline, and its bytes are given back', async () => {
+    publisher.close();
+    publisher = createPublisher({ deadlineMs: 100, maxInFlightBytes: 10_000 });
+    connection.subscribe('events.5', { callback: () => {} });
+    expect(await publisher.publish(5, request('a', 9_000), forEver)).toBe('unavailable');
+    await expect
+      .poll(() => publisher.publish(0, request('b', 9_000), forEver), { timeout: 10_000 })
+      .toBe('stored');
+  });
+
+  it('frozen: the sender’s own timeout comes first, and the others of its frame wait on', async () => {
+    publisher.close();
+    publisher = createPublisher({ deadlineMs: 20_000 });
+    await freeze(broker, connection);
+    const patient = publisher.publish(0, request('patient'), forEver);
+    expect(await publisher.publish(0, request('hasty'), 50)).toBe('unavailable');
+    broker.resume();
+    expect(await patient).toBe('stored');
+  });
+
+  it('killed: what waits is unavailable, nothing is buffered, and a restart heals it', async () => {
+    await freeze(broker, connection);
+    const waiting = publisher.publish(0, request('waiting'), forEver);
+    const lost = whenConnected(false);
+    await broker.kill9();
+    expect(await waiting).toBe('unavailable');
+    await lost;
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, () => publisher.publish(0, request('meanwhile'), forEver)),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
+    const back = whenConnected(true);
+    await broker.restart();
+    await back;
+    expect(await publisher.publish(0, request('afterwards'), forEver)).toBe('stored');
+    expect((await stored(0)).projects).toEqual(['afterwards']);
+    expect(frames.at(-1)?.inFlightBytes).toBe(0);
+  });
+});
+
+describe('close', () => {
+  it('settles what waits and takes nothing more', async () => {
+    await freeze(broker, connection);
+    const waiting = publisher.publish(0, request('a'), forEver);
+    publisher.close();
+    expect(await waiting).toBe('unavailable');
+    expect(await publisher.publish(0, request('b'), forEver)).toBe('unavailable');
+    broker.resume();
+  });
+});

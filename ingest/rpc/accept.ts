@@ -1,0 +1,138 @@
+// What happens to the events of one request once its body is read, whichever way it came in:
+// identity -> limit -> publish -> answer.
+
+import type { Clock } from '../../platform/clock.ts';
+import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
+import type { Caller, CallerIdentity, CallerReader, CallerRequest } from '../caller/caller.ts';
+import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Publisher } from '../publish/publish.ts';
+import type { ReadBody } from '../validation/text/readable-body.ts';
+import {
+  type Answer,
+  identityRefusal,
+  limitRefusal,
+  publishedAnswer,
+  type Refusal,
+  violationRefusal,
+} from './answer.ts';
+
+/** Whose request it is. */
+export interface Principal {
+  projectId: string;
+  credential: 'public' | 'private';
+  /** What its events are limited by. */
+  keyId: string;
+}
+
+export interface IngestParts {
+  /** Decides from a request's headers and its `api_key` parameter whose it is; at once where memory can tell. */
+  authenticate(
+    request: CallerRequest,
+    apiKeyParameter: string | undefined,
+  ): Principal | Refusal | Promise<Principal | Refusal>;
+  callers: Pick<CallerReader, 'read' | 'identity'>;
+  cookieless: Pick<CookielessResolver, 'resolve'>;
+  /** Takes as many tokens as there are events, or says after how many seconds it would. */
+  eventLimit: { take(key: string, count: number): number };
+  publisher: Pick<Publisher, 'publish'>;
+  shardOf: (projectId: string) => number;
+  clock: Clock;
+  metrics: IngestMetrics;
+  /** The largest body after decompression. */
+  maxBodyBytes: number;
+}
+
+export interface Sender {
+  principal: Principal;
+  caller: Caller;
+  /** Whose address is looked at once more where events are cookieless. */
+  request: CallerRequest;
+  receiveTimeMs: number;
+  /** How long the sender waits for an answer. */
+  timeoutMs: number;
+}
+
+/** Refuses at once; what it takes, it answers for when the broker has. */
+export function acceptEvents(
+  sender: Sender,
+  read: ReadBody,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
+  if (read.kind === 'invalid') return violationRefusal(read.violation);
+  const isCookieless = read.cookieless > 0;
+  const identity = isCookieless ? parts.callers.identity(sender.request) : undefined;
+  if (isCookieless && identity === undefined) return identityRefusal();
+  const waitSeconds = parts.eventLimit.take(sender.principal.keyId, read.events);
+  if (waitSeconds > 0) return limitRefusal(waitSeconds);
+  if (read.events === 0) return { kind: 'accepted', events: 0 };
+  if (identity === undefined) return publish(sender, read.body, read.events, undefined, parts);
+  return acceptCookieless(sender, read, identity, parts);
+}
+
+function acceptCookieless(
+  sender: Sender,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
+  const { projectId } = sender.principal;
+  const { receiveTimeMs } = sender;
+  const days = read.cookielessDays;
+  const resolved = parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
+  return resolved instanceof Promise
+    ? resolved.then((ids) => publishCookieless(sender, read, ids, parts))
+    : publishCookieless(sender, read, resolved, parts);
+}
+
+function publishCookieless(
+  sender: Sender,
+  read: ReadBody & { kind: 'valid' },
+  { ids, dropped }: ResolvedCookieless,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
+  read.nameCookieless?.(ids);
+  if (dropped === undefined) return publish(sender, read.body, read.events, ids, parts);
+  const events = read.events - dropped.events;
+  if (events === 0) return { kind: 'accepted', events, dropped };
+  return publish(sender, read.body, events, ids, parts).then((answer) =>
+    answer.kind === 'accepted' ? { ...answer, dropped } : answer,
+  );
+}
+
+/** Queues a body of which `events` are to become rows. */
+async function publish(
+  { principal, caller, receiveTimeMs, timeoutMs }: Sender,
+  body: Uint8Array,
+  events: number,
+  cookieless: CookielessIds | undefined,
+  parts: IngestParts,
+): Promise<Answer> {
+  const { projectId, credential } = principal;
+  // Field by field: spread, the object costs more than its text.
+  const context = encodeContext({
+    projectId,
+    credential,
+    receiveTimeMs,
+    userAgent: caller.userAgent,
+    location: caller.location,
+    botScore: caller.botScore,
+    verifiedBot: caller.verifiedBot,
+    cookieless,
+  });
+  const request = { context, body, events };
+  const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
+  return publishedAnswer(published, events);
+}
+
+export function countAnswer(answer: Answer, metrics: IngestMetrics): void {
+  if (answer.kind !== 'accepted') {
+    metrics.refusedRequests.inc({ reason: answer.reason });
+    return;
+  }
+  metrics.acceptedEvents.inc(answer.events);
+  if (answer.dropped === undefined) return;
+  for (const [reason, events] of Object.entries(answer.dropped.byReason)) {
+    metrics.droppedEvents.inc({ reason }, events);
+  }
+}

@@ -1,0 +1,88 @@
+// How a request ends: accepted, or refused with one of Connect's codes. The same answers leave through the hot HTTP
+// route and through the generic Connect router; nothing here knows either.
+
+import type { DroppedEvents } from '../cookieless/visitor-ids.ts';
+import type { Published } from '../publish/publish.ts';
+import { describeViolation, type Violation } from '../validation/violation.ts';
+
+/** Connect's codes that ingest answers with. */
+export type RefusalCode =
+  | 'invalid_argument'
+  | 'unauthenticated'
+  | 'permission_denied'
+  | 'not_found'
+  | 'resource_exhausted'
+  | 'unavailable'
+  | 'unimplemented'
+  | 'internal';
+
+export interface Refusal {
+  kind: 'refused';
+  code: RefusalCode;
+  /** Written for the caller; never holds a value of the request. */
+  message: string;
+  /** From a closed set: what refusals are counted under. */
+  reason: string;
+  retryAfterSeconds?: number;
+}
+
+export interface Accepted {
+  kind: 'accepted';
+  events: number;
+  /** Events of the request that were left out; absent where none were. */
+  dropped?: DroppedEvents;
+}
+
+export type Answer = Accepted | Refusal;
+
+export function refusal(code: RefusalCode, reason: string, message: string): Refusal {
+  return { kind: 'refused', code, reason, message };
+}
+
+export function violationRefusal(violation: Violation): Refusal {
+  return refusal('invalid_argument', violation.rule, describeViolation(violation));
+}
+
+/** Without these nobody can be told from anybody else. */
+export function identityRefusal(): Refusal {
+  return refusal(
+    'invalid_argument',
+    'identity_headers_missing',
+    'identity_headers_missing: cookieless events need a User-Agent header and a client address',
+  );
+}
+
+export function limitRefusal(retryAfterSeconds: number): Refusal {
+  const message = `the key's rate limit is reached: retry in ${retryAfterSeconds} s`;
+  return { ...refusal('resource_exhausted', 'rate_limit', message), retryAfterSeconds };
+}
+
+/** What is full empties as fast as events are stored: a second is long enough to be worth a retry. */
+const retryWhenFullSeconds = 1;
+
+export function busyRefusal(): Refusal {
+  const message =
+    'too many requests are being received, nothing of this one was queued: retry later';
+  const busy = refusal('resource_exhausted', 'busy', message);
+  return { ...busy, retryAfterSeconds: retryWhenFullSeconds };
+}
+
+export function publishedAnswer(published: Published, events: number): Answer {
+  switch (published) {
+    case 'stored':
+      return { kind: 'accepted', events };
+    case 'full': {
+      const message = 'the queue is full, nothing of this request was queued: retry later';
+      const full = refusal('resource_exhausted', 'broker_full', message);
+      return { ...full, retryAfterSeconds: retryWhenFullSeconds };
+    }
+    case 'unavailable':
+      return refusal(
+        'unavailable',
+        'broker_unavailable',
+        'it is not known whether this request was queued: retry with the same event ids',
+      );
+    default:
+      return published satisfies never;
+  }
+}

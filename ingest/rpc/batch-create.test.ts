@@ -1,0 +1,510 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request as httpRequest } from 'node:http';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampNow } from '@bufbuild/protobuf/wkt';
+import { Code, createClient, type Interceptor } from '@connectrpc/connect';
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from '@connectrpc/connect-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { revokeApiKey } from '../../control/projects.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { maxBodyBytes } from '../../platform/limits.ts';
+import { metricValue } from '../../platform/metrics.ts';
+import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
+import {
+  BatchCreateRequestSchema,
+  BatchCreateResponseSchema,
+  EventsService,
+} from '../../proto/gen/sdk/events/v1/events_pb.js';
+import { freeze, type IngestService, startIngestService } from '../../test/ingest-service.ts';
+
+const path = '/sdk.events.v1.EventsService/BatchCreate';
+const plainPath = '/events.v1.EventsService/BatchCreate';
+
+let service: IngestService;
+beforeAll(async () => {
+  service = await startIngestService();
+});
+afterAll(() => service.stop());
+
+function event(members: object = {}): object {
+  return {
+    eventId: randomUUID(),
+    kind: 'click',
+    distinctId: 'user-1',
+    sessionId: randomUUID(),
+    occurTime: new Date().toISOString(),
+    ...members,
+  };
+}
+
+const batch = (...events: object[]): string => JSON.stringify({ events });
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+async function post(
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+  target = path,
+): Promise<Answer> {
+  const response = await fetch(service.baseUrl + target, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
+    body,
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: JSON.parse(text) };
+}
+
+const accepted = (count: number) => ({ status: 200, body: { accepted: count } });
+const refused = (status: number, code: string, message: unknown = expect.any(String)) => ({
+  status,
+  body: { code, message },
+});
+
+/** What the newest requests in the broker carry. */
+async function lastQueued(count = 1): Promise<{ context: unknown; events: unknown[] }[]> {
+  const requests = await service.queued();
+  return requests.slice(-count).map(({ context, body }) => ({
+    context,
+    events: JSON.parse(Buffer.from(body).toString()).events,
+  }));
+}
+
+describe('an accepted batch', () => {
+  it('is answered once the broker has it, with its context and its very bytes', async () => {
+    const body = `${batch(event(), event())} `;
+    expect(await post(body, { 'user-agent': 'test/1' })).toMatchObject(accepted(2));
+    const request = (await service.queued()).at(-1);
+    expect(Buffer.from(request?.body ?? []).toString()).toBe(body);
+    expect(request?.events).toBe(2);
+    expect(request?.context).toEqual({
+      projectId: service.projectId,
+      credential: 'public',
+      receiveTimeMs: expect.any(Number),
+      userAgent: 'test/1',
+    });
+  });
+
+  it('says nothing of a private key’s user agent', async () => {
+    const headers = { 'x-api-key': service.privateKey, 'user-agent': 'test/1' };
+    expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
+    const [request] = await lastQueued();
+    expect(request?.context).toEqual({
+      projectId: service.projectId,
+      credential: 'private',
+      receiveTimeMs: expect.any(Number),
+    });
+  });
+
+  it('may be empty, and is not queued then', async () => {
+    const before = (await service.queued()).length;
+    for (const body of ['{}', '{"events":[]}', '{"events":null}']) {
+      expect(await post(body)).toMatchObject(accepted(0));
+    }
+    expect(await service.queued()).toHaveLength(before);
+  });
+
+  it('has Connect’s headers and no others of ours', async () => {
+    const { headers } = await post(batch(event()), { 'connect-protocol-version': '1' });
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('content-length')).toBe('14');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('content-encoding')).toBeNull();
+  });
+
+  it('is counted', async () => {
+    const count = () => metricValue(service.metrics, 'millrace_accepted_events_total');
+    const before = await count();
+    await post(batch(event(), event(), event()));
+    expect(await count()).toBe(before + 3);
+  });
+});
+
+describe('a refused batch', () => {
+  it('names index, field and rule, and is not queued', async () => {
+    const before = (await service.queued()).length;
+    expect(await post(batch(event(), event({ kind: 'a b' })))).toMatchObject(
+      refused(400, 'invalid_argument', 'events[1].kind: must match ^[a-zA-Z0-9_.-]+$'),
+    );
+    expect(await service.queued()).toHaveLength(before);
+  });
+
+  it('is counted by rule', async () => {
+    const labels = { reason: 'kind_prefix' };
+    const count = () => metricValue(service.metrics, 'millrace_refused_requests_total', labels);
+    const before = await count();
+    await post(batch(event({ kind: 'svc.x' })));
+    expect(await count()).toBe(before + 1);
+  });
+});
+
+describe('access', () => {
+  it('comes before arguments', async () => {
+    for (const headers of [{ 'x-api-key': '' }, { 'x-api-key': 'pub_nonsense' }]) {
+      expect(await post('{', headers)).toMatchObject(refused(401, 'unauthenticated'));
+    }
+  });
+
+  it('by bearer token, with a project that must match', async () => {
+    const authorization = `Bearer ${service.publicKey}`;
+    const headers = { 'x-api-key': '', authorization };
+    expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
+    const project = { ...headers, 'x-project-id': service.projectId };
+    expect(await post(batch(event()), project)).toMatchObject(accepted(1));
+    const other = { ...headers, 'x-project-id': randomUUID() };
+    expect(await post(batch(event()), other)).toMatchObject(refused(404, 'not_found'));
+  });
+
+  it('by query parameter for beacons: public keys, text or JSON', async () => {
+    const target = `${path}?api_key=${service.publicKey}`;
+    const noKey = { 'x-api-key': '' };
+    for (const type of ['text/plain;charset=UTF-8', 'text/plain', 'application/json']) {
+      const headers = { ...noKey, 'content-type': type };
+      expect(await post(batch(event()), headers, target)).toMatchObject(accepted(1));
+    }
+    const inUrl = `${path}?api_key=${service.privateKey}`;
+    expect(await post(batch(event()), noKey, inUrl)).toMatchObject(refused(401, 'unauthenticated'));
+  });
+
+  it('ends with revocation', async () => {
+    const other = await startIngestService();
+    const send = () =>
+      fetch(other.baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': other.publicKey },
+        body: batch(event()),
+      });
+    expect((await send()).status).toBe(200);
+    const found = await other.projects.ask(other.projectId);
+    const keys = found.kind === 'found' ? found.record.keys : [];
+    for (const { id } of keys) await revokeApiKey(other.projects, other.projectId, id, systemClock);
+    expect((await send()).status).toBe(401);
+    await other.stop();
+  });
+});
+
+describe('the body', () => {
+  it('may be compressed', async () => {
+    const body = batch(event());
+    const gzip = { 'content-encoding': 'gzip' };
+    expect(await post(gzipSync(body), gzip)).toMatchObject(accepted(1));
+    expect(await post(brotliCompressSync(body), { 'content-encoding': 'br' })).toMatchObject(
+      accepted(1),
+    );
+    expect(await post(body, { 'content-encoding': 'identity' })).toMatchObject(accepted(1));
+    expect(await post(body, gzip)).toMatchObject(
+      refused(400, 'invalid_argument', 'body: must be whole and valid in its content encoding'),
+    );
+    expect(await post(gzipSync(body).subarray(0, -9), gzip)).toMatchObject(
+      refused(400, 'invalid_argument'),
+    );
+    expect(await post(body, { 'content-encoding': 'zstd' })).toMatchObject(
+      refused(501, 'unimplemented'),
+    );
+  });
+
+  it('has a limit, stated in the error, before and after decompression', async () => {
+    const message = `body: must not be larger than the limit, ${maxBodyBytes} bytes`;
+    const large = `{"x":"${'a'.repeat(maxBodyBytes)}"}`;
+    expect(await post(large)).toMatchObject(refused(400, 'invalid_argument', message));
+    expect(await post(gzipSync(large), { 'content-encoding': 'gzip' })).toMatchObject(
+      refused(400, 'invalid_argument', message),
+    );
+    const allowed = `{"x":"${'a'.repeat(maxBodyBytes - 8)}"}`;
+    expect(allowed).toHaveLength(maxBodyBytes);
+    expect(await post(allowed)).toMatchObject(accepted(0));
+  });
+
+  it('of the largest size is queued, alone in its message', async () => {
+    const padding = 'a'.repeat(maxBodyBytes - 400);
+    const body = batch(event()).replace(/}$/, `,"x":"${padding}"}`);
+    expect(await post(body)).toMatchObject(accepted(1));
+    expect((await service.queued()).at(-1)?.body.length).toBe(body.length);
+  });
+
+  it('may come in pieces', async () => {
+    const body = batch(event({ distinctId: 'żółw' }));
+    const bytes = Buffer.from(body);
+    const response = await new Promise<number | undefined>((resolve, reject) => {
+      const request = httpRequest(service.baseUrl + path, {
+        method: 'POST',
+        agent: new Agent(),
+        headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey },
+      });
+      request.on('response', ({ statusCode }) => resolve(statusCode));
+      request.on('error', reject);
+      for (let at = 0; at < bytes.length; at += 7) request.write(bytes.subarray(at, at + 7));
+      request.end();
+    });
+    expect(response).toBe(200);
+    expect(Buffer.from((await service.queued()).at(-1)?.body ?? []).toString()).toBe(body);
+  });
+
+  it('that ends early costs nothing but its connection', async () => {
+    const before = (await service.queued()).length;
+    const request = httpRequest(service.baseUrl + path, {
+      method: 'POST',
+      agent: new Agent(),
+      headers: {
+        'content-type': 'application/json',
+        'x-api-key': service.publicKey,
+        'content-length': '1000',
+      },
+    });
+    request.on('error', () => {});
+    await new Promise((resolve) => request.write('{"events":', resolve));
+    request.destroy();
+    expect(await post(batch(event()))).toMatchObject(accepted(1));
+    expect(await service.queued()).toHaveLength(before + 1);
+  });
+
+  it('may be binary protobuf, and so is the answer then', async () => {
+    const message = create(BatchCreateRequestSchema, {
+      events: [
+        {
+          eventId: randomUUID(),
+          kind: 'click',
+          distinctId: 'u',
+          sessionId: randomUUID(),
+          occurTime: timestampNow(),
+          autoProperties: { $ip: { value: { case: 'stringValue', value: '203.0.113.9' } } },
+        },
+      ],
+    });
+    const response = await fetch(service.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/proto', 'x-api-key': service.publicKey },
+      body: toBinary(BatchCreateRequestSchema, message),
+    });
+    expect(response.headers.get('content-type')).toBe('application/proto');
+    const answer = fromBinary(
+      BatchCreateResponseSchema,
+      new Uint8Array(await response.arrayBuffer()),
+    );
+    expect(answer.accepted).toBe(1);
+    expect(answer.dropped).toBeUndefined();
+    const [request] = await lastQueued();
+    expect(JSON.stringify(request)).not.toContain('203.0.113.9');
+  });
+
+  it('that is broken protobuf is an invalid argument, in JSON', async () => {
+    const headers = { 'content-type': 'application/proto' };
+    expect(await post('{"events":[]}', headers)).toMatchObject(
+      refused(400, 'invalid_argument', 'body: must be a valid protobuf message'),
+    );
+  });
+});
+
+describe('the protocol’s headers', () => {
+  it('version and timeout are checked', async () => {
+    const wrongVersion = { 'connect-protocol-version': '2' };
+    expect(await post(batch(event()), wrongVersion)).toMatchObject(
+      refused(400, 'invalid_argument'),
+    );
+    for (const timeout of ['soon', '-1', '1.5', '12345678901']) {
+      const headers = { 'connect-timeout-ms': timeout };
+      expect(await post(batch(event()), headers)).toMatchObject(refused(400, 'invalid_argument'));
+    }
+    const good = { 'connect-protocol-version': '1', 'connect-timeout-ms': '9999' };
+    expect(await post(batch(event()), good)).toMatchObject(accepted(1));
+  });
+
+  it('a page of any origin may send', async () => {
+    for (const target of [path, plainPath]) {
+      const response = await fetch(service.baseUrl + target, {
+        method: 'OPTIONS',
+        headers: {
+          origin: 'https://shop.example',
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'content-type,x-api-key',
+        },
+      });
+      expect(response.status).toBe(204);
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+      expect(response.headers.get('access-control-max-age')).toBe('7200');
+      const allowed = response.headers.get('access-control-allow-headers')?.toLowerCase() ?? '';
+      for (const name of [
+        'content-type',
+        'x-api-key',
+        'authorization',
+        'connect-protocol-version',
+      ]) {
+        expect(allowed.split(', ')).toContain(name);
+      }
+    }
+    const refusal = await post('{', {});
+    expect(refusal.headers.get('access-control-allow-origin')).toBe('*');
+    expect(refusal.headers.get('access-control-expose-headers')).toContain('retry-after');
+  });
+});
+
+describe('limits', () => {
+  it('events of one key: 429 with Retry-After, and time heals', async () => {
+    let nowMs = Date.now();
+    const limited = await startIngestService({
+      eventsPerSecond: 10,
+      eventsBurst: 20,
+      clock: { nowMs: () => nowMs },
+    });
+    const send = (key: string, count: number) =>
+      fetch(limited.baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: batch(...Array.from({ length: count }, () => event())),
+      });
+    expect((await send(limited.publicKey, 20)).status).toBe(200);
+    const refusal = await send(limited.publicKey, 15);
+    expect(refusal.status).toBe(429);
+    expect(refusal.headers.get('retry-after')).toBe('2');
+    expect(await refusal.json()).toEqual({
+      code: 'resource_exhausted',
+      message: expect.stringContaining('rate limit'),
+    });
+    expect((await send(limited.privateKey, 15)).status).toBe(200);
+    nowMs += 2_000;
+    expect((await send(limited.publicKey, 15)).status).toBe(200);
+    await limited.stop();
+  });
+
+  it('a full stream: 429, nothing queued; a dead broker: 503 within the sender’s timeout', async () => {
+    // The service's own deadline is beyond this test's: only the sender's can end the last request.
+    const small = await startIngestService({
+      eventsMaxBytes: 64 * 1_024,
+      frameLz4: false,
+      publishDeadlineMs: 600_000,
+    });
+    const send = (body: string, headers: Record<string, string> = {}) =>
+      fetch(small.baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': small.publicKey, ...headers },
+        body,
+      });
+    const many = batch(...Array.from({ length: 150 }, () => event()));
+    expect((await send(many)).status).toBe(200);
+    expect((await send(many)).status).toBe(200);
+    const full = await send(many);
+    expect(full.status).toBe(429);
+    expect(await full.json()).toMatchObject({ code: 'resource_exhausted' });
+    expect(full.headers.get('retry-after')).toBe('1');
+    expect(await small.queued()).toHaveLength(2);
+    await freeze(small.broker, small.nats);
+    const frozen = await send(batch(event()), { 'connect-timeout-ms': '200' });
+    expect(frozen.status).toBe(503);
+    expect(await frozen.json()).toMatchObject({ code: 'unavailable' });
+    small.broker.resume();
+    await small.stop();
+  });
+});
+
+describe('both ways of a request', () => {
+  const binary = () => {
+    const message = create(BatchCreateRequestSchema, { events: [] });
+    return toBinary(BatchCreateRequestSchema, message);
+  };
+  const cases: [string, string | Uint8Array, Record<string, string>, string?][] = [
+    ['valid JSON', batch(event()), {}],
+    ['valid protobuf', binary(), { 'content-type': 'application/proto' }],
+    ['no JSON', '{', {}],
+    ['a violation', batch({}), {}],
+    ['a key of nobody', batch(event()), { 'x-api-key': 'pub_nobody' }],
+    ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
+    ['a time that is none', batch(event()), { 'connect-timeout-ms': 'soon' }],
+    ['cookieless events', batch({ ...event(), cookieless: true }), {}],
+    ['the short shape', batch(event()), {}, plainPath],
+    ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
+    ['a type of the router’s', batch(event()), { 'content-type': 'application/x' }],
+    ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
+    ['compressed JSON', gzipSync(batch(event())), { 'content-encoding': 'gzip' }],
+  ];
+  it.each(cases)('answer %s alike', async (_name, body, headers, target = path) => {
+    const answers = [service.baseUrl, service.nodeUrl].map(async (baseUrl) => {
+      const response = await fetch(baseUrl + target.replace(/=$/, `=${service.publicKey}`), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
+        body,
+      });
+      const kept = [...response.headers].filter(([name]) => name !== 'date');
+      return { status: response.status, headers: kept, body: await response.text() };
+    });
+    const [plain, node] = await Promise.all(answers);
+    expect(plain).toEqual(node);
+  });
+});
+
+describe('other protocols', () => {
+  const transports = {
+    'Connect, JSON': createConnectTransport,
+    'gRPC-web': createGrpcWebTransport,
+  };
+  const interceptors: Interceptor[] = [
+    (next) => (request) => {
+      request.header.set('x-api-key', service.publicKey);
+      return next(request);
+    },
+  ];
+  const good = () => ({
+    eventId: randomUUID(),
+    kind: 'click',
+    distinctId: 'u',
+    sessionId: randomUUID(),
+    occurTime: timestampNow(),
+  });
+
+  for (const [name, createTransport] of Object.entries(transports)) {
+    for (const httpVersion of ['1.1', '2'] as const) {
+      it(`${name} over HTTP/${httpVersion}`, async () => {
+        const transport = createTransport({
+          baseUrl: service.baseUrl,
+          httpVersion,
+          useBinaryFormat: false,
+          interceptors,
+        });
+        const client = createClient(EventsService, transport);
+        expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
+        const broken = client.batchCreate({ events: [{ ...good(), kind: '' }] });
+        await expect(broken).rejects.toMatchObject({
+          code: Code.InvalidArgument,
+          rawMessage: 'events[0].kind: is required',
+        });
+        const plain = createClient(PlainEventsService, transport);
+        const named = { name: 'click', properties: { distinct_id: 'u' } };
+        expect((await plain.batchCreate({ events: [named] })).eventsCreated).toBe(1);
+      });
+    }
+  }
+
+  it('gRPC', async () => {
+    const transport = createGrpcTransport({
+      baseUrl: service.baseUrl,
+      interceptors,
+    });
+    const client = createClient(EventsService, transport);
+    expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
+    await expect(client.batchCreate({ events: [{}] })).rejects.toMatchObject({
+      code: Code.InvalidArgument,
+      rawMessage: 'events[0].eventId: is required',
+    });
+  });
+
+  it('what is no call is answered as Connect does', async () => {
+    const get = await fetch(service.baseUrl + path);
+    expect(get.status).toBe(405);
+    const form = await fetch(service.baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', 'x-api-key': service.publicKey },
+      body: batch(event()),
+    });
+    expect(form.status).toBe(415);
+    expect(form.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});

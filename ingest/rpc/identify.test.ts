@@ -1,0 +1,268 @@
+import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
+import { Code, createClient, type Interceptor } from '@connectrpc/connect';
+import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricValue } from '../../platform/metrics.ts';
+import {
+  IdentifyRequestSchema,
+  ProfilesSDKService,
+} from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import { decodeChange } from '../../proto/wire/profile-change.ts';
+import { type IngestService, startIngestService } from '../../test/ingest-service.ts';
+
+const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+const aliasPath = '/sdk.profiles.v1.ProfilesSDKService/Alias';
+const device = '6F1C2C55-0f4e-4a63-9d6a-0c1f5f4f2b11';
+
+let service: IngestService;
+beforeAll(async () => {
+  service = await startIngestService();
+});
+afterAll(() => service.stop());
+
+interface Answer {
+  status: number;
+  body: unknown;
+}
+
+async function post(
+  body: unknown,
+  target = path,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(service.baseUrl + target, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
+    body:
+      typeof body === 'string' || body instanceof Uint8Array
+        ? Buffer.from(body)
+        : JSON.stringify(body),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isJson = response.headers.get('content-type') === 'application/json';
+  return { status: response.status, body: isJson ? JSON.parse(bytes.toString()) : bytes };
+}
+
+/** What the last request put into the queue. */
+async function lastChange(): Promise<unknown> {
+  const queued = await service.queued('PROFILES_0');
+  const last = queued.at(-1);
+  if (last === undefined) throw new Error('nothing is queued');
+  expect(last.context.projectId).toBe(service.projectId);
+  return decodeChange(last.body);
+}
+
+describe('Identify', () => {
+  it('queues what was sent, traits as exact JSON texts, in either spelling', async () => {
+    const traits = `{"n": 1.50, "s": "\\u00fc\\"", "o": {"a": [1, null, {"b": true}]}, "z": null, "": 0, "__proto__": 1}`;
+    const body = `{"external_id":"ü","traits":${traits},"anonymous_id":"anon-1","device_id":"${device}","more":[1]}`;
+    expect(await post(body)).toEqual({ status: 200, body: {} });
+    expect(await lastChange()).toEqual({
+      kind: 'identify',
+      externalId: 'ü',
+      anonymousId: 'anon-1',
+      deviceId: device,
+      traits: [
+        ['n', '1.5'],
+        ['s', '"ü\\""'],
+        ['o', '{"a":[1,null,{"b":true}]}'],
+        ['z', 'null'],
+        ['', '0'],
+        ['__proto__', '1'],
+      ],
+    });
+    expect(await post({ externalId: 'x' }, '/profiles.v1.ProfilesSDKService/Identify')).toEqual({
+      status: 200,
+      body: {},
+    });
+  });
+
+  it('reads binary protobuf the same way', async () => {
+    const traits: JsonObject = { a: 1, b: { c: [null] } };
+    const message = create(IdentifyRequestSchema, {
+      externalId: 'b',
+      traits,
+      anonymousId: 'anon-b',
+    });
+    const answer = await post(toBinary(IdentifyRequestSchema, message), path, {
+      'content-type': 'application/proto',
+    });
+    expect(answer).toEqual({ status: 200, body: Buffer.alloc(0) });
+    expect(await lastChange()).toMatchObject({
+      externalId: 'b',
+      traits: [
+        ['a', '1'],
+        ['b', '{"c":[null]}'],
+      ],
+    });
+  });
+
+  const many = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`k${index}`, 1]));
+  const refused: [string, string | object, string][] = [
+    ['no body', '', 'body: must be valid JSON'],
+    ['no object', '[]', 'body: must be a JSON object'],
+    [
+      'half a pair',
+      '{"externalId":"\\ud800"}',
+      'externalId: must not escape half of a surrogate pair',
+    ],
+    ['no id', {}, 'externalId: is required'],
+    ['an empty id', { externalId: '' }, 'externalId: is required'],
+    ['a null id', { externalId: null }, 'externalId: is required'],
+    ['a number', { externalId: 1 }, 'externalId: must be a string'],
+    [
+      'a reserved id',
+      { externalId: 'cookieless-x' },
+      'externalId: must not start with cookieless-',
+    ],
+    [
+      'a long id',
+      { externalId: '😀'.repeat(513) },
+      'externalId: must have at most 512 code points',
+    ],
+    [
+      'two spellings',
+      { externalId: 'a', external_id: 'a' },
+      'externalId: must be given in one spelling, not in snake_case and camelCase at once',
+    ],
+    [
+      'a member twice',
+      '{"externalId":"a","externalId":"b"}',
+      'externalId: must not be given twice',
+    ],
+    [
+      'a trait twice',
+      '{"externalId":"a","traits":{"x":1,"x":2}}',
+      'traits: must not be given twice',
+    ],
+    [
+      'another prefix',
+      { externalId: 'a', anonymousId: 'user-1' },
+      'anonymousId: must be empty or start with anon-',
+    ],
+    [
+      'the prefix in capitals',
+      { externalId: 'a', anonymousId: 'Anon-1' },
+      'anonymousId: must be empty or start with anon-',
+    ],
+    [
+      'a long anonymous id',
+      { externalId: 'a', anonymousId: `anon-${'x'.repeat(251)}` },
+      'anonymousId: must have at most 255 characters',
+    ],
+    [
+      'a long device',
+      { externalId: 'a', deviceId: `${device}0` },
+      'deviceId: must have at most 36 characters',
+    ],
+    [
+      'a device that is no UUID',
+      { externalId: 'a', deviceId: 'phone' },
+      'deviceId: must be a UUID',
+    ],
+    ['traits that are a list', { externalId: 'a', traits: [] }, 'traits: must be an object'],
+    ['traits that are a text', { externalId: 'a', traits: 'x' }, 'traits: must be an object'],
+    ['257 traits', { externalId: 'a', traits: many }, 'traits: must hold at most 256 keys'],
+    [
+      '64 KiB of traits and a byte',
+      { externalId: 'a', traits: { k: 'x'.repeat(65_536 - 7) } },
+      'traits: must take at most 65536 bytes as JSON',
+    ],
+    [
+      'a number without end',
+      '{"externalId":"a","traits":{"x":[1e999]}}',
+      'traits["x"]: must hold finite numbers only',
+    ],
+  ];
+  it.each(refused)('refuses %s', async (_, body, message) => {
+    expect(await post(body)).toEqual({ status: 400, body: { code: 'invalid_argument', message } });
+  });
+
+  it('takes what is just within each limit', async () => {
+    const within = [
+      { externalId: '😀'.repeat(512) },
+      { externalId: 'a', anonymousId: `anon-${'😀'.repeat(250)}`, deviceId: '' },
+      { externalId: 'a', anonymousId: '', traits: null },
+      { externalId: 'a', traits: { k: 'x'.repeat(65_536 - 8) } },
+    ];
+    for (const body of within) expect(await post(body)).toEqual({ status: 200, body: {} });
+  });
+
+  it('refuses bytes that are no text and no message', async () => {
+    const invalid = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]);
+    expect(await post(invalid)).toMatchObject({ body: { message: 'body: must be valid UTF-8' } });
+    const headers = { 'content-type': 'application/proto' };
+    const body = { code: 'invalid_argument', message: 'body: must be a valid protobuf message' };
+    expect(await post(Buffer.from([0x0a, 0x7f]), path, headers)).toEqual({ status: 400, body });
+  });
+
+  it('answers other protocols and the router alike', async () => {
+    const key: Interceptor = (next) => (request) => {
+      request.header.set('x-api-key', service.publicKey);
+      return next(request);
+    };
+    const interceptors = [key];
+    const transports = [
+      createGrpcTransport({ baseUrl: service.baseUrl, interceptors }),
+      createConnectTransport({ baseUrl: service.routerUrl, httpVersion: '1.1', interceptors }),
+    ];
+    for (const transport of transports) {
+      const client = createClient(ProfilesSDKService, transport);
+      await client.identify({ externalId: 'router', traits: { a: 'b' } });
+      expect(await lastChange()).toMatchObject({ externalId: 'router', traits: [['a', '"b"']] });
+      await client.alias({ previousId: 'p', externalId: 'e' });
+      expect(await lastChange()).toEqual({ kind: 'alias', previousId: 'p', externalId: 'e' });
+      await expect(client.identify({ externalId: '' })).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+        rawMessage: 'externalId: is required',
+      });
+    }
+  });
+
+  it('counts what it accepts and refuses, and asks for a key first', async () => {
+    const before = await metricValue(service.metrics, 'millrace_accepted_profile_changes_total');
+    await post({ externalId: 'counted' });
+    const after = await metricValue(service.metrics, 'millrace_accepted_profile_changes_total');
+    expect((after ?? 0) - (before ?? 0)).toBe(1);
+    expect(await post('{', path, { 'x-api-key': 'pub_wrong' })).toMatchObject({ status: 401 });
+    expect(
+      await post('{', `${path}?api_key=${service.privateKey}`, { 'x-api-key': '' }),
+    ).toMatchObject({ status: 401 });
+  });
+});
+
+describe('Alias', () => {
+  it('queues both ids, in either spelling', async () => {
+    expect(await post({ previous_id: 'old', externalId: 'new' }, aliasPath)).toEqual({
+      status: 200,
+      body: {},
+    });
+    expect(await lastChange()).toEqual({ kind: 'alias', previousId: 'old', externalId: 'new' });
+  });
+
+  it.each([
+    ['no previous id', { externalId: 'a' }, 'previousId: is required'],
+    ['no id', { previousId: 'a' }, 'externalId: is required'],
+    [
+      'a reserved previous id',
+      { previousId: 'cookieless-1', externalId: 'a' },
+      'previousId: must not start with cookieless-',
+    ],
+    [
+      'a reserved id',
+      { previousId: 'a', externalId: 'cookieless-1' },
+      'externalId: must not start with cookieless-',
+    ],
+    [
+      'a long id',
+      { previousId: 'x'.repeat(513), externalId: 'a' },
+      'previousId: must have at most 512 code points',
+    ],
+    ['a list', { previousId: [], externalId: 'a' }, 'previousId: must be a string'],
+  ])('refuses %s', async (_, body, message) => {
+    expect(await post(body, aliasPath)).toEqual({
+      status: 400,
+      body: { code: 'invalid_argument', message },
+    });
+  });
+});

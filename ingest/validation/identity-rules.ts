@@ -1,0 +1,172 @@
+// The rules of Identify and Alias, and what is queued of a call that obeys them: JSON and binary bodies, and messages
+// that a generic router decoded, end in the same checks. What the change does to a profile is the pipeline's.
+
+import { fromBinary } from '@bufbuild/protobuf';
+import {
+  maxAnonymousIdCodePoints,
+  maxDeviceIdCharacters,
+  maxDistinctIdCodePoints,
+  maxTraits,
+  maxTraitsBytes,
+} from '../../platform/limits.ts';
+import {
+  AliasRequestSchema,
+  IdentifyRequestSchema,
+} from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
+import { isObject, type JsonObject } from './event-fields.ts';
+import { invalidBody, parseCheckedJson } from './text/readable-body.ts';
+import { isUuid } from './text/uuid.ts';
+import { propertyPath, type Rule, type Violation } from './violation.ts';
+
+export type ReadChange =
+  | { kind: 'invalid'; violation: Violation }
+  | { kind: 'valid'; change: ProfileChange };
+
+/** How a method's requests are read. */
+export interface ChangeReader {
+  readJson(body: Buffer): ReadChange;
+  readBinary(body: Buffer): ReadChange;
+  /** A decoded message, or a JSON object with the names of one. */
+  readFields(fields: JsonObject): ReadChange;
+}
+
+export const identifyReader: ChangeReader = {
+  readJson: (body) => readJsonFields(body, identifyNames, readIdentify),
+  readBinary: (body) => readMessage(() => readIdentify({ ...fromBinary(identify, body) })),
+  readFields: readIdentify,
+};
+
+export const aliasReader: ChangeReader = {
+  readJson: (body) => readJsonFields(body, aliasNames, readAlias),
+  readBinary: (body) => readMessage(() => readAlias({ ...fromBinary(alias, body) })),
+  readFields: readAlias,
+};
+
+const identify = IdentifyRequestSchema;
+const alias = AliasRequestSchema;
+
+/** Both spellings of each member. */
+type Names = Readonly<Record<string, readonly string[]>>;
+
+const identifyNames: Names = {
+  externalId: ['externalId', 'external_id'],
+  traits: ['traits'],
+  anonymousId: ['anonymousId', 'anonymous_id'],
+  deviceId: ['deviceId', 'device_id'],
+};
+const aliasNames: Names = {
+  previousId: ['previousId', 'previous_id'],
+  externalId: ['externalId', 'external_id'],
+};
+
+function readJsonFields(
+  body: Buffer,
+  names: Names,
+  read: (fields: JsonObject) => ReadChange,
+): ReadChange {
+  const parsed = parseCheckedJson(body, 'plain');
+  if (parsed.kind === 'invalid') return parsed;
+  if (!isObject(parsed.value)) return invalidBody('body_object');
+  const fields: Record<string, unknown> = {};
+  for (const [name, spellings] of Object.entries(names)) {
+    const given = spellings.filter((spelling) => Object.hasOwn(parsed.value ?? {}, spelling));
+    if (given.length > 1) return invalid(name, 'member_spelling');
+    const [spelling] = given;
+    if (spelling !== undefined) fields[name] = parsed.value[spelling];
+  }
+  return read(fields);
+}
+
+function readMessage(read: () => ReadChange): ReadChange {
+  try {
+    return read();
+  } catch {
+    return invalidBody('body_protobuf');
+  }
+}
+
+function readIdentify(fields: JsonObject): ReadChange {
+  const externalId = fields['externalId'] ?? '';
+  const anonymousId = fields['anonymousId'] ?? '';
+  const deviceId = fields['deviceId'] ?? '';
+  if (typeof externalId !== 'string') return invalid('externalId', 'must_be_string');
+  if (typeof anonymousId !== 'string') return invalid('anonymousId', 'must_be_string');
+  if (typeof deviceId !== 'string') return invalid('deviceId', 'must_be_string');
+  const broken =
+    checkId('externalId', externalId) ??
+    checkAnonymousId(anonymousId) ??
+    checkDeviceId(deviceId) ??
+    checkTraits(fields['traits']);
+  if (broken !== undefined) return broken;
+  const traits = traitsOf(fields['traits']);
+  if (textBytes(traits) > maxTraitsBytes) return invalid('traits', 'traits_size');
+  return { kind: 'valid', change: { kind: 'identify', externalId, anonymousId, deviceId, traits } };
+}
+
+function readAlias(fields: JsonObject): ReadChange {
+  const previousId = fields['previousId'] ?? '';
+  const externalId = fields['externalId'] ?? '';
+  if (typeof previousId !== 'string') return invalid('previousId', 'must_be_string');
+  if (typeof externalId !== 'string') return invalid('externalId', 'must_be_string');
+  const broken = checkId('previousId', previousId) ?? checkId('externalId', externalId);
+  return broken ?? { kind: 'valid', change: { kind: 'alias', previousId, externalId } };
+}
+
+type Invalid = ReadChange & { kind: 'invalid' };
+
+function checkId(field: string, id: string): Invalid | undefined {
+  if (id === '') return invalid(field, 'required');
+  if (id.startsWith('cookieless-')) return invalid(field, 'distinct_id_prefix');
+  return isLonger(id, maxDistinctIdCodePoints) ? invalid(field, 'distinct_id_length') : undefined;
+}
+
+function checkAnonymousId(id: string): Invalid | undefined {
+  if (id !== '' && !id.startsWith('anon-')) return invalid('anonymousId', 'anonymous_id_prefix');
+  if (!isLonger(id, maxAnonymousIdCodePoints)) return undefined;
+  return invalid('anonymousId', 'anonymous_id_length');
+}
+
+function checkDeviceId(id: string): Invalid | undefined {
+  if (isLonger(id, maxDeviceIdCharacters)) return invalid('deviceId', 'device_id_length');
+  return id === '' || isUuid(id) ? undefined : invalid('deviceId', 'uuid');
+}
+
+function checkTraits(traits: unknown): Invalid | undefined {
+  if (traits === undefined || traits === null) return undefined;
+  if (!isObject(traits)) return invalid('traits', 'traits_object');
+  const entries = Object.entries(traits);
+  if (entries.length > maxTraits) return invalid('traits', 'traits_count');
+  const endless = entries.find(([, value]) => !isFiniteThroughout(value));
+  return endless && invalid(propertyPath('traits', endless[0]), 'trait_number');
+}
+
+/** 1e999 is JSON and reads as infinity; a binary double may be one, or no number at all. */
+function isFiniteThroughout(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isFiniteThroughout);
+}
+
+function traitsOf(traits: unknown): Trait[] {
+  if (!isObject(traits)) return [];
+  return Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)]);
+}
+
+/** Bytes of the object's JSON text in UTF-8. */
+function textBytes(traits: readonly Trait[]): number {
+  let bytes = 2 + Math.max(0, traits.length - 1);
+  for (const [key, json] of traits) {
+    bytes += Buffer.byteLength(JSON.stringify(key)) + 1 + Buffer.byteLength(json);
+  }
+  return bytes;
+}
+
+/** Counts code points without walking a text that is short enough in any case. */
+function isLonger(text: string, codePoints: number): boolean {
+  return text.length > codePoints && [...text].length > codePoints;
+}
+
+function invalid(field: string, rule: Rule): Invalid {
+  return { kind: 'invalid', violation: { index: -1, field, rule } };
+}

@@ -1,0 +1,133 @@
+// One typed value of a property: an object with exactly one variant set. Checked without making anything when valid.
+
+import { maxStringValueCodePoints } from '../../platform/limits.ts';
+import { isObject } from './event-fields.ts';
+import { parseTimestamp } from './text/checked-timestamp.ts';
+import type { Rule } from './violation.ts';
+
+export type Variant = 'stringValue' | 'intValue' | 'doubleValue' | 'boolValue' | 'timestampValue';
+
+export interface Property {
+  variant: Variant;
+  value: unknown;
+}
+
+/** Where inside the value, '' for the value as a whole, and which rule. */
+export interface PropertyFault {
+  variant: Variant | '';
+  rule: Rule;
+}
+
+const notOneVariant: PropertyFault = { variant: '', rule: 'property_value' };
+
+/** Undefined when `value` is a valid PropertyValue in protobuf JSON. */
+export function checkProperty(value: unknown): PropertyFault | undefined {
+  if (!isObject(value)) return notOneVariant;
+  let variants = 0;
+  for (const name in value) {
+    const member = value[name];
+    const variant = variantNamed(name);
+    if (variant === undefined || member === null) continue;
+    const rule = checkVariant(variant, member);
+    if (rule !== undefined) return { variant, rule };
+    variants++;
+  }
+  return variants === 1 ? undefined : notOneVariant;
+}
+
+/** The variant that a valid PropertyValue holds. */
+export function readProperty(value: unknown): Property | undefined {
+  if (!isObject(value)) return undefined;
+  for (const name in value) {
+    const variant = variantNamed(name);
+    if (variant !== undefined && value[name] !== null) return { variant, value: value[name] };
+  }
+  return undefined;
+}
+
+export function variantNamed(name: string): Variant | undefined {
+  switch (name) {
+    case 'stringValue':
+    case 'string_value':
+      return 'stringValue';
+    case 'intValue':
+    case 'int_value':
+      return 'intValue';
+    case 'doubleValue':
+    case 'double_value':
+      return 'doubleValue';
+    case 'boolValue':
+    case 'bool_value':
+      return 'boolValue';
+    case 'timestampValue':
+    case 'timestamp_value':
+      return 'timestampValue';
+    default:
+      return undefined;
+  }
+}
+
+function checkVariant(variant: Variant, value: unknown): Rule | undefined {
+  switch (variant) {
+    case 'stringValue':
+      if (typeof value !== 'string') return 'must_be_string';
+      return hasAtMostCodePoints(value, maxStringValueCodePoints) ? undefined : 'string_length';
+    case 'intValue':
+      return checkInt(value);
+    case 'doubleValue':
+      return checkDouble(value);
+    case 'boolValue':
+      return typeof value === 'boolean' ? undefined : 'must_be_boolean';
+    case 'timestampValue':
+      if (typeof value !== 'string') return 'timestamp';
+      return Number.isNaN(parseTimestamp(value)) ? 'timestamp' : undefined;
+    default:
+      return variant satisfies never;
+  }
+}
+
+function checkInt(value: unknown): Rule | undefined {
+  if (typeof value === 'string') return isInt64(value) ? undefined : 'int64';
+  if (typeof value !== 'number') return 'int64';
+  // 9007199254740991.4 has been rounded by now: only its text tells whether this number is the one that was sent.
+  return Number.isSafeInteger(value) ? undefined : 'int64_number';
+}
+
+function checkDouble(value: unknown): Rule | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'finite_double';
+  return typeof value === 'string' && isFiniteNumber(value) ? undefined : 'finite_double';
+}
+
+const zero = 48;
+
+/** Whether `text` is a decimal integer from -2^63 to 2^63 - 1, without a plus sign, spaces or needless zeros. */
+export function isInt64(text: string): boolean {
+  const isNegative = text.charCodeAt(0) === 45;
+  const first = isNegative ? 1 : 0;
+  const digits = text.length - first;
+  if (digits < 1 || digits > 19) return false;
+  if (digits > 1 && text.charCodeAt(first) === zero) return false;
+  for (let at = first; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (!(digit >= 0 && digit <= 9)) return false;
+  }
+  // Of equally long decimal texts the greater number is the later in order.
+  const largest = isNegative ? '9223372036854775808' : '9223372036854775807';
+  return digits < 19 || (isNegative ? text.slice(1) : text) <= largest;
+}
+
+const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** Whether `text` is written as a JSON number that a double can hold; "NaN", "Infinity" and "1e999" are not. */
+export function isFiniteNumber(text: string): boolean {
+  return jsonNumber.test(text) && Number.isFinite(Number(text));
+}
+
+/** Counts only where the number of UTF-16 units leaves it open. */
+export function hasAtMostCodePoints(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  if (text.length > 2 * max) return false;
+  let codePoints = 0;
+  for (const _ of text) codePoints++;
+  return codePoints <= max;
+}

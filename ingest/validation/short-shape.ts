@@ -1,0 +1,210 @@
+// The short shape of BatchCreate (events.v1: name, plain properties, timestamp), turned into the typed shape, which the
+// same rules then judge. What only the short shape knows is here: where the user's id is, which types plain values
+// have, and the ids that a sender of it never makes.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
+import { maxEventsPerRequest } from '../../platform/limits.ts';
+import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
+import { isObject, type JsonObject } from './event-fields.ts';
+import { nameEvents, plainEventId, type UnnamedEvent } from './short-event-id.ts';
+import {
+  type BodyContext,
+  invalidBody,
+  parseCheckedJson,
+  type ReadBody,
+  readEvents,
+} from './text/readable-body.ts';
+import { isUuid, uuidV5 } from './text/uuid.ts';
+import { propertyPath, type Rule, type Violation } from './violation.ts';
+
+export interface PlainContext extends BodyContext {
+  /** The namespace of the ids that are derived. */
+  projectId: string;
+  /** The Idempotency-Key header: makes the ids of events without a timestamp repeatable. */
+  idempotencyKey: string | undefined;
+}
+
+/** A body of protobuf JSON. */
+export function readPlainJsonBody(received: Buffer, context: PlainContext): ReadBody {
+  const parsed = parseCheckedJson(received, 'plain');
+  if (parsed.kind === 'invalid') return parsed;
+  return readPlainRequest(parsed.value, sha256(received), context);
+}
+
+/** A body of binary protobuf. */
+export function readPlainBinaryBody(received: Buffer, context: PlainContext): ReadBody {
+  try {
+    const message = fromBinary(BatchCreateRequestSchema, received);
+    return readPlainRequest({ events: jsonOf(message) }, sha256(received), context);
+  } catch {
+    return invalidBody('body_protobuf');
+  }
+}
+
+/** A message that a generic router decoded. */
+export function readPlainMessage(
+  message: MessageShape<typeof BatchCreateRequestSchema>,
+  context: PlainContext,
+): ReadBody {
+  try {
+    const bodyHash = sha256(toBinary(BatchCreateRequestSchema, message));
+    return readPlainRequest({ events: jsonOf(message) }, bodyHash, context);
+  } catch {
+    return invalidBody('body_protobuf');
+  }
+}
+
+/** Throws where an event holds what JSON has no form for: a moment out of range, NaN. */
+function jsonOf(message: MessageShape<typeof BatchCreateRequestSchema>): unknown[] {
+  return message.events.map((event) => toJson(EventSchema, event));
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function readPlainRequest(request: unknown, bodyHash: string, context: PlainContext): ReadBody {
+  if (!isObject(request)) return invalidBody('body_object');
+  const events = request['events'] ?? [];
+  if (!Array.isArray(events)) return invalid({ index: -1, field: 'events', rule: 'events_array' });
+  if (events.length > maxEventsPerRequest) {
+    const detail = `got ${events.length}`;
+    return invalid({ index: -1, field: 'events', rule: 'events_count', detail });
+  }
+  const typed: JsonObject[] = [];
+  const unnamed: UnnamedEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    const converted = convertEvent(event, index, bodyHash, context);
+    if (converted.kind === 'fault') {
+      return invalid({ index, field: converted.field, rule: converted.rule });
+    }
+    typed.push(converted.event);
+    if (converted.unnamed !== undefined) unnamed.push(converted.unnamed);
+  }
+  const read = readEvents(typed, context, { sessionOptional: true });
+  if (read.kind === 'invalid') return invalid(inPlainNames(read.violation));
+  if (unnamed.length === 0) return read;
+  return { ...read, nameCookieless: (ids) => nameEvents(read.body, unnamed, context, ids) };
+}
+
+function invalid(violation: Violation): ReadBody {
+  return { kind: 'invalid', violation };
+}
+
+type Converted = { kind: 'event'; event: JsonObject; unnamed?: UnnamedEvent } | Fault;
+interface Fault {
+  kind: 'fault';
+  field: string;
+  rule: Rule;
+}
+
+function fault(field: string, rule: Rule): Fault {
+  return { kind: 'fault', field, rule };
+}
+
+/** Values of a wrong type are passed on as they are: the rules refuse them. */
+function convertEvent(
+  event: unknown,
+  index: number,
+  bodyHash: string,
+  context: PlainContext,
+): Converted {
+  if (!isObject(event)) return fault('', 'event_object');
+  const { name, timestamp, properties } = event;
+  if (event['sessionId'] !== undefined && event['session_id'] !== undefined) {
+    return fault('sessionId', 'member_spelling');
+  }
+  const converted = convertProperties(properties ?? {});
+  if (converted.kind === 'fault') return converted;
+  const { distinctId } = converted;
+  const occurTime = timestamp ?? new Date(context.receiveTimeMs).toISOString();
+  const seed = isAbsent(timestamp) ? context.idempotencyKey : bodyHash;
+  const typed = {
+    kind: name,
+    occurTime,
+    autoProperties: converted.auto,
+    customProperties: converted.custom,
+  };
+  if (distinctId !== undefined) {
+    const eventId =
+      seed === undefined ? randomUUID() : plainEventId(context.projectId, distinctId, seed, index);
+    const sessionId = sessionOf(event, context);
+    return { kind: 'event', event: { ...typed, eventId, distinctId, sessionId } };
+  }
+  const standIn = randomUUID();
+  const cookieless = { ...typed, eventId: standIn, cookieless: true };
+  if (seed === undefined || typeof occurTime !== 'string') {
+    return { kind: 'event', event: cookieless };
+  }
+  return { kind: 'event', event: cookieless, unnamed: { standIn, occurTime, seed, index } };
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** A text that is no UUID names a visit as well as one does; without any, the pipeline finds a user's visit. */
+function sessionOf(event: JsonObject, { projectId }: PlainContext): unknown {
+  const sent = event['sessionId'] ?? event['session_id'];
+  if (typeof sent === 'string' && sent !== '') {
+    return isUuid(sent) ? sent : uuidV5(projectId, sent);
+  }
+  return sent === '' ? undefined : sent;
+}
+
+type ConvertedProperties =
+  | {
+      kind: 'properties';
+      distinctId: string | undefined;
+      auto: Record<string, unknown>;
+      custom: Record<string, unknown>;
+    }
+  | Fault;
+
+function convertProperties(properties: unknown): ConvertedProperties {
+  if (!isObject(properties)) return fault('properties', 'properties_object');
+  const auto: Record<string, unknown> = Object.create(null);
+  const custom: Record<string, unknown> = Object.create(null);
+  let distinctId: string | undefined;
+  for (const key in properties) {
+    const value = properties[key];
+    if (value === null) continue;
+    const path = propertyPath('properties', key);
+    if (key === 'distinct_id' || key === 'distinctId') {
+      if (distinctId !== undefined) return fault(path, 'member_spelling');
+      if (typeof value !== 'string' || value === '') return fault(path, 'plain_distinct_id');
+      distinctId = value;
+      continue;
+    }
+    const typed = typedValue(value);
+    if (typed === undefined) return fault(path, 'plain_value');
+    (key.startsWith('$') ? auto : custom)[key] = typed;
+  }
+  return { kind: 'properties', distinctId, auto, custom };
+}
+
+/** Whole numbers that a double holds exactly are int64, the other numbers double. */
+function typedValue(value: unknown): JsonObject | undefined {
+  switch (typeof value) {
+    case 'string':
+      return { stringValue: value };
+    case 'boolean':
+      return { boolValue: value };
+    case 'number':
+      if (Number.isSafeInteger(value)) return { intValue: String(value) };
+      return { doubleValue: value };
+    default:
+      return undefined;
+  }
+}
+
+/** Says where the rule was broken in the names that the sender used. */
+function inPlainNames(violation: Violation): Violation {
+  const field = violation.field
+    .replace(/^kind$/, 'name')
+    .replace(/^occurTime$/, 'timestamp')
+    .replace(/^distinctId$/, 'properties["distinct_id"]')
+    .replace(/^(?:auto|custom)Properties(.*?)(?:\.[a-z]+Value)?$/, 'properties$1');
+  return { ...violation, field };
+}
