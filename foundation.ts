@@ -10,33 +10,37 @@ import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
 import { peerAddressKey } from './ingest/rpc/connect-router.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
-import { createAuthenticate, serviceAliases } from './platform/auth.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
   principalOf,
-} from './platform/auth-interceptor.ts';
-import { clickhouseReady, createClickHouse, requireClickHouse } from './platform/clickhouse.ts';
+} from './platform/access/auth-interceptor.ts';
+import { createAuthenticate, serviceAliases } from './platform/access/authenticate.ts';
+import { ProjectDirectory, readProject } from './platform/access/projects.ts';
+import { openBucket } from './platform/broker/kv.ts';
+import { watchBucket } from './platform/broker/kv-watch.ts';
+import { connectBroker, followConnection } from './platform/broker/nats.ts';
+import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { buckets } from './platform/broker/topology.ts';
+import {
+  clickhouseReady,
+  createClickHouse,
+  requireClickHouse,
+} from './platform/clickhouse/clickhouse.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import type { EngineUrls } from './platform/engines.ts';
-import { type HttpOptions, startHttp } from './platform/http.ts';
-import { openBucket } from './platform/kv.ts';
-import { watchBucket } from './platform/kv-watch.ts';
-import { maxBodyBytes } from './platform/limits.ts';
-import type { Log } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
-import { connectBroker, followConnection } from './platform/nats.ts';
+import type { EngineUrls } from './platform/engines/engines.ts';
+import { type HttpOptions, startHttp } from './platform/http/http.ts';
 import {
   createOperatorRoutes,
   type MetricsPage,
   type ReadinessCheck,
-} from './platform/operator-routes.ts';
-import { createProfileQueue } from './platform/profile-queue.ts';
-import { ProjectDirectory, readProject } from './platform/projects.ts';
+} from './platform/http/operator-routes.ts';
+import { maxBodyBytes } from './platform/limits.ts';
+import type { Log } from './platform/log.ts';
+import { createMetrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
-import { buckets } from './platform/topology.ts';
 import { registerQuery } from './query/routes.ts';
 
 const requestGraceMs = 5_000;

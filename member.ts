@@ -3,9 +3,9 @@
 
 import { checksOf, connectEngines, layFoundation, openLocator, serve } from './foundation.ts';
 import type { Config } from './platform/config.ts';
+import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import type { Log } from './platform/log.ts';
-import { ProcessLink } from './platform/process-link.ts';
-import { configureProtobufText } from './platform/protobuf-text.ts';
+import { ProcessLink } from './platform/members/process-link.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 
 /** Resolves when it takes connections; throws an Error with one sentence for the user otherwise. */

@@ -15,21 +15,21 @@ import {
   serve,
 } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
-import { createClickHouse } from './platform/clickhouse.ts';
+import { openBucket } from './platform/broker/kv.ts';
+import type { NatsConnection } from './platform/broker/nats.ts';
+import { buckets, ensureTopology } from './platform/broker/topology.ts';
+import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
-import { lockDataDir } from './platform/data-lock.ts';
-import { eventsDiskBudget, requireBrokerBinary } from './platform/embedded-broker.ts';
-import { type EngineUrls, startEngines } from './platform/engines.ts';
-import { openBucket } from './platform/kv.ts';
+import { lockDataDir } from './platform/engines/data-lock.ts';
+import { eventsDiskBudget, requireBrokerBinary } from './platform/engines/embedded-broker.ts';
+import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
+import { untilReady } from './platform/http/operator-routes.ts';
+import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import type { Log } from './platform/log.ts';
-import { startMembers } from './platform/members.ts';
-import { metricsText } from './platform/metrics-of-processes.ts';
-import type { NatsConnection } from './platform/nats.ts';
-import { untilReady } from './platform/operator-routes.ts';
-import { configureProtobufText } from './platform/protobuf-text.ts';
+import { startMembers } from './platform/members/members.ts';
+import { metricsText } from './platform/members/metrics-of-processes.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
-import { buckets, ensureTopology } from './platform/topology.ts';
 import { migrate } from './sql/migrate.ts';
 
 export interface Service {

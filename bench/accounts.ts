@@ -6,16 +6,19 @@ import { createAccessTokens } from '../control/auth/access-token.ts';
 import { openSigningKeys } from '../control/auth/signing-keys.ts';
 import { openControlBuckets } from '../control/buckets.ts';
 import { createApiKey, makeApiKey, makeProject, revokeApiKey } from '../control/projects.ts';
-import { createAuthenticate } from '../platform/auth.ts';
+import { createAuthenticate } from '../platform/access/authenticate.ts';
+import { createCustomerAccess } from '../platform/access/customer-access.ts';
+import {
+  createOrganizationDirectory,
+  type OrganizationRecord,
+} from '../platform/access/organizations.ts';
+import { type KeyLookup, ProjectDirectory, readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { watchBucket } from '../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
-import { createCustomerAccess } from '../platform/customer-access.ts';
-import { openBucket } from '../platform/kv.ts';
-import { watchBucket } from '../platform/kv-watch.ts';
 import { createLog } from '../platform/log.ts';
-import { connectBroker, type NatsConnection } from '../platform/nats.ts';
-import { createOrganizationDirectory, type OrganizationRecord } from '../platform/organizations.ts';
-import { type KeyLookup, ProjectDirectory, readProject } from '../platform/projects.ts';
-import { buckets, ensureTopology } from '../platform/topology.ts';
 import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../test/accounts.ts';
 import { startBroker } from '../test/broker.ts';
 import { type Bench, check } from './bench.ts';

@@ -2,8 +2,8 @@
 // stream's own account of its size behind. Bodies are the demo's visits, every event another, every id random.
 
 import { createHash } from 'node:crypto';
-import type { NatsConnection } from '../platform/nats.ts';
-import { eventsStream } from '../platform/topology.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
+import { eventsStream } from '../platform/broker/topology.ts';
 import { decodeFrame, type EncodedRequest } from '../proto/wire/frame.ts';
 import { startIngestService } from '../test/ingest-service.ts';
 import { type Bench, check } from './bench.ts';

@@ -1,7 +1,7 @@
 // Tricks on the way to the broker and back: the same requests are published, stored, received and unpacked, once with
 // the trick and once without. CPU of this process and of the broker.
 
-import type { NatsConnection } from '../platform/nats.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
 import { makeBodies } from './bodies.ts';
 import { createPublisher, openReceiver, publishAll, unpackAll } from './event-stream.ts';
 import { requestOf } from './frames.ts';

@@ -7,9 +7,9 @@ import type { Messages } from '../pipeline/build/thread-messages.ts';
 import { openEventStream, streamCreated } from '../pipeline/consume/event-stream.ts';
 import { packMessages } from '../pipeline/consume/message-batch.ts';
 import { MessageSource } from '../pipeline/consume/message-source.ts';
+import { followConnection, type NatsConnection } from '../platform/broker/nats.ts';
+import { eventsStream, eventsSubject } from '../platform/broker/topology.ts';
 import { maxFrameBytes } from '../platform/limits.ts';
-import { followConnection, type NatsConnection } from '../platform/nats.ts';
-import { eventsStream, eventsSubject } from '../platform/topology.ts';
 import { decodeFrame, type EncodedRequest, frameEvents } from '../proto/wire/frame.ts';
 import { check } from './bench.ts';
 

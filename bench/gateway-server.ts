@@ -4,14 +4,14 @@
 import { BlockList } from 'node:net';
 import { createIngestMetrics } from '../ingest/metrics.ts';
 import { createIngest, type Queue } from '../ingest/start.ts';
-import { createAuthenticate } from '../platform/auth.ts';
+import { createAuthenticate } from '../platform/access/authenticate.ts';
+import { sha256 } from '../platform/access/ids.ts';
+import { ProjectDirectory, type ProjectRecord } from '../platform/access/projects.ts';
 import { systemClock } from '../platform/clock.ts';
-import { startHttp } from '../platform/http.ts';
-import { sha256 } from '../platform/ids.ts';
+import { startHttp } from '../platform/http/http.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
-import { ProjectDirectory, type ProjectRecord } from '../platform/projects.ts';
 
 /** Listens on a free port of the loopback for events under this key, and returns the port. */
 export async function startGateway(publicKey: string): Promise<number> {

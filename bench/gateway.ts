@@ -2,7 +2,7 @@
 // that takes the same requests from the same load generator, in turns.
 
 import { createHash } from 'node:crypto';
-import { newApiKey } from '../platform/ids.ts';
+import { newApiKey } from '../platform/access/ids.ts';
 import { type Bench, check } from './bench.ts';
 import { median } from './pairs.ts';
 import {

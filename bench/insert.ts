@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import { makeBatches } from './batches.ts';
 import { type Bench, check, type Table } from './bench.ts';
 import { openMigratedEngine } from './migrated-engine.ts';

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { migrate } from '../sql/migrate.ts';
 import { type OwnEngine, startEngineProcess } from './processes.ts';

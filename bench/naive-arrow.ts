@@ -22,7 +22,11 @@ import {
 } from 'apache-arrow';
 import type { Event, Value } from '../demo/event.ts';
 import { createAgentParser } from '../pipeline/enrich/user-agent.ts';
-import { autoColumns, columnOfProperty, propertyMaps } from '../platform/event-columns.ts';
+import {
+  autoColumns,
+  columnOfProperty,
+  propertyMaps,
+} from '../platform/clickhouse/event-columns.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
 
 const parseAgent = createAgentParser(10_000);

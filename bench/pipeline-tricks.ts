@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { BatchBuilder } from '../pipeline/build/build-batch.ts';
 import { createAgentParser } from '../pipeline/enrich/user-agent.ts';
-import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import { makeBatches } from './batches.ts';
 import type { Mode } from './bench.ts';
 import { makeBodies } from './bodies.ts';

@@ -2,8 +2,8 @@
 // client, which makes an inbox, a promise and a timer for it.
 
 import type { Publisher } from '../ingest/publish/publish.ts';
-import type { NatsConnection } from '../platform/nats.ts';
-import { eventsSubject } from '../platform/topology.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
+import { eventsSubject } from '../platform/broker/topology.ts';
 import { encodeFrame } from '../proto/wire/frame.ts';
 
 export type OpenPublisher = Pick<Publisher, 'publish' | 'close'>;

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { findStored, storeIds } from '../pipeline/dedup/event-ids.ts';
 import { SeenSet } from '../pipeline/dedup/seen-set.ts';
-import type { DatabaseClient } from '../platform/clickhouse.ts';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { type Bench, check, type Table } from './bench.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 import { cpuMsOf } from './usage.ts';

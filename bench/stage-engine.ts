@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuiltMonth } from '../pipeline/build/thread-messages.ts';
-import { type DatabaseClient, insertArrow } from '../platform/clickhouse.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import { check } from './bench.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 import { cpuMsOf } from './usage.ts';

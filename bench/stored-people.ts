@@ -2,13 +2,13 @@
 // engine itself makes the rows, those of both projects in the same blocks, so that neither lies in more parts.
 
 import { makeApiKey, makeProject } from '../control/projects.ts';
+import { newId } from '../platform/access/ids.ts';
+import { readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { connectBroker } from '../platform/broker/nats.ts';
+import { buckets } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
-import { newId } from '../platform/ids.ts';
-import { openBucket } from '../platform/kv.ts';
 import { createLog } from '../platform/log.ts';
-import { connectBroker } from '../platform/nats.ts';
-import { readProject } from '../platform/projects.ts';
-import { buckets } from '../platform/topology.ts';
 import type { Stack } from '../test/stack.ts';
 import { check } from './bench.ts';
 import { runStatement } from './engine-statement.ts';

@@ -1,11 +1,11 @@
 // The buckets of the accounts service: their records, how long they are kept, and opening them.
 
-import { openBucket, type RecordBucket } from '../platform/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
+import { openBucket, type RecordBucket } from '../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
+import { buckets } from '../platform/broker/topology.ts';
 import type { Log } from '../platform/log.ts';
-import type { NatsConnection } from '../platform/nats.ts';
-import { type OrganizationRecord, readOrganization } from '../platform/organizations.ts';
-import { buckets } from '../platform/topology.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
 import { type OwnerRecord, readOwner } from './customers/accounts.ts';

@@ -1,6 +1,6 @@
 // Who calls a method of the dashboard, as the access check has found it before the method runs.
 
-import type { Role } from '../platform/organizations.ts';
+import type { Role } from '../platform/access/organizations.ts';
 
 /** A customer who is signed in. */
 export interface Caller {

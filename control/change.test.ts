@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBucket } from '../platform/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
-import { connectBroker, type NatsConnection } from '../platform/nats.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { changeRecord } from './change.ts';
 

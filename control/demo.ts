@@ -3,12 +3,12 @@
 
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ApiKeyKind, newApiKey, newId, parseApiKey, sha256 } from '../platform/access/ids.ts';
+import type { OrganizationRecord } from '../platform/access/organizations.ts';
+import type { ProjectRecord } from '../platform/access/projects.ts';
+import { hasTexts, type RecordBucket } from '../platform/broker/kv.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type ApiKeyKind, newApiKey, newId, parseApiKey, sha256 } from '../platform/ids.ts';
-import { hasTexts, type RecordBucket } from '../platform/kv.ts';
 import type { Log } from '../platform/log.ts';
-import type { OrganizationRecord } from '../platform/organizations.ts';
-import type { ProjectRecord } from '../platform/projects.ts';
 import { addApiKeys, makeApiKey, makeProject, type ProjectStore } from './projects.ts';
 
 export interface Demo {

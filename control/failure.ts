@@ -2,8 +2,8 @@
 // answer is unavailable, and everything else is a fault of ours that is logged here, once.
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { NatsError } from '../platform/broker/nats.ts';
 import type { Log } from '../platform/log.ts';
-import { NatsError } from '../platform/nats.ts';
 import { PasswordsBusy } from './auth/passwords.ts';
 import { Contended } from './change.ts';
 

@@ -3,14 +3,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { watchBucket } from '../platform/broker/kv-watch.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
+import { buckets } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
-import { openBucket } from '../platform/kv.ts';
-import { watchBucket } from '../platform/kv-watch.ts';
 import type { Log } from '../platform/log.ts';
-import type { NatsConnection } from '../platform/nats.ts';
-import { readProject } from '../platform/projects.ts';
-import { instanceKeyPath, openSecretBox } from '../platform/secret-box.ts';
-import { buckets } from '../platform/topology.ts';
+import { instanceKeyPath, openSecretBox } from '../platform/secrets/secret-box.ts';
 import { signedTokenLifetimeMs } from './auth/access-token.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { rotateSigningKey } from './auth/signing-keys.ts';

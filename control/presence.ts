@@ -3,8 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WatchedBucket } from '../platform/kv-watch.ts';
-import { createPrivateJson } from '../platform/private-file.ts';
+import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import { createPrivateJson } from '../platform/secrets/private-file.ts';
 import type { CustomerRecord } from './customers/customer.ts';
 
 /** Throws one sentence where there were customers and there are none. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newId, parseApiKey, sha256 } from '../platform/ids.ts';
-import { openBucket } from '../platform/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/kv-watch.ts';
+import { newId, parseApiKey, sha256 } from '../platform/access/ids.ts';
+import { type ProjectRecord, readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
-import { connectBroker, type NatsConnection } from '../platform/nats.ts';
-import { type ProjectRecord, readProject } from '../platform/projects.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './projects.ts';
 

@@ -2,9 +2,13 @@
 // forgotten. Processes that run meanwhile read both.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WatchedBucket } from '../platform/kv-watch.ts';
-import type { EmailProviderRecord, OrganizationRecord } from '../platform/organizations.ts';
-import { addInstanceKey, dropOldInstanceKeys, type SecretBox } from '../platform/secret-box.ts';
+import type { EmailProviderRecord, OrganizationRecord } from '../platform/access/organizations.ts';
+import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import {
+  addInstanceKey,
+  dropOldInstanceKeys,
+  type SecretBox,
+} from '../platform/secrets/secret-box.ts';
 import { changeRecord } from './change.ts';
 import { secretPurpose } from './email/sender.ts';
 

@@ -1,8 +1,8 @@
 // What this service serves: each method with the function that answers it, and who calls it.
 
 import type { ConnectRouter } from '@connectrpc/connect';
-import { customerOf, principalOf } from '../platform/auth-interceptor.ts';
-import { membershipOf } from '../platform/organization-access.ts';
+import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';
+import { membershipOf } from '../platform/access/organization-access.ts';
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';

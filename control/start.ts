@@ -3,23 +3,27 @@
 
 import { join } from 'node:path';
 import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
+import type { CustomerAccess } from '../platform/access/authenticate.ts';
+import {
+  createCustomerAccess,
+  createRoleOf,
+  type RoleOf,
+} from '../platform/access/customer-access.ts';
+import { createOrganizationInterceptor } from '../platform/access/organization-access.ts';
+import {
+  createOrganizationDirectory,
+  type OrganizationDirectory,
+} from '../platform/access/organizations.ts';
+import type { ProjectRecord } from '../platform/access/projects.ts';
 import type { AccountSettings } from '../platform/account-settings.ts';
-import type { CustomerAccess } from '../platform/auth.ts';
+import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createCustomerAccess, createRoleOf, type RoleOf } from '../platform/customer-access.ts';
-import type { WatchedBucket } from '../platform/kv-watch.ts';
 import type { Log } from '../platform/log.ts';
 import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
 import { createOutbox, type Outbox } from '../platform/mail/outbox.ts';
 import { createSendMail, type SendMail } from '../platform/mail/send.ts';
-import type { NatsConnection } from '../platform/nats.ts';
-import { createOrganizationInterceptor } from '../platform/organization-access.ts';
-import {
-  createOrganizationDirectory,
-  type OrganizationDirectory,
-} from '../platform/organizations.ts';
-import type { ProjectRecord } from '../platform/projects.ts';
-import { openSecretBox, type SecretBox } from '../platform/secret-box.ts';
+import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
 import { createAccessTokens } from './auth/access-token.ts';
 import { type AttemptLimits, createAttempts, defaultAttemptLimits } from './auth/attempts.ts';
 import { createMagicLinks } from './auth/magic-link.ts';

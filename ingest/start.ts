@@ -1,14 +1,14 @@
 // Ingest of one process: its parts put together, the hot route and the Connect methods over the same ones.
 
 import type { ConnectRouter } from '@connectrpc/connect';
-import type { Authenticate, Authentication, Credentials } from '../platform/auth.ts';
+import type { Authenticate, Authentication, Credentials } from '../platform/access/authenticate.ts';
+import { createTokenBuckets } from '../platform/access/token-bucket.ts';
+import { followConnection, maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
+import { eventsSubject, profilesSubject, shardOf } from '../platform/broker/topology.ts';
 import type { Clock } from '../platform/clock.ts';
 import { brokerPayloadReserveBytes, maxBodyBytes, maxFrameBytes } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { followConnection, maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
-import { createTokenBuckets } from '../platform/token-bucket.ts';
-import { eventsSubject, profilesSubject, shardOf } from '../platform/topology.ts';
 import { type CallerOptions, CallerReader, type CallerRequest } from './caller/caller.ts';
 import type { Salts } from './cookieless/salt.ts';
 import { CookielessResolver } from './cookieless/visitor-ids.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createClickHouse, insertArrow } from '../platform/clickhouse.ts';
-import { systemClock } from '../platform/clock.ts';
-import { openBucket } from '../platform/kv.ts';
-import { createLog } from '../platform/log.ts';
-import { connectBroker, type JetStreamManager, type NatsConnection } from '../platform/nats.ts';
-import { retry } from '../platform/retry.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import {
+  connectBroker,
+  type JetStreamManager,
+  type NatsConnection,
+} from '../platform/broker/nats.ts';
 import {
   buckets,
   deadLetterStream,
@@ -14,7 +14,11 @@ import {
   eventsStream,
   eventsSubject,
   writerConsumer,
-} from '../platform/topology.ts';
+} from '../platform/broker/topology.ts';
+import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
+import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';

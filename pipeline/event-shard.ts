@@ -3,15 +3,15 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { insertArrow } from '../platform/clickhouse.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
+import { buckets, eventsStream } from '../platform/broker/topology.ts';
+import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { freeMemory } from '../platform/free-memory.ts';
-import { openBucket } from '../platform/kv.ts';
 import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
-import { maxPayloadBytes, type NatsConnection } from '../platform/nats.ts';
 import { retry } from '../platform/retry.ts';
-import { buckets, eventsStream } from '../platform/topology.ts';
 import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';

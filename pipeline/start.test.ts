@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createClickHouse } from '../platform/clickhouse.ts';
-import { systemClock } from '../platform/clock.ts';
-import { createLog } from '../platform/log.ts';
-import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
 import {
   AckPolicy,
   connectBroker,
   type JetStreamManager,
   type JsMsg,
   type NatsConnection,
-} from '../platform/nats.ts';
-import { retry } from '../platform/retry.ts';
+} from '../platform/broker/nats.ts';
 import {
   deadLetterStream,
   ensureTopology,
   eventsStream,
   eventsSubject,
   shardOf,
-} from '../platform/topology.ts';
+} from '../platform/broker/topology.ts';
+import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
+import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
+import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../test/broker.ts';
 import { compiledWorker } from '../test/compiled-worker.ts';

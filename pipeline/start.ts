@@ -2,12 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { NatsConnection } from '../platform/broker/nats.ts';
+import { eventsStream } from '../platform/broker/topology.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { NatsConnection } from '../platform/nats.ts';
 import { sleep, waitAfter } from '../platform/retry.ts';
-import { eventsStream } from '../platform/topology.ts';
 import { EventKeys } from './build/event-key.ts';
 import { createBuilderPool } from './build/pool.ts';
 import { queuedMessages } from './consume/event-stream.ts';

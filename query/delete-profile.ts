@@ -3,8 +3,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ProfileQueue } from '../platform/profile-queue.ts';
-import type { RowReader } from '../platform/select-rows.ts';
+import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import {
   type DeleteRequest,
   type DeleteResponse,

@@ -3,7 +3,11 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { autoColumns, type PropertyVariant, propertyMaps } from '../platform/event-columns.ts';
+import {
+  autoColumns,
+  type PropertyVariant,
+  propertyMaps,
+} from '../platform/clickhouse/event-columns.ts';
 import {
   type PropertyValue,
   PropertyValueSchema,

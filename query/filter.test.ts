@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnOfProperty } from '../platform/event-columns.ts';
+import { columnOfProperty } from '../platform/clickhouse/event-columns.ts';
 import { FilterOperator, PropertySource } from '../proto/gen/common/v1/filter_pb.js';
 import { startEngine } from '../test/engine.ts';
 import { type ReadService, startReadService } from '../test/read-service.ts';

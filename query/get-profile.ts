@@ -4,8 +4,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import { maxDistinctIdCodePoints } from '../platform/limits.ts';
-import type { RowReader } from '../platform/select-rows.ts';
 import {
   type GetByExternalIdRequest,
   type GetByExternalIdResponse,

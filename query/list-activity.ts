@@ -3,8 +3,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { RowReader } from '../platform/select-rows.ts';
 import {
   type ListRequest,
   type ListResponse,

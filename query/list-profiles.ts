@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../platform/select-rows.ts';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import {
   type ListRequest,
   type ListResponse,

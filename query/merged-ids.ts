@@ -1,6 +1,6 @@
 // Which of some profile ids are merged, and into whom: for reads that answer ids of events.
 
-import type { RowReader } from '../platform/select-rows.ts';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import { createBindings } from './bindings.ts';
 import type { Deadline } from './deadline.ts';
 import { idBytesSql } from './identity-sql.ts';

@@ -2,7 +2,7 @@
 // integers are text, doubles the shortest text that reads back as the same double.
 
 import { ClickHouseError } from '@clickhouse/client';
-import type { RowReader } from '../platform/select-rows.ts';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 
 /** Rows that any read may ask for. */

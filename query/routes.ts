@@ -2,11 +2,11 @@
 // an answer.
 
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { createTokenBuckets, type TokenBuckets } from '../platform/access/token-bucket.ts';
+import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { ProfileQueue } from '../platform/profile-queue.ts';
-import type { RowReader } from '../platform/select-rows.ts';
-import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../platform/clickhouse.ts';
+import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
 import { storedRow, storeRows } from '../test/stored-events.ts';

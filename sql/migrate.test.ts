@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine, type TestEngine } from '../test/engine.ts';
 import { migrate, refuseOldServer, splitStatements } from './migrate.ts';

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClickHouseError } from '@clickhouse/client';
-import { type DatabaseClient, databaseHeader } from '../platform/clickhouse.ts';
+import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../platform/log.ts';
 import { tokenize } from './engine/tokens.ts';
 

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertAgain } from '../pipeline/profiles/store.ts';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine } from '../test/engine.ts';
 import { storeProfiles } from '../test/stored-profiles.ts';

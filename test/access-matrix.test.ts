@@ -4,7 +4,7 @@
 import { type DescMethod, type DescService, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access } from '../platform/auth.ts';
+import { access } from '../platform/access/authenticate.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { type AccountsProcess, bearer, newCustomer, startAccounts, tokenIn } from './accounts.ts';

@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs, saltKey } from '../ingest/cookieless/salt.ts';
 import { cookielessId } from '../ingest/cookieless/visitor-ids.ts';
 import { createRequestRows, decodeRequest } from '../pipeline/build/decode.ts';
+import { buckets } from '../platform/broker/topology.ts';
 import { metricValue } from '../platform/metrics.ts';
-import { buckets } from '../platform/topology.ts';
 import {
   BatchCreateRequestSchema,
   BatchCreateResponseSchema,

@@ -8,18 +8,18 @@ import { createApiKey, createProject, type ProjectStore } from '../control/proje
 import { openSalts } from '../ingest/cookieless/salt-bucket.ts';
 import { peerAddressKey } from '../ingest/rpc/connect-router.ts';
 import { type IngestOptions, startIngest } from '../ingest/start.ts';
-import { createAuthenticate } from '../platform/auth.ts';
-import { checkAccessFirst, createAuthInterceptor } from '../platform/auth-interceptor.ts';
+import { checkAccessFirst, createAuthInterceptor } from '../platform/access/auth-interceptor.ts';
+import { createAuthenticate } from '../platform/access/authenticate.ts';
+import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { watchBucket } from '../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
-import { startHttp } from '../platform/http.ts';
-import { openBucket } from '../platform/kv.ts';
-import { watchBucket } from '../platform/kv-watch.ts';
+import { startHttp } from '../platform/http/http.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { connectBroker, type NatsConnection } from '../platform/nats.ts';
-import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/projects.ts';
-import { buckets, ensureTopology } from '../platform/topology.ts';
 import { decodeFrame, type FrameRequest } from '../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from './broker.ts';
 

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { migrate, splitStatements } from '../sql/migrate.ts';
 import { startEngine } from './engine.ts';

@@ -4,8 +4,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unmerge } from '../control/unmerge.ts';
+import { connectBroker } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
-import { connectBroker } from '../platform/nats.ts';
 import { batchCreate, call, eventually, newEvent, rows, type Sent } from './client.ts';
 import { alias, getProfile, identify, listProfiles, type ReadProfile } from './profile-client.ts';
 import { type Between, type Expected, ProfileModel } from './profile-model.ts';

@@ -17,11 +17,11 @@ import { connect } from 'nats';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, revokeApiKey } from '../control/projects.ts';
+import { readProject } from '../platform/access/projects.ts';
+import { openBucket } from '../platform/broker/kv.ts';
+import { watchBucket } from '../platform/broker/kv-watch.ts';
+import { buckets } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
-import { openBucket } from '../platform/kv.ts';
-import { watchBucket } from '../platform/kv-watch.ts';
-import { readProject } from '../platform/projects.ts';
-import { buckets } from '../platform/topology.ts';
 import {
   BatchCreateRequestSchema,
   EventSchema,

@@ -15,7 +15,7 @@ import { Sessions, type StoredSession } from '../pipeline/sessions/sessions.ts';
 import { Judge } from '../pipeline/write/judge.ts';
 import { type LedgerBucket, type LedgerRecord, takeOverLedger } from '../pipeline/write/ledger.ts';
 import { runWriter, type WriterEnd, type WriterState } from '../pipeline/write/writer.ts';
-import type { WriteResult } from '../platform/kv.ts';
+import type { WriteResult } from '../platform/broker/kv.ts';
 
 const secret = Buffer.alloc(32, 7);
 const eventKeys = new EventKeys(secret);

@@ -3,8 +3,8 @@
 // memory, and addresses nowhere else.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createTokenBuckets, type TokenBuckets } from '../../platform/token-bucket.ts';
 
 export interface Attempts {
   /** Each throws resource_exhausted with Retry-After where it is too often. `address` is the caller's, if known. */

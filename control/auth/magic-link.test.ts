@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBucket, type RecordBucket } from '../../platform/kv.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { createLog } from '../../platform/log.ts';
-import { connectBroker, type NatsConnection } from '../../platform/nats.ts';
 import { startBroker, type TestBroker } from '../../test/broker.ts';
 import { createMagicLinks, type MagicLinkRecord, readMagicLink } from './magic-link.ts';
 

@@ -1,10 +1,10 @@
 // Tokens that prove that mail to an address is read: random, kept hashed, good once and for 15 minutes.
 
 import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../platform/access/ids.ts';
+import type { RecordBucket } from '../../platform/broker/kv.ts';
+import { apiErrorCode } from '../../platform/broker/nats.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { sha256 } from '../../platform/ids.ts';
-import type { RecordBucket } from '../../platform/kv.ts';
-import { apiErrorCode } from '../../platform/nats.ts';
 
 export interface MagicLinkRecord {
   schemaVersion: 1;

@@ -2,9 +2,9 @@
 // compare-and-set; a spent token that comes back later than parallel tabs can explain was copied, and ends the family.
 
 import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../platform/access/ids.ts';
+import type { RecordBucket } from '../../platform/broker/kv.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { sha256 } from '../../platform/ids.ts';
-import type { RecordBucket } from '../../platform/kv.ts';
 
 export interface SessionRecord {
   schemaVersion: 1;

@@ -9,7 +9,7 @@ import {
   createPrivateJson,
   readPrivateRecord,
   replacePrivateJson,
-} from '../../platform/private-file.ts';
+} from '../../platform/secrets/private-file.ts';
 
 /** The one algorithm that is signed with and accepted. */
 export const signingAlgorithm = 'EdDSA';

@@ -1,10 +1,10 @@
 // Customers as the whole service knows them: found by id or address in memory, made once per address however many try
 // at the same moment. What a new customer starts with, an organization and a project, is start.ts's.
 
+import { newId, sha256 } from '../../platform/access/ids.ts';
+import type { RecordBucket } from '../../platform/broker/kv.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { newId, sha256 } from '../../platform/ids.ts';
-import type { RecordBucket } from '../../platform/kv.ts';
-import type { WatchedBucket } from '../../platform/kv-watch.ts';
 import { changeRecord } from '../change.ts';
 import { nowText } from '../times.ts';
 import type { CustomerRecord } from './customer.ts';

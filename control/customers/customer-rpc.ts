@@ -1,9 +1,9 @@
 // CustomersService: the people of one's organizations, and oneself.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { RoleOf } from '../../platform/access/customer-access.ts';
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RoleOf } from '../../platform/customer-access.ts';
-import type { OrganizationDirectory } from '../../platform/organizations.ts';
 import type {
   Customer,
   GetRequest,

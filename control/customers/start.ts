@@ -1,9 +1,9 @@
 // What a new customer starts with: an organization with them as admin, and a project in it. The ids are drawn with the
 // customer's record, so that a start cut short by a crash goes on at the next sign-in and makes nothing twice.
 
+import type { OrganizationRecord } from '../../platform/access/organizations.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { WatchedBucket } from '../../platform/kv-watch.ts';
-import type { OrganizationRecord } from '../../platform/organizations.ts';
 import { newOrganization } from '../orgs/organization.ts';
 import { nowText } from '../times.ts';
 import type { Accounts } from './accounts.ts';

@@ -2,15 +2,15 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { Clock } from '../../platform/clock.ts';
-import type { MailSender } from '../../platform/mail/mail.ts';
-import type { SendMail } from '../../platform/mail/send.ts';
 import type {
   EmailProviderRecord,
   OrganizationDirectory,
   OrganizationRecord,
-} from '../../platform/organizations.ts';
-import type { SecretBox } from '../../platform/secret-box.ts';
+} from '../../platform/access/organizations.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { MailSender } from '../../platform/mail/mail.ts';
+import type { SendMail } from '../../platform/mail/send.ts';
+import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import {
   type EmailProvider,
   EmailProviderSchema,

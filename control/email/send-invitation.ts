@@ -2,7 +2,7 @@
 
 import type { MailSender } from '../../platform/mail/mail.ts';
 import type { Outbox } from '../../platform/mail/outbox.ts';
-import type { SecretBox } from '../../platform/secret-box.ts';
+import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { SendInvitation } from '../orgs/invitations.ts';
 import { invitationMail } from './compose.ts';
 import { senderOf } from './sender.ts';

@@ -1,9 +1,12 @@
 // Whose sender a mail of an organization goes through: its own provider's, or the instance's where it has none.
 
+import type {
+  EmailProviderRecord,
+  OrganizationRecord,
+} from '../../platform/access/organizations.ts';
 import type { MailSender } from '../../platform/mail/mail.ts';
 import type { SenderOrigin } from '../../platform/mail/send.ts';
-import type { EmailProviderRecord, OrganizationRecord } from '../../platform/organizations.ts';
-import type { SecretBox } from '../../platform/secret-box.ts';
+import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 
 export interface ChosenSender {
   sender: MailSender;

@@ -3,13 +3,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { Clock } from '../../platform/clock.ts';
-import { newId, sha256 } from '../../platform/ids.ts';
+import { newId, sha256 } from '../../platform/access/ids.ts';
 import type {
   InvitationRecord,
   OrganizationDirectory,
   OrganizationRecord,
-} from '../../platform/organizations.ts';
+} from '../../platform/access/organizations.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type {
   AcceptInviteRequest,
   Invitation,

@@ -1,8 +1,11 @@
 // OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: who belongs to an organization.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import type {
+  OrganizationDirectory,
+  OrganizationRecord,
+} from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { OrganizationDirectory, OrganizationRecord } from '../../platform/organizations.ts';
 import type {
   Member,
   RemoveMemberRequest,

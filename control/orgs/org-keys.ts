@@ -1,13 +1,13 @@
 // OrgsService.CreateOrgKey, ListOrgKeys and RevokeOrgKey: keys of the webhook interface.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { Clock } from '../../platform/clock.ts';
-import { newId, newOrgKey, sha256 } from '../../platform/ids.ts';
+import { newId, newOrgKey, sha256 } from '../../platform/access/ids.ts';
 import type {
   OrganizationDirectory,
   OrganizationRecord,
   OrgKeyRecord,
-} from '../../platform/organizations.ts';
+} from '../../platform/access/organizations.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type {
   CreateOrgKeyRequest,
   OrgKey,

@@ -1,9 +1,12 @@
 // OrgsService.Create, Get, List and Update: the organization itself.
 
+import { newId } from '../../platform/access/ids.ts';
+import type {
+  OrganizationDirectory,
+  OrganizationRecord,
+} from '../../platform/access/organizations.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { newId } from '../../platform/ids.ts';
-import type { WatchedBucket } from '../../platform/kv-watch.ts';
-import type { OrganizationDirectory, OrganizationRecord } from '../../platform/organizations.ts';
 import type {
   CreateRequest,
   Org,

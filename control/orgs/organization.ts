@@ -9,7 +9,7 @@ import type {
   OrganizationRecord,
   OrgKeyRecord,
   Role,
-} from '../../platform/organizations.ts';
+} from '../../platform/access/organizations.ts';
 import {
   type Invitation,
   InvitationSchema,

@@ -1,6 +1,6 @@
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newOrgKey, sha256 } from '../../platform/ids.ts';
+import { newOrgKey, sha256 } from '../../platform/access/ids.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import {

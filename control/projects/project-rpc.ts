@@ -2,12 +2,12 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { RoleOf } from '../../platform/access/customer-access.ts';
+import type { ApiKeyKind } from '../../platform/access/ids.ts';
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RoleOf } from '../../platform/customer-access.ts';
-import type { ApiKeyKind } from '../../platform/ids.ts';
-import type { WatchedBucket } from '../../platform/kv-watch.ts';
-import type { OrganizationDirectory } from '../../platform/organizations.ts';
-import type { ApiKeyRecord, ProjectRecord } from '../../platform/projects.ts';
 import {
   type ApiKey,
   ApiKeyKind as ApiKeyKindValue,

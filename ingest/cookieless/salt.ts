@@ -3,8 +3,8 @@
 // cookieless.ts's part.
 
 import { randomBytes } from 'node:crypto';
+import type { RecordBucket, VersionedRecord } from '../../platform/broker/kv.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RecordBucket, VersionedRecord } from '../../platform/kv.ts';
 import type { Log } from '../../platform/log.ts';
 
 export const dayMs = 86_400_000;

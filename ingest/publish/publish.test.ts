@@ -1,8 +1,12 @@
 import { DiscardPolicy, type NatsConnection, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type ConnectionState,
+  connectBroker,
+  followConnection,
+} from '../../platform/broker/nats.ts';
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
-import { type ConnectionState, connectBroker, followConnection } from '../../platform/nats.ts';
 import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../../test/broker.ts';
 import { freeze } from '../../test/ingest-service.ts';

@@ -2,14 +2,14 @@
 // answered when that message's acknowledgement arrives. Core publish with one reply inbox for all of them, because a
 // JetStream client's publish costs ten times as much. Does not retry: the sender does, and event ids make that safe.
 
-import { maxFrameEvents } from '../../platform/limits.ts';
 import {
   type ConnectionState,
   createInbox,
   type Msg,
   type PublishOutcome,
   publishOutcome,
-} from '../../platform/nats.ts';
+} from '../../platform/broker/nats.ts';
+import { maxFrameEvents } from '../../platform/limits.ts';
 import {
   type EncodedRequest,
   FRAME_HEADER_BYTES,

@@ -4,9 +4,9 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
-import type { HotRoute } from '../../platform/http.ts';
+import type { HotRoute } from '../../platform/http/http.ts';
+import type { PlainAnswer, PlainRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
-import type { PlainAnswer, PlainRoute } from '../../platform/plain-requests.ts';
 import type { CallerRequest } from '../caller/caller.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/readable-body.ts';
 import type { Principal } from './accept.ts';

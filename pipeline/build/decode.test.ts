@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { propertyMaps } from '../../platform/event-columns.ts';
+import { propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { CookielessIds } from '../../proto/wire/frame.ts';
 import { createRequestRows, decodeRequest } from './decode.ts';
 import { formatUuid, parseUuid } from './uuid.ts';

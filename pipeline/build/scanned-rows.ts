@@ -2,7 +2,7 @@
 // bodies as ingest validates them; whatever else there is goes the readable way, decode.ts.
 
 import { isUtf8 } from 'node:buffer';
-import { autoColumns } from '../../platform/event-columns.ts';
+import { autoColumns } from '../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../platform/limits.ts';
 import { ColumnScanner } from '../../proto/wire/column-scanner.ts';
 import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';

@@ -14,7 +14,11 @@ import {
   TimestampMillisecond,
   Uint64,
 } from 'apache-arrow';
-import { autoColumns, type PropertyVariant, propertyMaps } from '../../platform/event-columns.ts';
+import {
+  autoColumns,
+  type PropertyVariant,
+  propertyMaps,
+} from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/column-views.ts';
 import type { EventRow } from '../enrich/event-row.ts';
 import { BoolColumn, type ColumnBuffer, Float64Column, Uint16Column } from './column-buffers.ts';

@@ -1,8 +1,8 @@
 // What cannot become rows, kept for 30 days in a stream of its own with the reason in its headers, so that an operator
 // can look at it and send it again. Which those are is decided by the builder.
 
-import { headers, type JetStreamClient } from '../../platform/nats.ts';
-import { deadLetterSubject } from '../../platform/topology.ts';
+import { headers, type JetStreamClient } from '../../platform/broker/nats.ts';
+import { deadLetterSubject } from '../../platform/broker/topology.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 
 /** What publishing needs of the broker. */

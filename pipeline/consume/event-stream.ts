@@ -9,8 +9,8 @@ import {
   nanos,
   type StreamInfo,
   type Subscription,
-} from '../../platform/nats.ts';
-import { writerConsumer } from '../../platform/topology.ts';
+} from '../../platform/broker/nats.ts';
+import { writerConsumer } from '../../platform/broker/topology.ts';
 
 /** A message of the stream; `ackSubject` is absent where it was read and not delivered. */
 export interface StreamMessage {

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createLog } from '../../platform/log.ts';
-import { connectBroker, type JetStreamManager, type NatsConnection } from '../../platform/nats.ts';
-import { retry } from '../../platform/retry.ts';
+import {
+  connectBroker,
+  type JetStreamManager,
+  type NatsConnection,
+} from '../../platform/broker/nats.ts';
 import {
   ensureTopology,
   eventsStream,
   eventsSubject,
   writerConsumer,
-} from '../../platform/topology.ts';
+} from '../../platform/broker/topology.ts';
+import { createLog } from '../../platform/log.ts';
+import { retry } from '../../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../../test/broker.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';

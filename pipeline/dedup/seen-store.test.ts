@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse.ts';
+import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/engine.ts';
 import { IdTable } from '../build/batch-ids.ts';

@@ -1,7 +1,11 @@
 // One event between decoding and its columns: the shape that the steps of enrichment read and change. It is reused from
 // request to request, so nobody keeps a row, and it knows neither JSON nor Arrow.
 
-import { autoColumns, type PropertyVariant, propertyMaps } from '../../platform/event-columns.ts';
+import {
+  autoColumns,
+  type PropertyVariant,
+  propertyMaps,
+} from '../../platform/clickhouse/event-columns.ts';
 
 /** Auto properties without a column that enrichment replaces or removes. */
 const otherSlotProperties = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { autoColumns, propertyMaps } from '../../platform/event-columns.ts';
+import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { RequestContext } from '../../proto/wire/frame.ts';
 import { createRequestRows, decodeRequest } from '../build/decode.ts';
 import type { EventRow } from './event-row.ts';

@@ -3,12 +3,8 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { openBucket, type RecordBucket } from '../../platform/kv.ts';
-import { createLog } from '../../platform/log.ts';
-import { createMetrics, metricValue } from '../../platform/metrics.ts';
-import { connectBroker, type NatsConnection } from '../../platform/nats.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import {
   buckets,
   deadLetterStream,
@@ -16,7 +12,11 @@ import {
   profilesLedgerKey,
   profilesStream,
   profilesSubject,
-} from '../../platform/topology.ts';
+} from '../../platform/broker/topology.ts';
+import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createLog } from '../../platform/log.ts';
+import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import { readRecord, recordSql } from '../../query/profile-message.ts';

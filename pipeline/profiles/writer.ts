@@ -5,13 +5,13 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { failureOf } from '../../platform/clickhouse.ts';
+import { openBucket } from '../../platform/broker/kv.ts';
+import { maxPayloadBytes, type NatsConnection } from '../../platform/broker/nats.ts';
+import { buckets, profilesLedgerKey, profilesStream } from '../../platform/broker/topology.ts';
+import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { openBucket } from '../../platform/kv.ts';
 import type { Log } from '../../platform/log.ts';
-import { maxPayloadBytes, type NatsConnection } from '../../platform/nats.ts';
 import { retry } from '../../platform/retry.ts';
-import { buckets, profilesLedgerKey, profilesStream } from '../../platform/topology.ts';
 import { createDeadLetters } from '../consume/dead-letter.ts';
 import { openEventStream, streamCreated } from '../consume/event-stream.ts';
 import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';

@@ -1,7 +1,7 @@
 // Record batches into the table `events`: the same bytes under the same token, again and again, until the engine says
 // that it has them. After a failure that may have written, anything else would lose rows or double them.
 
-import { failureOf } from '../../platform/clickhouse.ts';
+import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import type { BuiltMonth } from '../build/thread-messages.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBucket, type WriteResult } from '../../platform/kv.ts';
+import { openBucket, type WriteResult } from '../../platform/broker/kv.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { connectBroker, type NatsConnection } from '../../platform/nats.ts';
-import { buckets, ensureTopology } from '../../platform/topology.ts';
 import { startBroker, type TestBroker } from '../../test/broker.ts';
 import {
   type Ledger,

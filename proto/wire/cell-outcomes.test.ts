@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { autoColumns } from '../../platform/event-columns.ts';
+import { autoColumns } from '../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../platform/limits.ts';
 import { ColumnScanner } from './column-scanner.ts';
 import { wellKnownKinds } from './well-known-kinds.ts';

@@ -1,7 +1,7 @@
 import { makeData, Utf8, Vector } from 'apache-arrow';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createRequestRows, decodeRequest } from '../../pipeline/build/decode.ts';
-import { autoColumns } from '../../platform/event-columns.ts';
+import { autoColumns } from '../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../platform/limits.ts';
 import { mapVariants } from './added-property.ts';
 import { ColumnScanner } from './column-scanner.ts';

@@ -15,7 +15,11 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClickHouse, type DatabaseClient, insertArrow } from '../../platform/clickhouse.ts';
+import {
+  createClickHouse,
+  type DatabaseClient,
+  insertArrow,
+} from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/engine.ts';
 

@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createClickHouse, type DatabaseClient, insertArrow } from '../../platform/clickhouse.ts';
+import {
+  createClickHouse,
+  type DatabaseClient,
+  insertArrow,
+} from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { compiledEngine, startEngine, type TestEngine } from '../../test/engine.ts';
 

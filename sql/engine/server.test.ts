@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { memoryKiB, startEngine, type TestEngine } from '../../test/engine.ts';
 

@@ -1,0 +1,210 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createClient,
+  createConnectRouter,
+  type Transport,
+} from '@connectrpc/connect';
+import {
+  connectNodeAdapter,
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from '@connectrpc/connect-node';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import { ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { checkAccessFirst, createAuthInterceptor, principalOf } from './auth-interceptor.ts';
+import { type Authenticate, createAuthenticate } from './authenticate.ts';
+
+// Two keys, without a broker: the rules are tested in auth.test.ts.
+const owner = { projectId: 'p', organizationId: 'o', keyId: 'k' };
+const authenticate: Authenticate = createAuthenticate({
+  findKey: (raw) => {
+    if (raw !== 'public' && raw !== 'private') return { kind: 'unknown' };
+    return { kind: 'found', owner: { ...owner, credential: raw } };
+  },
+  confirmKey: async () => ({ kind: 'unconfirmed' }),
+});
+
+let calls: string[] = [];
+
+function register(router: ConnectRouter): void {
+  router.service(EventsService, {
+    batchCreate(_, context) {
+      calls.push(`write ${principalOf(context).credential}`);
+      return { accepted: 0 };
+    },
+  });
+  router.service(ProfilesService, {
+    get(_, context) {
+      calls.push(`read ${principalOf(context).projectId}`);
+      return {};
+    },
+  });
+}
+
+const adapter = connectNodeAdapter({
+  routes(router) {
+    register(router);
+    checkAccessFirst(router, authenticate);
+  },
+  interceptors: [createAuthInterceptor(authenticate)],
+  readMaxBytes: 1_000,
+});
+
+let http1: Server;
+let http2: ReturnType<typeof createHttp2Server>;
+let url1: string;
+let url2: string;
+
+function listen(server: Server | typeof http2): Promise<string> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '');
+    });
+  });
+}
+
+beforeAll(async () => {
+  http1 = createServer(adapter);
+  http2 = createHttp2Server(adapter);
+  url1 = await listen(http1);
+  url2 = await listen(http2);
+});
+
+afterAll(() => {
+  http1.close();
+  http1.closeAllConnections();
+  http2.close();
+});
+
+beforeEach(() => {
+  calls = [];
+});
+
+const writePath = '/sdk.events.v1.EventsService/BatchCreate';
+const readPath = '/shared.profiles.v1.ProfilesService/Get';
+
+async function post(
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(url1 + path, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  const { code } = JSON.parse(await response.text());
+  return `${response.status} ${code}`;
+}
+
+describe('in every protocol', () => {
+  const transports: [string, () => Transport][] = [
+    ['Connect JSON', () => createConnectTransport({ baseUrl: url1, httpVersion: '1.1' })],
+    [
+      'Connect binary',
+      () => createConnectTransport({ baseUrl: url1, httpVersion: '1.1', useBinaryFormat: true }),
+    ],
+    ['gRPC', () => createGrpcTransport({ baseUrl: url2 })],
+    ['gRPC-web', () => createGrpcWebTransport({ baseUrl: url1, httpVersion: '1.1' })],
+  ];
+
+  it.each(transports)('%s hands the principal over or the refusal back', async (_, transport) => {
+    const events = createClient(EventsService, transport());
+    const profiles = createClient(ProfilesService, transport());
+    const headers = (key: string) => ({ headers: { 'x-api-key': key } });
+    await events.batchCreate({}, headers('public'));
+    await profiles.get({}, headers('private'));
+    expect(calls).toEqual(['write public', 'read p']);
+
+    const refusals = [
+      profiles.get({}),
+      profiles.get({}, headers('public')),
+      profiles.get({}, { headers: { 'x-api-key': 'private', 'x-project-id': 'q' } }),
+    ].map((call) => call.then(() => 'ok', ConnectError.from));
+    const codes = (await Promise.all(refusals)).map((error) =>
+      error instanceof ConnectError ? [error.code, error.rawMessage] : error,
+    );
+    expect(codes).toEqual([
+      [Code.Unauthenticated, 'no credential: send an API key in x-api-key'],
+      [Code.PermissionDenied, 'a public key cannot call this method'],
+      [Code.NotFound, 'there is no such project'],
+    ]);
+    expect(calls.length).toBe(2);
+  });
+});
+
+describe('before arguments', () => {
+  it('refuses the caller before it looks at the body', async () => {
+    expect(await post(readPath, '{', { 'x-api-key': 'private' })).toBe('400 invalid_argument');
+    expect(await post(readPath, '{')).toBe('401 unauthenticated');
+    expect(await post(readPath, '{', { 'x-api-key': 'public' })).toBe('403 permission_denied');
+    const binary = { 'content-type': 'application/proto' };
+    expect(await post(readPath, new Uint8Array([255]), binary)).toBe('401 unauthenticated');
+  });
+
+  it('refuses the caller before it looks at the size or the encoding of the body', async () => {
+    const large = `{"id":"${'x'.repeat(5_000)}"}`;
+    const status = await post(readPath, large, { 'x-api-key': 'private' });
+    expect(status).toBe('429 resource_exhausted');
+    expect(await post(readPath, large)).toBe('401 unauthenticated');
+    const gzip = { 'content-encoding': 'gzip' };
+    expect(await post(readPath, new Uint8Array(gzipSync(large)), gzip)).toBe('401 unauthenticated');
+    expect(await post(readPath, '{}', { 'content-encoding': 'lzma' })).toBe('401 unauthenticated');
+  });
+
+  it('takes a public key from the URL of an SDK method alone', async () => {
+    expect(await post(`${writePath}?api_key=public`, '{}')).toBe('200 undefined');
+    expect(await post(`${readPath}?api_key=private`, '{}')).toBe('401 unauthenticated');
+    expect(calls).toEqual(['write public']);
+  });
+});
+
+describe('what is not in order', () => {
+  it('registers no method without a row', () => {
+    const router = createConnectRouter();
+    const parent = { ...ProfilesService, typeName: 'x.v1.Unknown' };
+    router.rpc({ ...ProfilesService.method.get, parent }, () => ({}));
+    expect(() => checkAccessFirst(router, authenticate)).toThrow(
+      'auth: x.v1.Unknown/Get has no row in the table of access',
+    );
+  });
+
+  it('lets nobody through a handler that was registered too late', async () => {
+    const listener: RequestListener = connectNodeAdapter({
+      routes: register,
+      interceptors: [createAuthInterceptor(authenticate)],
+    });
+    const server = createServer(listener);
+    const url = await listen(server);
+    const call = (headers: Record<string, string>) =>
+      fetch(url + readPath, {
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    expect((await call({})).status).toBe(401);
+    expect((await call({ 'x-api-key': 'private' })).status).toBe(200);
+    expect(calls).toEqual(['read p']);
+    server.close();
+    server.closeAllConnections();
+  });
+
+  it('gives no principal where nobody has authenticated', async () => {
+    const server = createServer(connectNodeAdapter({ routes: register }));
+    const url = await listen(server);
+    const headers = { 'content-type': 'application/json', 'x-api-key': 'private' };
+    const response = await fetch(url + readPath, { method: 'POST', body: '{}', headers });
+    expect(response.status).toBe(500);
+    expect(calls).toEqual([]);
+    server.close();
+    server.closeAllConnections();
+  });
+});

@@ -1,0 +1,129 @@
+// Authentication at the Connect router: no handler runs without a principal, whichever protocol the request speaks.
+// The rules are auth.ts's.
+
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from '@connectrpc/connect';
+import type { UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
+import {
+  type Authenticate,
+  type Authentication,
+  access,
+  type Credentials,
+  type Customer,
+  type Principal,
+  type Refusal,
+} from './authenticate.ts';
+
+const authenticationKey = createContextKey<Authentication | undefined>(undefined, {
+  description: 'authentication',
+});
+
+/** Who calls. Throws `internal` in a handler that no interceptor of ours has let through. */
+export function principalOf(context: Pick<HandlerContext, 'values'>): Principal {
+  const authentication = context.values.get(authenticationKey);
+  if (authentication?.kind === 'ok') return authentication.principal;
+  throw new ConnectError('the request was not authenticated', Code.Internal);
+}
+
+/** The customer who calls; `internal` as principalOf, and in a handler that a key can call. */
+export function customerOf(context: Pick<HandlerContext, 'values'>): Customer {
+  const authentication = context.values.get(authenticationKey);
+  if (authentication?.kind === 'customer') return authentication.customer;
+  if (authentication?.kind === 'ok' && authentication.principal.customer !== undefined) {
+    return authentication.principal.customer;
+  }
+  throw new ConnectError('the request was not authenticated', Code.Internal);
+}
+
+/** Refuses what `authenticate` refuses, and leaves the principal for `principalOf`. */
+export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
+  return (next) => async (request) => {
+    const { service, method, header, url, contextValues } = request;
+    const authentication =
+      contextValues.get(authenticationKey) ??
+      (await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url)));
+    if (authentication.kind === 'refused') throw refusalError(authentication);
+    contextValues.set(authenticationKey, authentication);
+    return next(request);
+  };
+}
+
+/**
+ * Makes every handler of the router decide access before it reads a body: an interceptor alone runs after the body has
+ * been parsed, and a broken one would be reported to callers without a credential. Call it after all services are
+ * registered. Throws where a registered method has no row in `access`.
+ */
+export function checkAccessFirst(router: ConnectRouter, authenticate: Authenticate): void {
+  for (const [index, handler] of router.handlers.entries()) {
+    const method = `${handler.service.typeName}/${handler.method.name}`;
+    if (!access.has(method)) throw new Error(`auth: ${method} has no row in the table of access`);
+    router.handlers[index] = checkedFirst(handler, method, authenticate);
+  }
+}
+
+function checkedFirst(
+  handler: UniversalHandler,
+  method: string,
+  authenticate: Authenticate,
+): UniversalHandler {
+  const { protocolNames, supportedContentType, allowedMethods, requestPath, service } = handler;
+  const checked = async (request: UniversalServerRequest) => {
+    const contextValues = request.contextValues ?? createContextValues();
+    const authentication = await authenticate(method, credentialsOf(request.header, request.url));
+    contextValues.set(authenticationKey, authentication);
+    if (authentication.kind !== 'refused') return handler({ ...request, contextValues });
+    return handler({ ...withoutBody(request, refusalError(authentication)), contextValues });
+  };
+  const properties = { protocolNames, supportedContentType, allowedMethods, requestPath, service };
+  return Object.assign(checked, { ...properties, method: handler.method });
+}
+
+// The handler answers a failed read of the body in the request's own protocol, which is all that is needed of it. What
+// it would judge before it reads, the body's length and encoding, must not come first either.
+function withoutBody(request: UniversalServerRequest, error: ConnectError): UniversalServerRequest {
+  const header = new Headers(request.header);
+  for (const name of bodyHeaders) header.delete(name);
+  return { ...request, header, body: failing(error) };
+}
+
+const bodyHeaders = [
+  'content-length',
+  'content-encoding',
+  'connect-content-encoding',
+  'grpc-encoding',
+];
+
+// biome-ignore lint/correctness/useYield: it stands for a body of which nothing can be read
+async function* failing(error: ConnectError): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  throw error;
+}
+
+function credentialsOf(header: Headers, url: string): Credentials {
+  const mark = url.indexOf('?');
+  const query = mark < 0 ? undefined : new URLSearchParams(url.slice(mark));
+  return {
+    apiKey: header.get('x-api-key') ?? undefined,
+    authorization: header.get('authorization') ?? undefined,
+    projectIdHeader: header.get('x-project-id') ?? undefined,
+    apiKeyParam: query?.get('api_key') ?? undefined,
+  };
+}
+
+const codes = {
+  unauthenticated: Code.Unauthenticated,
+  permission_denied: Code.PermissionDenied,
+  not_found: Code.NotFound,
+  invalid_argument: Code.InvalidArgument,
+  unavailable: Code.Unavailable,
+} as const satisfies Record<Refusal['code'], Code>;
+
+function refusalError({ code, message }: Refusal): ConnectError {
+  return new ConnectError(message, codes[code]);
+}

@@ -1,0 +1,211 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiKey, createProject, revokeApiKey } from '../../control/projects.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { openBucket } from '../broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../broker/nats.ts';
+import { systemClock } from '../clock.ts';
+import { createLog } from '../log.ts';
+import {
+  type Authenticate,
+  access,
+  type Credentials,
+  canonicalMethod,
+  createAuthenticate,
+  serviceAliases,
+} from './authenticate.ts';
+import { type ApiKeyKind, newApiKey } from './ids.ts';
+import { ProjectDirectory, type ProjectRecord, readProject } from './projects.ts';
+
+const log = createLog('silent');
+let broker: TestBroker;
+let connection: NatsConnection;
+let projects: WatchedBucket<ProjectRecord>;
+let authenticate: Authenticate;
+let projectId: string;
+let otherProjectId: string;
+let pub: string;
+let prv: string;
+let revoked: string;
+
+async function makeKey(id: string, kind: ApiKeyKind): Promise<{ raw: string; id: string }> {
+  const result = await createApiKey(projects, id, { kind }, systemClock);
+  if (result.kind !== 'created') throw new Error(result.kind);
+  return { raw: result.key.raw, id: result.key.record.id };
+}
+
+beforeAll(async () => {
+  broker = await startBroker();
+  connection = await connectBroker(broker.url, log);
+  await connection.jetstream().views.kv('projects');
+  const bucket = await openBucket(connection, 'projects', readProject);
+  projects = await watchBucket(connection, bucket, { log, confirmEveryMs: 50 });
+  authenticate = createAuthenticate(new ProjectDirectory(projects, { staleAfterMs: 400 }));
+  const options = { organizationId: 'org', displayName: 'Shop' };
+  projectId = (await createProject(projects, options, systemClock)).id;
+  otherProjectId = (await createProject(projects, options, systemClock)).id;
+  pub = (await makeKey(projectId, 'public')).raw;
+  prv = (await makeKey(projectId, 'private')).raw;
+  const gone = await makeKey(projectId, 'private');
+  await revokeApiKey(projects, projectId, gone.id, systemClock);
+  revoked = gone.raw;
+});
+
+afterAll(async () => {
+  await projects.close();
+  await connection.close();
+  await broker.stop();
+});
+
+const write = 'sdk.events.v1.EventsService/BatchCreate';
+const read = 'shared.profiles.v1.ProfilesService/Get';
+
+/** The credential that got through, or the code of the refusal. */
+async function verdict(method: string, credentials: Credentials): Promise<string> {
+  const result = await authenticate(method, credentials);
+  if (result.kind === 'refused') return result.code;
+  if (result.kind !== 'ok') return result.kind;
+  expect(result.principal).toMatchObject({ projectId, organizationId: 'org' });
+  return result.principal.credential;
+}
+
+describe('the table of access', () => {
+  it('has a row for every method that is defined, and no other', async () => {
+    const folder = join(import.meta.dirname, '../../proto/gen');
+    const defined: string[] = [];
+    for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (!path.endsWith('_pb.js')) continue;
+      for (const value of Object.values(await import(join(folder, path)))) {
+        if (typeof value !== 'object' || value === null) continue;
+        if (Reflect.get(value, 'kind') !== 'service') continue;
+        const methods: { name: string }[] = Reflect.get(value, 'methods');
+        for (const { name } of methods) defined.push(`${Reflect.get(value, 'typeName')}/${name}`);
+      }
+    }
+    expect(defined.length).toBeGreaterThan(3);
+    expect([...access.keys()].sort()).toEqual(defined.sort());
+    for (const service of serviceAliases.values()) {
+      expect(defined.some((method) => method.startsWith(`${service}/`))).toBe(true);
+    }
+  });
+
+  it('opens writing to every credential, reading to all but public keys, accounts to customers', () => {
+    for (const [method, { credentials }] of access) {
+      if (method.startsWith('public.')) expect(credentials).toEqual(['none']);
+      else if (method.startsWith('dashboard.')) expect(credentials).toEqual(['jwt']);
+      else if (method.startsWith('sdk.') || method === 'events.v1.EventsService/BatchCreate') {
+        expect(credentials).toEqual(['public-key', 'private-key', 'jwt']);
+      } else expect(credentials).toEqual(['private-key', 'jwt']);
+    }
+  });
+
+  it('goes by either name of a service', async () => {
+    const alias = 'profiles.v1.ProfilesService/Get';
+    expect(canonicalMethod(alias)).toBe(read);
+    expect(canonicalMethod(write)).toBe(write);
+    expect(await verdict(alias, { apiKey: prv })).toBe('private');
+    expect(await verdict(alias, { apiKey: pub })).toBe('permission_denied');
+  });
+
+  it('closes what has no row', async () => {
+    for (const method of ['a.v1.NewService/Get', 'shared.profiles.v1.ProfilesService/Got', '']) {
+      expect(await verdict(method, { apiKey: prv })).toBe('permission_denied');
+    }
+  });
+});
+
+describe('every method with every credential', () => {
+  const shared = [...access.keys()].filter((method) => method.startsWith('shared.'));
+  const sdk = [...access.keys()].filter((method) => method.endsWith('/BatchCreate'));
+  const unknownKey = newApiKey('private');
+  // What is sent, the verdict on SDK methods, the verdict on shared ones.
+  const rows: [name: string, sent: () => Credentials, onSdk: string, onShared: string][] = [
+    ['nothing', () => ({}), 'unauthenticated', 'unauthenticated'],
+    ['empty headers', () => ({ apiKey: '', authorization: '', apiKeyParam: '' }), ...same()],
+    ['a public key', () => ({ apiKey: pub }), 'public', 'permission_denied'],
+    ['a private key', () => ({ apiKey: prv }), 'private', 'private'],
+    ['a revoked key', () => ({ apiKey: revoked }), ...same()],
+    ['a key nobody made', () => ({ apiKey: unknownKey }), ...same()],
+    ['garbage', () => ({ apiKey: 'prv_1' }), ...same()],
+    ['two keys in one header', () => ({ apiKey: `${prv}, ${prv}` }), ...same()],
+    ['bearer public', () => ({ authorization: `Bearer ${pub}` }), 'public', 'permission_denied'],
+    ['bearer private', () => ({ authorization: `bearer  ${prv}` }), 'private', 'private'],
+    ['basic', () => ({ authorization: `Basic ${prv}` }), ...same()],
+    ['a bare key', () => ({ authorization: prv }), ...same()],
+    ['bearer nothing', () => ({ authorization: 'Bearer ' }), ...same()],
+    ['a token', () => ({ authorization: 'Bearer eyJh.eyJz.c2ln' }), ...same()],
+    ['public in the URL', () => ({ apiKeyParam: pub }), 'public', 'unauthenticated'],
+    ['private in the URL', () => ({ apiKeyParam: prv }), ...same()],
+    ['header over URL', () => ({ apiKey: 'x', apiKeyParam: pub }), ...same()],
+    [
+      'header over bearer',
+      () => ({ apiKey: prv, authorization: 'Bearer x' }),
+      'private',
+      'private',
+    ],
+    ['its project', () => ({ apiKey: prv, projectIdHeader: projectId }), 'private', 'private'],
+    ['other project', () => ({ apiKey: prv, projectIdHeader: otherProjectId }), ...missing()],
+    ['no project', () => ({ apiKey: prv, projectIdHeader: 'nope' }), ...missing()],
+    [
+      'bearer with its project',
+      () => ({ authorization: `Bearer ${pub}`, projectIdHeader: projectId }),
+      'public',
+      'permission_denied',
+    ],
+    [
+      'bearer with another',
+      () => ({ authorization: `Bearer ${prv}`, projectIdHeader: otherProjectId }),
+      ...missing(),
+    ],
+    [
+      'a bad key with a project',
+      () => ({ apiKey: revoked, projectIdHeader: otherProjectId }),
+      ...same(),
+    ],
+  ];
+  function same(): [string, string] {
+    return ['unauthenticated', 'unauthenticated'];
+  }
+  function missing(): [string, string] {
+    return ['not_found', 'not_found'];
+  }
+
+  it.each(rows)('%s', async (_, sent, onSdk, onShared) => {
+    for (const method of sdk) expect(await verdict(method, sent())).toBe(onSdk);
+    for (const method of shared) expect(await verdict(method, sent())).toBe(onShared);
+  });
+
+  it('says why, and never repeats what was sent', async () => {
+    const messages: [string, Credentials, string][] = [
+      [write, {}, 'no credential: send an API key in x-api-key'],
+      [write, { apiKey: revoked }, 'the API key is not valid'],
+      [write, { authorization: prv }, 'the authorization header is not valid'],
+      [write, { apiKeyParam: prv }, 'a private key must not be sent in the URL'],
+      [read, { apiKey: pub }, 'a public key cannot call this method'],
+      [read, { apiKey: prv, projectIdHeader: 'nope' }, 'there is no such project'],
+    ];
+    for (const [method, sent, message] of messages) {
+      expect(await authenticate(method, sent)).toMatchObject({ kind: 'refused', message });
+    }
+  });
+});
+
+describe('while the broker is silent', () => {
+  it('cannot check private keys, still takes public ones, and takes both again afterwards', async () => {
+    const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
+    broker.pause();
+    try {
+      while (projects.unconfirmedMs() <= 400) await tick();
+      expect(await verdict(write, { apiKey: prv })).toBe('unavailable');
+      expect(await verdict(read, { apiKey: prv })).toBe('unavailable');
+      expect(await verdict(write, { apiKey: pub })).toBe('public');
+      expect(await verdict(write, { apiKey: 'prv_1' })).toBe('unauthenticated');
+    } finally {
+      broker.resume();
+    }
+    while (projects.unconfirmedMs() > 400) await tick();
+    expect(await verdict(read, { apiKey: prv })).toBe('private');
+  });
+});

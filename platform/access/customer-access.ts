@@ -1,0 +1,104 @@
+// What a customer's token opens: the token says who calls, memory says whether they still may and in which role. It
+// fails closed: where memory may be out of date, nobody gets in by a role that may be gone.
+
+import {
+  type AccessRow,
+  type Authentication,
+  type CustomerAccess,
+  notNow,
+  otherProject,
+  refused,
+} from './authenticate.ts';
+import { type OrganizationDirectory, type Role, roleCovers } from './organizations.ts';
+import type { ProjectRecord } from './projects.ts';
+
+/** What a token says that is one of ours and has not expired. */
+export interface TokenClaims {
+  customerId: string;
+  sessionId: string;
+  issuedAtMs: number;
+}
+
+export interface CustomerAccessDeps {
+  tokens: {
+    /** The claims of a token that was verified before: a look-up. */
+    known(token: string): TokenClaims | undefined;
+    verify(token: string): Promise<TokenClaims | undefined>;
+  };
+  people: {
+    get(customerId: string): { sessionsFromMs: number; superAdmin: boolean } | undefined;
+    unconfirmedMs(): number;
+  };
+  organizations: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'findKey' | 'unconfirmedMs'>;
+  projects: { project(projectId: string): ProjectRecord | undefined };
+  /** Memory that the broker has not confirmed for this long lets nobody in (10 s). */
+  staleAfterMs?: number;
+}
+
+const invalidToken = refused('unauthenticated', 'the token is not valid, or not any more');
+const noProject = refused('invalid_argument', 'x-project-id: is required with a token');
+const lowRole = refused('permission_denied', 'your role does not allow this');
+
+export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
+  const { tokens, organizations } = deps;
+  return {
+    judgeToken(token, row, projectIdHeader) {
+      const known = tokens.known(token);
+      if (known !== undefined) return judgeClaims(deps, known, row, projectIdHeader);
+      return tokens.verify(token).then((claims) => {
+        if (claims === undefined) return invalidToken;
+        return judgeClaims(deps, claims, row, projectIdHeader);
+      });
+    },
+    isOrgKey(rawKey) {
+      if (organizations.unconfirmedMs() > (deps.staleAfterMs ?? 10_000)) return 'unconfirmed';
+      return organizations.findKey(rawKey) !== undefined;
+    },
+  };
+}
+
+/**
+ * A customer's role in an organization: as a member, or an admin's as an operator of the instance. Undefined where
+ * there is no such organization, for operators too.
+ */
+export type RoleOf = (organizationId: string, customerId: string) => Role | undefined;
+
+export function createRoleOf(deps: Pick<CustomerAccessDeps, 'people' | 'organizations'>): RoleOf {
+  return (organizationId, customerId) => {
+    if (deps.organizations.get(organizationId) === undefined) return undefined;
+    if (deps.people.get(customerId)?.superAdmin === true) return 'admin';
+    return deps.organizations.roleOf(organizationId, customerId);
+  };
+}
+
+function judgeClaims(
+  deps: CustomerAccessDeps,
+  { customerId, sessionId, issuedAtMs }: TokenClaims,
+  row: AccessRow,
+  projectIdHeader: string | undefined,
+): Authentication {
+  const { people, organizations, projects, staleAfterMs = 10_000 } = deps;
+  const unconfirmedMs = Math.max(people.unconfirmedMs(), organizations.unconfirmedMs());
+  if (unconfirmedMs > staleAfterMs) return notNow;
+  const person = people.get(customerId);
+  if (person === undefined || issuedAtMs < person.sessionsFromMs) return invalidToken;
+  const customer = { customerId, sessionId };
+  if (row.scope !== 'project') return { kind: 'customer', customer };
+  if (!projectIdHeader) return noProject;
+  const project = projects.project(projectIdHeader);
+  if (project === undefined) return otherProject;
+  const { id: projectId, organizationId } = project;
+  const role = createRoleOf(deps)(organizationId, customerId);
+  if (role === undefined) return otherProject;
+  if (!roleCovers(role, row.role)) return lowRole;
+  return {
+    kind: 'ok',
+    principal: {
+      projectId,
+      organizationId,
+      credential: 'private',
+      keyId: customerId,
+      customer: { ...customer, role },
+    },
+  };
+}

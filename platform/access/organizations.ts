@@ -1,0 +1,157 @@
+// The record of an organization, who belongs to it, and the look-ups that every process makes in memory: a customer's
+// role, an organization key's. Changing a record is the accounts service's.
+
+import { hasTexts } from '../broker/kv.ts';
+import type { WatchedBucket } from '../broker/kv-watch.ts';
+import { parseOrgKey, sha256 } from './ids.ts';
+
+/** Each may all that the ones before it may. */
+export const roles = ['viewer', 'member', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** Whether somebody with the role `has` may what `needs` may. */
+export function roleCovers(has: Role, needs: Role): boolean {
+  return roles.indexOf(has) >= roles.indexOf(needs);
+}
+
+export interface MemberRecord {
+  customerId: string;
+  role: Role;
+}
+
+export interface InvitationRecord {
+  id: string;
+  email: string;
+  role: Role;
+  /** SHA-256 of the secret part of the token in the newest mail. */
+  secretHash: string;
+  createTime: string;
+  /** When the newest mail was sent. */
+  sendTime: string;
+  expireTimeMs: number;
+}
+
+export interface OrgKeyRecord {
+  id: string;
+  displayName: string;
+  role: Role;
+  /** SHA-256 of the raw key. */
+  hash: string;
+  createTime: string;
+}
+
+/** Secrets are sealed by the instance key. */
+export type EmailProviderRecord = {
+  fromAddress: string;
+  replyTo?: string;
+  createTime: string;
+  updateTime: string;
+} & (
+  | {
+      kind: 'smtp';
+      host: string;
+      port: number;
+      username: string;
+      sealedPassword?: string;
+      useTls: boolean;
+    }
+  | { kind: 'resend'; sealedApiKey: string }
+);
+
+/** One aggregate: an organization with its members, what it has sent out and its keys. Times are RFC 3339. */
+export interface OrganizationRecord {
+  schemaVersion: 1;
+  id: string;
+  displayName: string;
+  createTime: string;
+  updateTime: string;
+  members: readonly MemberRecord[];
+  invitations?: readonly InvitationRecord[];
+  /** When mails went to invited addresses in the last 24 hours, in ms since the epoch, by SHA-256 of the address. */
+  inviteSends?: Readonly<Record<string, readonly number[]>>;
+  keys?: readonly OrgKeyRecord[];
+  emailProvider?: EmailProviderRecord;
+}
+
+export interface OrganizationDirectory {
+  get(id: string): OrganizationRecord | undefined;
+  roleOf(organizationId: string, customerId: string): Role | undefined;
+  /** Ids of the organizations that the customer is a member of. */
+  organizationsOf(customerId: string): readonly string[];
+  findKey(rawKey: string): { organizationId: string; keyId: string; role: Role } | undefined;
+  /** Milliseconds since memory was known to hold everything. */
+  unconfirmedMs(): number;
+}
+
+/** Follows the bucket for as long as the process runs. */
+export function createOrganizationDirectory(
+  bucket: Pick<WatchedBucket<OrganizationRecord>, 'get' | 'records' | 'onChange' | 'unconfirmedMs'>,
+): OrganizationDirectory {
+  const held = new Map<string, { record: OrganizationRecord; roles: Map<string, Role> }>();
+  const memberships = new Map<string, readonly string[]>();
+  const keys = new Map<string, { organizationId: string; keyId: string; role: Role }>();
+
+  const forget = (id: string): void => {
+    const before = held.get(id);
+    if (before === undefined) return;
+    held.delete(id);
+    for (const { hash } of before.record.keys ?? []) keys.delete(hash);
+    for (const customerId of before.roles.keys()) {
+      const left = (memberships.get(customerId) ?? []).filter((other) => other !== id);
+      if (left.length === 0) memberships.delete(customerId);
+      else memberships.set(customerId, left);
+    }
+  };
+  const learn = (record: OrganizationRecord): void => {
+    const { id } = record;
+    const roleByCustomer = new Map<string, Role>();
+    for (const { customerId, role } of record.members) {
+      roleByCustomer.set(customerId, role);
+      memberships.set(customerId, [...(memberships.get(customerId) ?? []), id]);
+    }
+    for (const key of record.keys ?? []) {
+      keys.set(key.hash, { organizationId: id, keyId: key.id, role: key.role });
+    }
+    held.set(id, { record, roles: roleByCustomer });
+  };
+  for (const [, record] of bucket.records()) learn(record);
+  bucket.onChange((id) => {
+    forget(id);
+    const now = bucket.get(id);
+    if (now !== undefined) learn(now.record);
+  });
+
+  return {
+    get: (id) => held.get(id)?.record,
+    roleOf: (organizationId, customerId) => held.get(organizationId)?.roles.get(customerId),
+    organizationsOf: (customerId) => memberships.get(customerId) ?? [],
+    findKey: (rawKey) => (parseOrgKey(rawKey) ? keys.get(sha256(rawKey)) : undefined),
+    unconfirmedMs: () => bucket.unconfirmedMs(),
+  };
+}
+
+/** Narrows what the bucket holds. Fields it does not know are kept. */
+export function readOrganization(value: unknown): OrganizationRecord | undefined {
+  return isOrganization(value) ? value : undefined;
+}
+
+function isOrganization(value: unknown): value is OrganizationRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!hasTexts(value, ['id', 'displayName', 'createTime', 'updateTime'])) return false;
+  if (Reflect.get(value, 'schemaVersion') !== 1) return false;
+  const lists = ['invitations', 'keys'].map((name): unknown => Reflect.get(value, name) ?? []);
+  const members: unknown = Reflect.get(value, 'members');
+  return (
+    Array.isArray(members) &&
+    members.every((member) => hasRole(member, ['customerId'])) &&
+    lists.every(Array.isArray) &&
+    lists.flat().every((one) => hasRole(one, ['id', 'createTime']))
+  );
+}
+
+function hasRole(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    hasTexts(value, [...names, 'role']) && roles.some((role) => role === Reflect.get(value, 'role'))
+  );
+}

@@ -1,0 +1,191 @@
+// Projects as every process needs them: whose key is this, and may it still be used. The answer comes from a watched
+// bucket in memory; making and changing projects is control/projects.ts's.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasTexts, type ReadResult } from '../broker/kv.ts';
+import type { WatchedBucket } from '../broker/kv-watch.ts';
+import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
+
+/** One aggregate: a project with all its keys. Times are RFC 3339. */
+export interface ProjectRecord {
+  schemaVersion: 1;
+  id: string;
+  organizationId: string;
+  displayName: string;
+  /** IANA name of the zone that reports use. */
+  timezone: string;
+  createTime: string;
+  updateTime: string;
+  keys: readonly ApiKeyRecord[];
+}
+
+export interface ApiKeyRecord {
+  id: string;
+  kind: ApiKeyKind;
+  /** SHA-256 of the raw key, hex. */
+  hash: string;
+  /** The raw key, of public keys only. */
+  publicKey?: string;
+  displayName?: string;
+  createTime: string;
+  /** Once set, the key is good for nothing. */
+  revokeTime?: string;
+}
+
+/** Narrows what the bucket holds. Fields it does not know are kept. */
+export function readProject(value: unknown): ProjectRecord | undefined {
+  return isProject(value) ? value : undefined;
+}
+
+function isProject(value: unknown): value is ProjectRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const texts = [
+    'id',
+    'organizationId',
+    'displayName',
+    'timezone',
+    'createTime',
+    'updateTime',
+  ] as const;
+  if (!hasTexts(value, texts) || Reflect.get(value, 'schemaVersion') !== 1) return false;
+  const keys: unknown = Reflect.get(value, 'keys');
+  return Array.isArray(keys) && keys.every(isKey);
+}
+
+function isKey(value: unknown): value is ApiKeyRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!hasTexts(value, ['id', 'kind', 'hash', 'createTime'])) return false;
+  if (value.kind !== 'public' && value.kind !== 'private') return false;
+  // A revocation in a form we cannot read is still one: such a record must not pass for a good key.
+  return ['publicKey', 'displayName', 'revokeTime'].every((name) =>
+    ['string', 'undefined'].includes(typeof Reflect.get(value, name)),
+  );
+}
+
+/** Who a key speaks for. */
+export interface KeyOwner {
+  projectId: string;
+  organizationId: string;
+  credential: ApiKeyKind;
+  keyId: string;
+}
+
+/** `unconfirmed`: memory is too old to say, so that the key must be refused for now. */
+export type KeyLookup =
+  | { kind: 'found'; owner: KeyOwner }
+  | { kind: 'unknown' }
+  | { kind: 'unconfirmed' };
+
+export interface DirectoryOptions {
+  /** Memory that the broker has not confirmed for this long (10 s) answers for public keys only. */
+  staleAfterMs?: number;
+  /** Raw keys that need no hashing (10,000); the oldest goes when there are more. */
+  maxCachedKeys?: number;
+}
+
+const unknown: KeyLookup = { kind: 'unknown' };
+const unconfirmed: KeyLookup = { kind: 'unconfirmed' };
+const askTimeoutMs = 1_000;
+const maxQuestionsInFlight = 64;
+
+/** What findKey and confirmKey need of a watched bucket of projects. */
+type WatchedProjects = Pick<
+  WatchedBucket<ProjectRecord>,
+  'get' | 'records' | 'onChange' | 'unconfirmedMs' | 'ask'
+>;
+
+export class ProjectDirectory {
+  readonly #projects: WatchedProjects;
+  readonly #staleAfterMs: number;
+  readonly #maxCachedKeys: number;
+  readonly #byHash = new Map<string, KeyLookup & { kind: 'found' }>();
+  readonly #hashesOf = new Map<string, readonly string[]>();
+  readonly #byRawKey = new Map<string, KeyLookup & { kind: 'found' }>();
+  readonly #questions = new Map<string, Promise<ReadResult<ProjectRecord> | undefined>>();
+
+  constructor(projects: WatchedProjects, options: DirectoryOptions = {}) {
+    this.#projects = projects;
+    this.#staleAfterMs = options.staleAfterMs ?? 10_000;
+    this.#maxCachedKeys = options.maxCachedKeys ?? 10_000;
+    for (const [projectId] of projects.records()) this.#index(projectId);
+    projects.onChange((projectId) => this.#index(projectId));
+  }
+
+  /** The project in memory, undefined where there is none. */
+  project(projectId: string): ProjectRecord | undefined {
+    return this.#projects.get(projectId)?.record;
+  }
+
+  /**
+   * Whose key this is, from memory alone. A key seen before costs a map look-up, another well-formed one a SHA-256.
+   * Where the answer is `unconfirmed`, `confirmKey` may still get one.
+   */
+  findKey(rawKey: string): KeyLookup {
+    const found = this.#byRawKey.get(rawKey) ?? this.#findHash(rawKey);
+    if (found?.owner.credential === 'public') return found;
+    if (found === undefined && parseApiKey(rawKey) === undefined) return unknown;
+    if (this.#projects.unconfirmedMs() > this.#staleAfterMs) return unconfirmed;
+    return found ?? unknown;
+  }
+
+  /** As findKey, but asks the broker for a known key's project where memory is too old; takes at most 1 s. */
+  async confirmKey(rawKey: string): Promise<KeyLookup> {
+    const fromMemory = this.findKey(rawKey);
+    if (fromMemory.kind !== 'unconfirmed') return fromMemory;
+    const found = this.#findHash(rawKey);
+    if (found === undefined) return unconfirmed;
+    const answer = await this.#askOnce(found.owner.projectId);
+    if (answer === undefined || answer.kind === 'unreadable') return unconfirmed;
+    if (answer.kind === 'absent') return unknown;
+    const key = answer.record.keys.find(({ id }) => id === found.owner.keyId);
+    return key === undefined || key.revokeTime !== undefined ? unknown : found;
+  }
+
+  #findHash(rawKey: string): (KeyLookup & { kind: 'found' }) | undefined {
+    if (parseApiKey(rawKey) === undefined) return undefined;
+    const found = this.#byHash.get(sha256(rawKey));
+    if (found !== undefined) this.#remember(rawKey, found);
+    return found;
+  }
+
+  #remember(rawKey: string, found: KeyLookup & { kind: 'found' }): void {
+    for (const oldest of this.#byRawKey.keys()) {
+      if (this.#byRawKey.size < this.#maxCachedKeys) break;
+      this.#byRawKey.delete(oldest);
+    }
+    this.#byRawKey.set(rawKey, found);
+  }
+
+  /** One question per project at a time; undefined where there is no answer in time. */
+  #askOnce(projectId: string): Promise<ReadResult<ProjectRecord> | undefined> {
+    const asked = this.#questions.get(projectId);
+    if (asked !== undefined) return asked;
+    if (this.#questions.size >= maxQuestionsInFlight) return Promise.resolve(undefined);
+    const answer = this.#projects.ask(projectId).catch(() => undefined);
+    const timeout = delay(askTimeoutMs, undefined, { ref: false });
+    const question = Promise.race([answer, timeout]).finally(() => {
+      this.#questions.delete(projectId);
+    });
+    this.#questions.set(projectId, question);
+    return question;
+  }
+
+  // Changes are rare: forgetting all raw keys costs each a hash at its next use, and cannot miss one.
+  #index(projectId: string): void {
+    this.#byRawKey.clear();
+    for (const hash of this.#hashesOf.get(projectId) ?? []) this.#byHash.delete(hash);
+    this.#hashesOf.delete(projectId);
+    const project = this.project(projectId);
+    if (project === undefined) return;
+    const live = project.keys.filter(({ revokeTime }) => revokeTime === undefined);
+    for (const { hash, kind, id } of live) {
+      const { organizationId } = project;
+      const owner: KeyOwner = { projectId, organizationId, credential: kind, keyId: id };
+      this.#byHash.set(hash, { kind: 'found', owner });
+    }
+    this.#hashesOf.set(
+      projectId,
+      live.map(({ hash }) => hash),
+    );
+  }
+}

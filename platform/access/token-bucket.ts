@@ -1,0 +1,73 @@
+// Rate limits: one token bucket a key, refilled by the clock, so that a limit holds over time and a burst is let
+// through. Knows nothing of what a token stands for (an event, a read) nor of how a refusal is told to a caller.
+
+import type { Clock } from '../clock.ts';
+
+export interface TokenBucketOptions {
+  /** Tokens that a bucket gains a second; 0 switches the limit off. */
+  perSecond: number;
+  /** Tokens that a full bucket holds; at least 1. */
+  burst: number;
+  clock: Clock;
+  /** Keys remembered at once. Past it the longest unused is forgotten, which hands it a full bucket. */
+  maxBuckets?: number;
+}
+
+export interface TokenBuckets {
+  /**
+   * Takes `count` tokens and returns 0; or takes none and returns the whole seconds (at least 1) after which they
+   * will be there, as Retry-After says it. More than `burst` at once pass when the bucket is full and leave a debt
+   * that the key's next takes wait for, so that no request is refused for ever.
+   */
+  take(key: string, count: number): number;
+}
+
+interface Bucket {
+  /** Below 0: a debt. */
+  tokens: number;
+  filledAtMs: number;
+}
+
+const defaultMaxBuckets = 100_000;
+
+/** Buckets start full. Throws RangeError where an option is out of its bounds. */
+export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
+  const { perSecond, burst, clock, maxBuckets = defaultMaxBuckets } = options;
+  if (!(perSecond >= 0) || !(burst >= 1) || !(maxBuckets >= 1)) {
+    throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
+  }
+  if (perSecond === 0) return { take: () => 0 };
+  // In order of last use: a Map keeps the order of insertion, and every take inserts anew.
+  const buckets = new Map<string, Bucket>();
+  let lastKey: string | undefined;
+
+  return {
+    take(key, count) {
+      const nowMs = clock.nowMs();
+      const known = buckets.get(key);
+      const bucket = known ?? { tokens: burst, filledAtMs: nowMs };
+      // A clock that steps back adds nothing, and the bucket fills on from the new time.
+      const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
+      bucket.tokens = Math.min(burst, bucket.tokens + gained);
+      bucket.filledAtMs = nowMs;
+      if (known === undefined && buckets.size >= maxBuckets) forgetOldest(buckets);
+      if (key !== lastKey) {
+        buckets.delete(key);
+        buckets.set(key, bucket);
+        lastKey = key;
+      }
+
+      const missing = Math.min(count, burst) - bucket.tokens;
+      if (missing > 0) return Math.max(1, Math.ceil(missing / perSecond));
+      bucket.tokens -= count;
+      return 0;
+    },
+  };
+}
+
+function forgetOldest(buckets: Map<string, Bucket>): void {
+  for (const key of buckets.keys()) {
+    buckets.delete(key);
+    return;
+  }
+}

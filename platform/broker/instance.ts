@@ -1,0 +1,73 @@
+// The record of one installation's broker data: who it is, its number of shards, and which streams it has had, so that
+// a start can tell a new broker from one that lost something.
+
+import { randomUUID } from 'node:crypto';
+import { retry } from '../retry.ts';
+import type { RecordBucket } from './kv.ts';
+import { noStream } from './nats.ts';
+
+export interface InstanceRecord {
+  schemaVersion: 1;
+  shards: number;
+  instanceId: string;
+  /** Names of the streams that were there at the end of a start. */
+  made: readonly string[];
+}
+
+export interface Instance {
+  record: InstanceRecord;
+  /** Remembers what a complete start has made. */
+  recordMade(names: readonly string[]): Promise<void>;
+}
+
+export function readInstance(value: unknown): InstanceRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const schemaVersion = Reflect.get(value, 'schemaVersion');
+  const shards = Reflect.get(value, 'shards');
+  const instanceId = Reflect.get(value, 'instanceId');
+  const made: unknown = Reflect.get(value, 'made');
+  if (schemaVersion !== 1 || typeof shards !== 'number' || typeof instanceId !== 'string') {
+    return undefined;
+  }
+  if (!Array.isArray(made)) return undefined;
+  return { schemaVersion, shards, instanceId, made: made.map(String) };
+}
+
+/** Makes the record at the first start; throws one sentence where `shards` is not that start's. */
+export async function openInstance(
+  bucket: RecordBucket<InstanceRecord>,
+  shards: number,
+): Promise<Instance> {
+  const record: InstanceRecord = { schemaVersion: 1, shards, instanceId: randomUUID(), made: [] };
+  // A bucket that another process is making at this moment can be there already and not yet take a record.
+  await retry(() => bucket.create('shards', record), {
+    signal: AbortSignal.timeout(10_000),
+    baseMs: 20,
+    capMs: 500,
+    onFailure: ({ error }) => {
+      if (!noStream(error)) throw error;
+    },
+  });
+  return await confirmed(bucket, shards);
+}
+
+async function confirmed(bucket: RecordBucket<InstanceRecord>, shards: number): Promise<Instance> {
+  const found = await bucket.get('shards');
+  if (found.kind !== 'found') {
+    throw new Error(`the broker's record of the number of shards is ${found.kind}`);
+  }
+  const { record, revision } = found;
+  if (record.shards !== shards) {
+    throw new Error(
+      `the number of shards is fixed at the first start: it is ${record.shards} and cannot become ${shards}`,
+    );
+  }
+  return {
+    record,
+    async recordMade(names) {
+      if (names.every((name) => record.made.includes(name))) return;
+      // A conflict is another process that records the same.
+      await bucket.update('shards', { ...record, made: names }, revision);
+    },
+  };
+}

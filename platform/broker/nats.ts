@@ -1,0 +1,231 @@
+// The only place that builds connections to the broker, and the one reading of its failures. Names of streams and
+// buckets are topology.ts's; what to do about a failure is the caller's.
+
+import { connect, ErrorCode, Events, type Msg, type NatsConnection, NatsError } from 'nats';
+import type { Log } from '../log.ts';
+import { retry } from '../retry.ts';
+
+export {
+  AckPolicy,
+  type Consumer,
+  type ConsumerConfig,
+  type ConsumerMessages,
+  createInbox,
+  DeliverPolicy,
+  DiscardPolicy,
+  Events,
+  headers,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  type KV,
+  type KvEntry,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  NatsError,
+  nanos,
+  type QueuedIterator,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+  type Subscription,
+} from 'nats';
+
+const connectTimeoutMs = 2_000;
+const reconnectWaitMs = 250;
+const reconnectJitterMs = 100;
+// Two pings without an answer end a silent connection: a frozen broker is noticed after at most 15 s.
+const pingIntervalMs = 5_000;
+const maxPingsOut = 2;
+
+/**
+ * Connects, then reconnects for ever on its own. `url` is one or several (comma-separated) nats:// or tls:// URLs; the
+ * first one's user and password, or user alone as a token, are used for all. Throws one sentence, without secrets,
+ * where no server answers within `firstConnectMs` (10 s) or the credentials are refused.
+ */
+export async function connectBroker(
+  url: string,
+  log: Log,
+  options: { firstConnectMs?: number } = {},
+): Promise<NatsConnection> {
+  const servers = url.split(',').map((text) => new URL(text.trim()));
+  const names = servers.map((server) => `${server.protocol}//${server.host}`).join(', ');
+  let lastError: unknown;
+  try {
+    const connection = await retry(() => connectOnce(servers), {
+      signal: AbortSignal.timeout(options.firstConnectMs ?? 10_000),
+      baseMs: 100,
+      capMs: 1_000,
+      onFailure: ({ error }) => {
+        lastError = error;
+        if (isRefusedLogin(error)) throw error;
+      },
+    });
+    log.info({ servers: names, version: connection.info?.version }, 'connected to the broker');
+    void reportStatus(connection, log);
+    return connection;
+  } catch (error) {
+    const reason = reasonOf(lastError ?? error);
+    throw new Error(`the broker at ${names} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+function connectOnce(servers: readonly URL[]): Promise<NatsConnection> {
+  const [first] = servers;
+  if (first === undefined) throw new Error('no URL of a broker');
+  const user = decodeURIComponent(first.username);
+  const pass = decodeURIComponent(first.password);
+  return connect({
+    servers: servers.map((server) => server.host),
+    name: 'millrace',
+    timeout: connectTimeoutMs,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectWaitMs,
+    reconnectJitter: reconnectJitterMs,
+    ignoreAuthErrorAbort: true,
+    pingInterval: pingIntervalMs,
+    maxPingOut: maxPingsOut,
+    // A stack trace per request costs more than the request.
+    noAsyncTraces: true,
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...(first.protocol === 'tls:' && { tls: {} }),
+  });
+}
+
+/** Throws where the connection is down at this moment. */
+export function maxPayloadBytes(connection: NatsConnection): number {
+  if (connection.info === undefined) throw new Error('the broker is not connected');
+  return connection.info.max_payload;
+}
+
+export interface ConnectionState {
+  /** False from the loss of the connection until it is back: what is published meanwhile is lost. */
+  connected(): boolean;
+  /** Called after each change, in the order of registration. */
+  onChange(listener: (connected: boolean) => void): void;
+}
+
+/** Follows a connection until it is closed. */
+export function followConnection(connection: NatsConnection): ConnectionState {
+  let connected = !connection.isClosed();
+  const listeners: ((connected: boolean) => void)[] = [];
+  const change = (now: boolean) => {
+    connected = now;
+    for (const listener of listeners) listener(now);
+  };
+  const follow = async () => {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) change(false);
+      if (type === Events.Reconnect) change(true);
+    }
+  };
+  void follow();
+  void connection.closed().then(() => change(false));
+  return { connected: () => connected, onChange: (listener) => void listeners.push(listener) };
+}
+
+/** Whether a request failed because no stream listens on its subject: then nothing was stored. */
+export function noStream(error: unknown): boolean {
+  return error instanceof NatsError && error.code === ErrorCode.NoResponders;
+}
+
+/** What became of a publish. After `full` the message is surely not stored, after `unavailable` it may be. */
+export type PublishOutcome =
+  | { kind: 'stored'; seq: number; duplicate: boolean }
+  | { kind: 'full' }
+  | { kind: 'unavailable'; reason: string };
+
+/** The broker's reply to a publish, or what was thrown instead of one. Never throws. */
+export function publishOutcome(reply: Pick<Msg, 'data' | 'headers'> | Error): PublishOutcome {
+  if (reply instanceof Error) return failedOutcome(reply);
+  // An empty reply with a status header is the server's own: 503 says that no stream listens on the subject.
+  if (reply.data.length === 0) {
+    const status = reply.headers?.code ?? 0;
+    return { kind: 'unavailable', reason: status === 503 ? 'no stream' : `status ${status}` };
+  }
+  let ack: PubAck;
+  try {
+    ack = JSON.parse(decoder.decode(reply.data));
+  } catch {
+    return { kind: 'unavailable', reason: 'the reply is not an acknowledgement' };
+  }
+  if (typeof ack?.error === 'object') return refusedOutcome(ack.error);
+  if (typeof ack?.seq === 'number' && ack.seq > 0) {
+    return { kind: 'stored', seq: ack.seq, duplicate: ack.duplicate === true };
+  }
+  return { kind: 'unavailable', reason: 'the reply is not an acknowledgement' };
+}
+
+/** JetStream's own code of a failed call (10059 = no such stream), undefined where JetStream did not answer. */
+export function apiErrorCode(error: unknown): number | undefined {
+  return error instanceof NatsError ? error.api_error?.err_code : undefined;
+}
+
+interface ApiRefusal {
+  err_code?: number;
+  description?: string;
+}
+type PubAck = { error?: ApiRefusal; seq?: unknown; duplicate?: unknown } | null;
+
+const decoder = new TextDecoder();
+// 10077 is any failure of the store; only its text tells a full stream from a broken disk.
+const storeFailed = 10_077;
+const fullDescriptions = new Set(['maximum bytes exceeded', 'maximum messages exceeded']);
+// The account's or the server's storage is used up: 10002, 10023, 10047.
+const outOfStorage = new Set([10_002, 10_023, 10_047]);
+
+function failedOutcome(error: Error): PublishOutcome {
+  if (error instanceof NatsError && error.api_error) return refusedOutcome(error.api_error);
+  return { kind: 'unavailable', reason: reasonOf(error) };
+}
+
+function refusedOutcome(refusal: ApiRefusal): PublishOutcome {
+  const code = refusal.err_code ?? 0;
+  const description = refusal.description ?? '';
+  if (code === storeFailed && fullDescriptions.has(description)) return { kind: 'full' };
+  if (outOfStorage.has(code)) return { kind: 'full' };
+  return { kind: 'unavailable', reason: `${description} (${code})` };
+}
+
+function isRefusedLogin(error: unknown): boolean {
+  return error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof NatsError)) return error instanceof Error ? error.message : String(error);
+  switch (error.code) {
+    case ErrorCode.ConnectionRefused:
+      return 'nothing listens there';
+    case ErrorCode.AuthorizationViolation:
+      return 'it refuses the user, password or token';
+    case ErrorCode.Timeout:
+      return 'it does not answer in time';
+    case ErrorCode.NoResponders:
+      return 'no stream';
+    default:
+      return error.chainedError?.message ?? error.message;
+  }
+}
+
+async function reportStatus(connection: NatsConnection, log: Log): Promise<void> {
+  for await (const { type, data } of connection.status()) {
+    switch (type) {
+      case Events.Disconnect:
+        log.warn({ server: data }, 'lost the broker, reconnecting');
+        break;
+      case Events.Reconnect:
+        log.info({ server: data }, 'the broker is back');
+        break;
+      case Events.Error:
+        log.error({ error: data }, 'the broker reports an error');
+        break;
+      case Events.LDM:
+        log.info({ server: data }, 'the broker is about to stop');
+        break;
+      default:
+        log.debug({ type, data }, 'broker connection');
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Changes of profiles that must be in force before a request is answered: published to the shard's queue, then waited
+// for until the ledger says that the shard's writer has done them.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { openBucket, type RecordBucket, type VersionedRecord } from './kv.ts';
+import type { NatsConnection } from './nats.ts';
+import { buckets, profilesLedgerKey, profilesSubject, shardOf } from './topology.ts';
+
+export interface ProfileQueue {
+  /** Resolves once the change is done. Throws unavailable where it may not be queued, and the signal's reason. */
+  change(projectId: string, change: ProfileChange, signal: AbortSignal): Promise<void>;
+}
+
+export interface ProfileQueueOptions {
+  nats: NatsConnection;
+  shards: number;
+  clock: Clock;
+  log: Log;
+}
+
+const publishTimeoutMs = 5_000;
+const askEveryMs = 15;
+
+export function createProfileQueue(options: ProfileQueueOptions): ProfileQueue {
+  const { nats, shards, clock, log } = options;
+  let ledger: Promise<RecordBucket<Progress>> | undefined;
+  return {
+    async change(projectId, change, signal) {
+      const shard = shardOf(projectId, shards);
+      const context = { projectId, credential: 'private', receiveTimeMs: clock.nowMs() } as const;
+      const request = { context: encodeContext(context), body: encodeChange(change), events: 1 };
+      let seq: number;
+      try {
+        const jetstream = nats.jetstream({ timeout: publishTimeoutMs });
+        ({ seq } = await jetstream.publish(profilesSubject(shard), encodeFrame([request])));
+      } catch (error) {
+        log.warn({ err: error }, 'a change of a profile was not queued');
+        throw new ConnectError('it is not known whether this was queued: retry', Code.Unavailable);
+      }
+      ledger ??= openBucket(nats, buckets.ledger, readProgress);
+      const bucket = await ledger;
+      while (!(await isDone(bucket, shard, seq))) {
+        await delay(askEveryMs, undefined, { signal });
+      }
+    },
+  };
+}
+
+/** What is read of the record of a shard's writer of profiles. */
+interface Progress extends VersionedRecord {
+  hwm: number;
+}
+
+function readProgress(value: unknown): Progress | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const hwm: unknown = Reflect.get(value, 'hwm');
+  return typeof hwm === 'number' ? { schemaVersion: 1, hwm } : undefined;
+}
+
+async function isDone(
+  bucket: RecordBucket<Progress>,
+  shard: number,
+  seq: number,
+): Promise<boolean> {
+  const read = await bucket.get(profilesLedgerKey(shard));
+  return read.kind === 'found' && read.record.hwm >= seq;
+}

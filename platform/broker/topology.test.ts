@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { createLog } from '../log.ts';
+import {
+  connectBroker,
+  type JetStreamManager,
+  type NatsConnection,
+  publishOutcome,
+} from './nats.ts';
+import {
+  deadLetterStream,
+  deadLetterSubject,
+  ensureTopology,
+  eventsStream,
+  eventsSubject,
+  shardOf,
+  writerConsumer,
+} from './topology.ts';
+
+const log = createLog('silent');
+const MiB = 1_048_576;
+let broker: TestBroker;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+
+async function start(options: Parameters<typeof startBroker>[0] = {}): Promise<void> {
+  broker = await startBroker(options);
+  connection = await connectBroker(broker.url, log);
+  manager = await connection.jetstreamManager();
+}
+
+beforeEach(() => start());
+
+afterEach(async () => {
+  await connection.close();
+  await broker.stop();
+});
+
+async function fill(subject: string, bytes: number): Promise<number> {
+  const js = connection.jetstream();
+  for (let stored = 0; ; stored++) {
+    const reply = await js.publish(subject, new Uint8Array(bytes)).catch((error: Error) => error);
+    if (!(reply instanceof Error)) continue;
+    expect(publishOutcome(reply)).toEqual({ kind: 'full' });
+    return stored;
+  }
+}
+
+it('makes a work queue for each shard, its writer, the dead letters and the buckets', async () => {
+  const made = await ensureTopology(connection, { eventsMaxBytes: 200 * MiB, shards: 2 });
+  expect(made.maxBytesPerShard).toBe(100 * MiB);
+  for (const shard of [0, 1]) {
+    const { config } = await manager.streams.info(eventsStream(shard));
+    expect(config).toMatchObject({
+      subjects: [`events.${shard}`],
+      retention: 'workqueue',
+      storage: 'file',
+      discard: 'new',
+      max_bytes: 100 * MiB,
+      max_age: 0,
+    });
+    const writer = await manager.consumers.info(eventsStream(shard), writerConsumer);
+    expect(writer.config).toMatchObject({
+      durable_name: 'writer',
+      ack_policy: 'explicit',
+      ack_wait: 60e9,
+      max_ack_pending: 20_000,
+      max_deliver: -1,
+    });
+    expect(writer.config.deliver_subject).toBeUndefined();
+  }
+  const { config } = await manager.streams.info(deadLetterStream);
+  expect(config).toMatchObject({ retention: 'limits', discard: 'new', max_bytes: 25 * MiB });
+  expect(config.max_age).toBe(30 * 86_400e9);
+  await connection.jetstream().publish(deadLetterSubject(1), 'x');
+  for (const bucket of ['instance', 'orgs', 'projects', 'ledger']) {
+    const { config: kept } = await manager.streams.info(`KV_${bucket}`);
+    expect(kept.max_bytes).toBeGreaterThan(0);
+    expect(kept.discard).toBe('new');
+  }
+});
+
+it('is the same when asked again, and from many processes at once, whatever they saw of the disk', async () => {
+  const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
+  const made = await Promise.all(
+    others.map((other, index) =>
+      ensureTopology(other, { eventsMaxBytes: (50 + index) * MiB, shards: 3 }),
+    ),
+  );
+  await connection.jetstream().publish(eventsSubject(2), 'kept');
+  made.push(await ensureTopology(connection, { eventsMaxBytes: 50 * MiB, shards: 3 }));
+  expect(new Set(made.map(({ instanceId }) => instanceId)).size).toBe(1);
+  expect((await manager.streams.info(eventsStream(2))).state.messages).toBe(1);
+  for (const other of others) await other.close();
+});
+
+it('comes out of many races of the same creation, in which the broker may call a stream an overlap of itself', async () => {
+  const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
+  for (let round = 0; round < 20; round++) {
+    const made = await Promise.all(
+      others.map((other) => ensureTopology(other, { eventsMaxBytes: MiB, shards: 3 })),
+    );
+    expect(new Set(made.map(({ instanceId }) => instanceId)).size).toBe(1);
+    for await (const { config } of manager.streams.list())
+      await manager.streams.delete(config.name);
+  }
+  for (const other of others) await other.close();
+});
+
+it('has another instance id where the data of the broker is another', async () => {
+  const options = { eventsMaxBytes: MiB, shards: 1 };
+  const first = await ensureTopology(connection, options);
+  await manager.streams.delete('KV_instance');
+  const second = await ensureTopology(connection, options);
+  expect(second.instanceId).not.toBe(first.instanceId);
+});
+
+it('refuses another number of shards and says which it is', async () => {
+  await ensureTopology(connection, { eventsMaxBytes: MiB, shards: 2 });
+  await expect(ensureTopology(connection, { eventsMaxBytes: MiB, shards: 3 })).rejects.toThrow(
+    'the number of shards is fixed at the first start: it is 2 and cannot become 3',
+  );
+  await expect(manager.streams.info(eventsStream(2))).rejects.toThrow('stream not found');
+});
+
+describe('the limit in bytes', () => {
+  const options = { shards: 1, eventsMaxBytes: 100_000 };
+
+  it('refuses what is too much instead of dropping what is stored', async () => {
+    await ensureTopology(connection, options);
+    const stored = await fill(eventsSubject(0), 1_000);
+    expect(stored).toBeGreaterThan(90);
+    expect((await manager.streams.info(eventsStream(0))).state.messages).toBe(stored);
+  });
+
+  it('is raised, and lowered again once there is room', async () => {
+    await ensureTopology(connection, options);
+    await fill(eventsSubject(0), 1_000);
+    const raised = await ensureTopology(connection, { ...options, eventsMaxBytes: 200_000 });
+    expect(raised.maxBytesPerShard).toBe(200_000);
+    expect(publishOutcome(await storedReply())).toMatchObject({ kind: 'stored' });
+
+    await manager.streams.purge(eventsStream(0));
+    await ensureTopology(connection, options);
+    expect((await manager.streams.info(eventsStream(0))).config.max_bytes).toBe(100_000);
+  });
+
+  it('is not lowered over what is stored: nothing acknowledged is dropped', async () => {
+    await ensureTopology(connection, options);
+    const stored = await fill(eventsSubject(0), 1_000);
+    const kept = await ensureTopology(connection, { ...options, eventsMaxBytes: 20_000 });
+    expect(kept.maxBytesPerShard).toBe(100_000);
+    expect((await manager.streams.info(eventsStream(0))).state.messages).toBe(stored);
+  });
+
+  async function storedReply() {
+    return await connection.request(eventsSubject(0), new Uint8Array(1_000), { timeout: 2_000 });
+  }
+});
+
+it('refuses to go on where a stream it made is gone, until told to start anew', async () => {
+  const options = { eventsMaxBytes: MiB, shards: 1 };
+  await ensureTopology(connection, options);
+  for (const lost of [eventsStream(0), deadLetterStream, 'KV_projects']) {
+    const { config } = await manager.streams.info(lost);
+    await manager.streams.delete(lost);
+    await expect(ensureTopology(connection, options)).rejects.toThrow(
+      `the broker has lost the stream ${lost} that it held before`,
+    );
+    await expect(manager.streams.info(lost)).rejects.toThrow('stream not found');
+    await manager.streams.add(config);
+  }
+  await manager.streams.delete(eventsStream(0));
+  await manager.streams.delete('KV_instance');
+  await ensureTopology(connection, options);
+});
+
+it('refuses a stream of the same name that cannot become ours', async () => {
+  await manager.streams.add({ name: eventsStream(0), subjects: [eventsSubject(0)] });
+  await expect(ensureTopology(connection, { eventsMaxBytes: MiB, shards: 1 })).rejects.toThrow(
+    'the broker\'s stream EVENTS_0 has retention "limits" where "workqueue" is needed',
+  );
+});
+
+it('brings a writer up to date and refuses one that delivers otherwise', async () => {
+  const options = { eventsMaxBytes: MiB, shards: 1 };
+  await ensureTopology(connection, options);
+  const stream = eventsStream(0);
+  await manager.consumers.update(stream, writerConsumer, { ack_wait: 1e9, max_ack_pending: 5 });
+  await ensureTopology(connection, options);
+  const { config } = await manager.consumers.info(stream, writerConsumer);
+  expect(config).toMatchObject({ ack_wait: 60e9, max_ack_pending: 20_000 });
+
+  await manager.consumers.delete(stream, writerConsumer);
+  await manager.consumers.add(stream, { ...config, max_deliver: 3 });
+  await expect(ensureTopology(connection, options)).rejects.toThrow(
+    "the broker's consumer writer of stream EVENTS_0 has max_deliver 3 where -1 is needed",
+  );
+});
+
+it('says what to do where the broker has too little storage', async () => {
+  await connection.close();
+  await broker.stop();
+  await start({ maxFileStoreBytes: 1_024 * MiB });
+  await expect(
+    ensureTopology(connection, { eventsMaxBytes: 2_048 * MiB, shards: 1 }),
+  ).rejects.toThrow(
+    'the broker has no 2048 MiB to reserve for stream EVENTS_0: allow fewer bytes of events',
+  );
+});
+
+it('spreads projects over shards, always in the same way', () => {
+  expect(['a', 'b', 'c', 'project-1'].map((id) => shardOf(id, 8))).toEqual([3, 1, 7, 7]);
+  const counts = [0, 0, 0, 0];
+  for (let index = 0; index < 4_000; index++) {
+    const shard = shardOf(crypto.randomUUID(), 4);
+    counts[shard] = (counts[shard] ?? 0) + 1;
+  }
+  for (const count of counts) expect(count).toBeGreaterThan(850);
+  expect(shardOf('anything', 1)).toBe(0);
+});

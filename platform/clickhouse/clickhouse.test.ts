@@ -1,0 +1,123 @@
+import { createServer } from 'node:net';
+import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { createLog } from '../log.ts';
+import {
+  clickhouseReady,
+  createClickHouse,
+  type DatabaseClient,
+  failureOf,
+  insertArrow,
+} from './clickhouse.ts';
+
+const log = createLog('silent');
+let engine: TestEngine;
+let client: DatabaseClient;
+beforeAll(async () => {
+  engine = await startEngine({ migrated: false });
+  client = createClickHouse(`${new URL(engine.url).origin}/default`, { log, maxConnections: 4 });
+});
+afterAll(async () => {
+  await client.close();
+  await engine.stop();
+});
+
+async function failureOfCall(call: Promise<unknown>): Promise<{ code: string; meaning: string }> {
+  try {
+    await call;
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+    return { code: String(code), meaning: failureOf(error) };
+  }
+  throw new Error('the call did not fail');
+}
+
+const command = (query: string): Promise<unknown> => client.command({ query });
+const numbers = (values: bigint[]): Uint8Array =>
+  tableToIPC(new Table({ n: vectorFromArray(values, new Int64()) }), 'stream');
+
+async function emptyPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+it('gives up a statement of which nothing comes for as long as it may wait', async () => {
+  const options = { log, maxConnections: 1, requestTimeoutMs: 100 };
+  const impatient = createClickHouse(`${new URL(engine.url).origin}/default`, options);
+  await expect(impatient.command({ query: 'SELECT sleep(1)' })).rejects.toThrow('Timeout');
+  await impatient.close();
+});
+
+describe('a failure', () => {
+  it.each([
+    ['a statement that is none', 'SELEC', '62'],
+    ['an unknown column', 'SELECT nope', '47'],
+    ['an unknown setting', 'SELECT 1 SETTINGS nope = 1', '115'],
+    ['text that is no number', "SELECT toInt64('x')", '6'],
+    ['what the engine does not do', 'SET a = 1', '48'],
+  ])('of %s is to be rejected', async (_, query, code) => {
+    expect(await failureOfCall(command(query))).toEqual({ code, meaning: 'reject' });
+  });
+
+  it('of rows for more partitions than one insert may have is to be rejected', async () => {
+    await command('CREATE TABLE split (n Int64) ENGINE = MergeTree PARTITION BY n ORDER BY n');
+    const values = Array.from({ length: 150 }, (_, n) => BigInt(n));
+    const call = insertArrow(client, 'split', numbers(values), 'a');
+    expect(await failureOfCall(call)).toEqual({ code: '252', meaning: 'reject' });
+  });
+
+  it('of a table with too many parts, which has the same code, is to be retried', async () => {
+    await command(`CREATE TABLE busy (n Int64) ENGINE = MergeTree ORDER BY n
+      SETTINGS parts_to_throw_insert = 1, parts_to_delay_insert = 1, max_delay_to_insert = 1`);
+    await command('SYSTEM STOP MERGES busy');
+    await insertArrow(client, 'busy', numbers([1n]), 'a');
+    await insertArrow(client, 'busy', numbers([2n]), 'b').catch(() => {});
+    const call = insertArrow(client, 'busy', numbers([3n]), 'c');
+    expect(await failureOfCall(call)).toEqual({ code: '252', meaning: 'retry' });
+  });
+
+  it('of a table that is not there yet is to be retried', async () => {
+    const call = insertArrow(client, 'later', numbers([1n]), 'a');
+    expect(await failureOfCall(call)).toEqual({ code: '60', meaning: 'retry' });
+  });
+
+  it('of a statement that needs too much memory or time is to be retried', async () => {
+    const greedy = 'SELECT length(groupArray(number)) FROM numbers(1000000000)';
+    expect(await failureOfCall(command(greedy))).toEqual({ code: '241', meaning: 'retry' });
+    const slow = 'SELECT sleepEachRow(1) FROM numbers(3) SETTINGS max_execution_time = 0.1';
+    expect(await failureOfCall(command(slow))).toEqual({ code: '159', meaning: 'retry' });
+  });
+
+  it('of a server that is not there is to be retried', async () => {
+    const url = `http://127.0.0.1:${await emptyPort()}/x`;
+    const nobody = createClickHouse(url, { log, maxConnections: 1 });
+    const call = nobody.command({ query: 'SELECT 1' });
+    expect(await failureOfCall(call)).toEqual({ code: 'ECONNREFUSED', meaning: 'retry' });
+    expect(await clickhouseReady(nobody)).toBe(false);
+    await nobody.close();
+  });
+
+  it('of anything else is to be retried', () => {
+    expect(failureOf(new Error('Timeout error.'))).toBe('retry');
+    expect(failureOf('what')).toBe('retry');
+  });
+});
+
+describe('clickhouseReady', () => {
+  it('is true when the database answers, false when there is none or no answer', async () => {
+    expect(await clickhouseReady(client)).toBe(true);
+    const elsewhere = createClickHouse(engine.url, { log, maxConnections: 1 });
+    expect(elsewhere.database).toBe('millrace');
+    expect(await clickhouseReady(elsewhere)).toBe(false);
+    await elsewhere.close();
+    engine.pause();
+    expect(await clickhouseReady(client)).toBe(false);
+    engine.resume();
+    expect(await clickhouseReady(client)).toBe(true);
+  });
+});

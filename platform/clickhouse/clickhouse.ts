@@ -1,0 +1,200 @@
+// The way to ClickHouse: one client over HTTP, whether a server or the embedded engine answers. Says how inserts stay
+// exact and what a failure means for the one who asked; it builds no SQL for anybody.
+
+import { Readable } from 'node:stream';
+import type {
+  ClickHouseClient,
+  ErrorLogParams,
+  LogParams,
+  WarnLogParams,
+} from '@clickhouse/client';
+import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { Log } from '../log.ts';
+import { createRowReader, type RowReader } from './select-rows.ts';
+
+/** A client that knows the name of its database, which may not exist yet, and has a short way for reads. */
+export type DatabaseClient = ClickHouseClient & RowReader & { readonly database: string };
+
+/** The header a request names its database in; one given with the request goes before the client's own. */
+export const databaseHeader = 'X-ClickHouse-Database';
+
+const application = 'millrace';
+const defaultRequestTimeoutMs = 60_000;
+const readyTimeoutMs = 2_000;
+
+/**
+ * A client for `http(s)://[user:password@]host:port/database`, with as many connections again for `select`. 64-bit
+ * integers come back as text, because JSON numbers would lose digits. A statement of which nothing comes for
+ * `requestTimeoutMs`, 60 s unless given, is given up. Never throws for a server that is not there: its calls do.
+ */
+export function createClickHouse(
+  url: string,
+  options: { log: Log; maxConnections: number; requestTimeoutMs?: number },
+): DatabaseClient {
+  const server = new URL(url);
+  const database = decodeURIComponent(server.pathname.slice(1)) || 'default';
+  server.pathname = '/';
+  const client = createClient({
+    url: server,
+    application,
+    max_open_connections: options.maxConnections,
+    request_timeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+    compression: { request: false, response: false },
+    // In a header, not as the client's database: what creates the database must be able to name another.
+    http_headers: { [databaseHeader]: database },
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+    log: { level: ClickHouseLogLevel.WARN, LoggerClass: loggerOn(options.log) },
+  });
+  const close = client.close.bind(client);
+  const rows = createRowReader(server, {
+    headers: { [databaseHeader]: database, 'User-Agent': application },
+    maxConnections: options.maxConnections,
+  });
+  return Object.assign(client, {
+    database,
+    select: rows.select,
+    async close() {
+      rows.close();
+      await close();
+    },
+  });
+}
+
+/**
+ * Inserts one Arrow IPC stream of one record batch and resolves when its part is on disk. The same bytes under the
+ * same `token` are inserted once however often they are sent, in the table and in what its views feed, as long as both
+ * have a deduplication window. Throws what `failureOf` reads.
+ */
+export async function insertArrow(
+  client: ClickHouseClient,
+  table: string,
+  arrow: Uint8Array,
+  token: string,
+  columns: readonly string[] = [],
+): Promise<void> {
+  const names = columns.length === 0 ? '' : ` (${columns.map(quoteName).join(', ')})`;
+  const { stream } = await client.exec({
+    query: `INSERT INTO ${quoteName(table)}${names} FORMAT ArrowStream`,
+    values: Readable.from([arrow]),
+    clickhouse_settings: {
+      async_insert: 0,
+      insert_deduplicate: 1,
+      deduplicate_blocks_in_dependent_materialized_views: 1,
+      insert_deduplication_token: token,
+      wait_end_of_query: 1,
+    },
+  });
+  let answer = '';
+  for await (const chunk of stream) answer += chunk;
+  if (answer !== '') throw new Error('ClickHouse answered an insert with more than its status');
+}
+
+function quoteName(name: string): string {
+  if (!/^[A-Za-z_]\w*$/.test(name)) throw new Error(`${name} is no name of a table or column`);
+  return `\`${name}\``;
+}
+
+/** Whether the database of `client` answers, within two seconds. */
+export async function clickhouseReady(client: ClickHouseClient): Promise<boolean> {
+  try {
+    const result = await client.query({
+      query: 'SELECT 1',
+      format: 'JSONEachRow',
+      abort_signal: AbortSignal.timeout(readyTimeoutMs),
+    });
+    return (await result.json()).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves where the server at `url` lets `client` in; throws one sentence, without secrets, where it does not within
+ * two seconds. The database need not exist yet.
+ */
+export async function requireClickHouse(client: DatabaseClient, url: string): Promise<void> {
+  const { protocol, host } = new URL(url);
+  try {
+    await client.command({
+      query: 'SELECT 1',
+      http_headers: { [databaseHeader]: 'default' },
+      abort_signal: AbortSignal.timeout(readyTimeoutMs),
+    });
+  } catch (error) {
+    throw new Error(`ClickHouse at ${protocol}//${host} cannot be used: ${whyNot(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof ClickHouseError) {
+    return `it answers with code ${error.code}${error.type === undefined ? '' : ` (${error.type})`}`;
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
+  if (typeof code === 'string') return code;
+  return `it gives no usable answer within ${readyTimeoutMs / 1_000} s`;
+}
+
+/**
+ * What a failed call means. `reject`: the same call will fail again, its statement or its data is at fault. `retry`:
+ * the server, the way to it or its load is at fault; an insert may have happened and must be repeated as it was.
+ * Whatever is unknown is `retry`: repeating is safe, giving up is not.
+ */
+export function failureOf(error: unknown): 'retry' | 'reject' {
+  if (!(error instanceof ClickHouseError)) return 'retry';
+  if (error.code === tooManyParts) {
+    // One code for two things: a table that merges too slowly, which passes, and one block with rows for too many
+    // partitions, which does not. Only the text tells them apart.
+    return /single INSERT block/.test(error.message) ? 'reject' : 'retry';
+  }
+  return rejected.has(error.code) ? 'reject' : 'retry';
+}
+
+const tooManyParts = '252';
+
+// ClickHouse's ErrorCodes for a statement or data that is wrong by itself. What may be on its way is not
+// among them: missing databases, tables and columns. Nor is data that ends early: it may have been cut on its way. By
+// number, because the client takes the name from a text that may hold others.
+const rejected = new Set(
+  `
+    6 CANNOT_PARSE_TEXT, 15 DUPLICATE_COLUMN, 20 NUMBER_OF_COLUMNS_DOESNT_MATCH, 25 CANNOT_PARSE_ESCAPE_SEQUENCE,
+    26 CANNOT_PARSE_QUOTED_STRING, 27 CANNOT_PARSE_INPUT_ASSERTION_FAILED, 36 BAD_ARGUMENTS,
+    38 CANNOT_PARSE_DATE, 41 CANNOT_PARSE_DATETIME, 42 NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+    43 ILLEGAL_TYPE_OF_ARGUMENT, 44 ILLEGAL_COLUMN, 46 UNKNOWN_FUNCTION, 47 UNKNOWN_IDENTIFIER,
+    48 NOT_IMPLEMENTED, 50 UNKNOWN_TYPE, 53 TYPE_MISMATCH, 62 SYNTAX_ERROR, 63 UNKNOWN_AGGREGATE_FUNCTION,
+    69 ARGUMENT_OUT_OF_BOUND, 70 CANNOT_CONVERT_TYPE, 72 CANNOT_PARSE_NUMBER, 73 UNKNOWN_FORMAT,
+    115 UNKNOWN_SETTING, 117 INCORRECT_DATA, 128 TOO_LARGE_ARRAY_SIZE, 130 CANNOT_READ_ARRAY_FROM_TEXT,
+    131 TOO_LARGE_STRING_SIZE, 153 ILLEGAL_DIVISION, 164 READONLY, 167 TOO_DEEP_AST, 168 TOO_BIG_AST,
+    184 ILLEGAL_AGGREGATION, 190 SIZES_OF_ARRAYS_DONT_MATCH, 211 EMPTY_QUERY, 215 NOT_AN_AGGREGATE,
+    229 QUERY_IS_TOO_LARGE, 248 INVALID_PARTITION_VALUE, 306 TOO_DEEP_RECURSION,
+    321 VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE, 344 SUPPORT_IS_DISABLED, 349 CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN,
+    376 CANNOT_PARSE_UUID, 386 NO_COMMON_TYPE, 395 FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, 407 DECIMAL_OVERFLOW,
+    427 CANNOT_COMPILE_REGEXP, 456 UNKNOWN_QUERY_PARAMETER, 457 BAD_QUERY_PARAMETER, 467 CANNOT_PARSE_BOOL,
+    469 VIOLATED_CONSTRAINT, 563 CANNOT_READ_MAP_FROM_TEXT,
+  `.match(/\d+/g),
+);
+
+// The client's lines carry statements and parameters beside the message: only the message is logged.
+function loggerOn(log: Log) {
+  return class {
+    trace({ message }: LogParams): void {
+      log.trace(message);
+    }
+    debug({ message }: LogParams): void {
+      log.debug(message);
+    }
+    info({ message }: LogParams): void {
+      log.info(message);
+    }
+    // Whoever called logs what a failure means: here it would be said twice.
+    warn({ message }: WarnLogParams): void {
+      log.debug(message);
+    }
+    error({ message }: ErrorLogParams): void {
+      log.debug(message);
+    }
+  };
+}

@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { ClickHouseError } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { createLog } from '../log.ts';
+import { createClickHouse, type DatabaseClient } from './clickhouse.ts';
+import type { Select } from './select-rows.ts';
+
+const log = createLog('silent');
+let engine: TestEngine;
+let client: DatabaseClient;
+beforeAll(async () => {
+  engine = await startEngine();
+  client = createClickHouse(engine.url, { log, maxConnections: 4 });
+});
+afterAll(async () => {
+  await client.close();
+  await engine.stop();
+});
+
+function selectOf(sql: string, fields: Partial<Select> = {}): Select {
+  return { sql, params: {}, settings: {}, signal: new AbortController().signal, ...fields };
+}
+
+async function rowsOf(select: Select, from = client): Promise<unknown[][]> {
+  const rows: unknown[][] = [];
+  await from.select(select, (text) => {
+    rows.push(JSON.parse(text));
+    return true;
+  });
+  return rows;
+}
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => {
+      throw new Error('expected a failure');
+    },
+    (error) => error,
+  );
+}
+
+describe('what is asked', () => {
+  const texts = [
+    '',
+    'a',
+    "it's",
+    'back\\slash \\n',
+    'tab\t\r\n',
+    '{x:String}',
+    'é漢字🎉',
+    'a&b=c%20+',
+  ];
+
+  it('takes texts as they are, alone and in arrays', async () => {
+    for (const text of texts) {
+      expect(await rowsOf(selectOf('SELECT {text:String}', { params: { text } }))).toEqual([
+        [text],
+      ]);
+    }
+    const select = selectOf('SELECT {texts:Array(String)}', { params: { texts } });
+    expect(await rowsOf(select)).toEqual([[texts]]);
+  });
+
+  it('takes numbers exactly', async () => {
+    const params = {
+      int: -(2n ** 63n),
+      ints: [2n ** 63n - 1n, 0n],
+      double: 5e-324,
+      doubles: [0.1],
+    };
+    const settings = { output_format_json_quote_64bit_integers: 1 };
+    const sql =
+      'SELECT {int:Int64}, {ints:Array(Int64)}, {double:Float64}, {doubles:Array(Float64)}';
+    expect(await rowsOf(selectOf(sql, { params, settings }))).toEqual([
+      ['-9223372036854775808', ['9223372036854775807', '0'], 5e-324, [0.1]],
+    ]);
+  });
+
+  it('refuses what has no text', async () => {
+    const select = selectOf('SELECT 1', { params: { odd: {} } });
+    await expect(rowsOf(select)).rejects.toThrow('a object cannot be a parameter');
+  });
+
+  it('is asked of the database of the client', async () => {
+    expect(await rowsOf(selectOf('SELECT currentDatabase()'))).toEqual([['millrace']]);
+  });
+});
+
+describe('rows', () => {
+  it('come whole, however long and many they are', async () => {
+    const sql = "SELECT number, repeat('x', number % 7 * 30000) FROM numbers(500)";
+    const rows = await rowsOf(selectOf(sql));
+    expect(rows.map(([, text]) => String(text).length)).toEqual(
+      Array.from({ length: 500 }, (_, index) => (index % 7) * 30_000),
+    );
+  });
+
+  it('come no more once they are not wanted, and the connection serves the next', async () => {
+    let seen = 0;
+    await client.select(selectOf('SELECT number FROM system.numbers'), () => ++seen < 10);
+    expect(seen).toBe(10);
+    expect(await rowsOf(selectOf('SELECT 1'))).toEqual([[1]]);
+  });
+
+  it('fail with what their taker throws', async () => {
+    const call = client.select(selectOf('SELECT 1'), () => {
+      throw new Error('no room');
+    });
+    await expect(call).rejects.toThrow('no room');
+  });
+});
+
+describe('a failure', () => {
+  it('of the statement is what the server says', async () => {
+    const error = await failureOf(rowsOf(selectOf('SELECT nope')));
+    expect(error).toBeInstanceOf(ClickHouseError);
+    expect(error).toMatchObject({ code: '47', type: 'UNKNOWN_IDENTIFIER' });
+  });
+
+  it('in the middle of a result is what the server says', async () => {
+    const sql = `SELECT throwIf(number = 300000, 'boom'), repeat('x', 100) FROM numbers(400000)`;
+    const error = await failureOf(rowsOf(selectOf(sql, { settings: { max_threads: 1 } })));
+    expect(error).toBeInstanceOf(ClickHouseError);
+    expect(error).toMatchObject({ code: '395' });
+  });
+
+  it('of the one who asks ends it', async () => {
+    const ending = new AbortController();
+    const select = selectOf('SELECT number FROM system.numbers', { signal: ending.signal });
+    const call = client.select(select, () => {
+      ending.abort();
+      return true;
+    });
+    await failureOf(call);
+    const never = client.select(selectOf('SELECT 1', { signal: ending.signal }), () => true);
+    expect(await failureOf(never)).toMatchObject({ code: 'ABORT_ERR' });
+  });
+});
+
+describe('a server of few words', () => {
+  let server: Server;
+  let sockets: Socket[] = [];
+  /** What it does with the nth request. */
+  let answers: ((socket: Socket, request: string) => void)[] = [];
+  let fewUrl = '';
+  let few: DatabaseClient;
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => answers.shift()?.(socket, bytes.toString()));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    fewUrl = `http://127.0.0.1:${address.port}/x`;
+    few = createClickHouse(fewUrl, { log, maxConnections: 1 });
+  });
+  afterAll(async () => {
+    await few.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  const say =
+    (body: string, length = body.length) =>
+    (socket: Socket) =>
+      void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${body}`);
+  const hangUp = (socket: Socket): void => void socket.destroy();
+
+  it('that closes a kept connection is asked once more', async () => {
+    sockets = [];
+    answers = [say('[1]\n'), hangUp, say('[2]\n')];
+    expect(await rowsOf(selectOf('SELECT 1'), few)).toEqual([[1]]);
+    expect(await rowsOf(selectOf('SELECT 2'), few)).toEqual([[2]]);
+    expect(sockets).toHaveLength(2);
+  });
+
+  it('is told who asks, and for which database', async () => {
+    const { host } = new URL(fewUrl);
+    for (const [named, user] of [
+      ['', 'default:'],
+      ['ann:p%40ss@', 'ann:p@ss'],
+    ]) {
+      const asking = createClickHouse(`http://${named}${host}/events`, { log, maxConnections: 1 });
+      const heard = new Promise<string>((resolve) => {
+        answers = [
+          (socket, request) => {
+            resolve(request);
+            say('[1]\n')(socket);
+          },
+        ];
+      });
+      await rowsOf(selectOf('SELECT 1', { settings: { max_threads: 2 } }), asking);
+      const request = await heard;
+      expect(request).toContain(
+        `Authorization: Basic ${Buffer.from(String(user)).toString('base64')}`,
+      );
+      expect(request).toContain('X-ClickHouse-Database: events');
+      expect(request).toMatch(/^POST \/\?default_format=JSONCompactEachRow&max_threads=2 HTTP/);
+      await asking.close();
+    }
+  });
+
+  it('that closes a new one is not', async () => {
+    answers = [hangUp, say('[1]\n')];
+    const error = await failureOf(rowsOf(selectOf('SELECT 1'), few));
+    expect(error).toMatchObject({ code: 'ECONNRESET' });
+    expect(answers).toHaveLength(1);
+  });
+
+  it('that goes in the middle of a result, or of a row, has not answered', async () => {
+    const cut = (socket: Socket): void => {
+      say('[1]\n[2', 100)(socket);
+      socket.end();
+    };
+    answers = [cut, say('[1]\n[2')];
+    expect(await failureOf(rowsOf(selectOf('SELECT 1'), few))).toMatchObject({
+      code: 'ECONNRESET',
+    });
+    await expect(rowsOf(selectOf('SELECT 1'), few)).rejects.toThrow('cut off');
+  });
+});
+
+it('says by its code that there is no server', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  await new Promise((resolve) => server.close(resolve));
+  const nobody = createClickHouse(`http://127.0.0.1:${port}/x`, { log, maxConnections: 1 });
+  expect(await failureOf(rowsOf(selectOf('SELECT 1'), nobody))).toMatchObject({
+    code: 'ECONNREFUSED',
+  });
+  await nobody.close();
+});

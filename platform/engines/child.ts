@@ -1,0 +1,95 @@
+// A child process that is kept alive: started again when it dies, ended when its owner says so. The child's standard
+// input is a pipe that closes with this process, so that a child which watches it never outlives us.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Log } from '../log.ts';
+
+export interface ChildOptions {
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** Called with each line the child writes on stdout or stderr. */
+  onLine: (line: string) => void;
+  /** Resolves when the child answers; rejects where it never will. */
+  ready: () => Promise<void>;
+  log: Log;
+}
+
+export interface SupervisedChild {
+  /** The child's process id, for reports; changes when it is started again. */
+  pid(): number | undefined;
+  /** SIGTERM, and SIGKILL after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const restartDelayMs = 250;
+const maxRestartDelayMs = 5_000;
+
+/** Starts the child and waits until it is ready; throws where the first start fails. */
+export async function superviseChild(options: ChildOptions): Promise<SupervisedChild> {
+  let stopping = false;
+  let delayMs = restartDelayMs;
+  let child = launch();
+
+  // Its own process group: Ctrl-C in a terminal must reach this process alone, which then ends its children in order.
+  function launch(): ChildProcess {
+    const started = spawn(options.command, options.args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    started.stdin?.on('error', () => {});
+    for (const stream of [started.stdout, started.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on('line', options.onLine);
+    }
+    return started;
+  }
+
+  function watch(): void {
+    child.once('exit', (code, signal) => {
+      if (stopping) return;
+      options.log.error({ child: options.name, code, signal }, 'a child died, starting it again');
+      setTimeout(() => {
+        if (stopping) return;
+        child = launch();
+        watch();
+        options.ready().then(
+          () => {
+            delayMs = restartDelayMs;
+          },
+          (error) => options.log.error({ err: error, child: options.name }, 'a child is not ready'),
+        );
+      }, delayMs);
+      delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
+    });
+    child.once('error', (error) => {
+      options.log.error({ err: error, child: options.name }, 'a child could not be started');
+    });
+  }
+
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${options.name} ended with code ${code}`)));
+  });
+  try {
+    await Promise.race([options.ready(), failed]);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  failed.catch(() => {});
+  watch();
+
+  return {
+    pid: () => child.pid,
+    async stop(graceMs) {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}

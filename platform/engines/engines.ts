@@ -1,0 +1,49 @@
+// The two engines a process stands on: servers of the user's own where their URLs are set, embedded ones otherwise.
+
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Shutdown } from '../shutdown.ts';
+import { startEmbeddedBroker } from './embedded-broker.ts';
+import { startEmbeddedEngine } from './embedded-engine.ts';
+
+export interface EngineUrls {
+  natsUrl: string;
+  clickhouseUrl: string;
+}
+
+const stopGraceMs = 10_000;
+
+/** Starts what is not given; both at once, because each takes about a second. `shutdown` ends them last. */
+export async function startEngines(
+  config: Pick<Config, 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary'>,
+  log: Log,
+  shutdown: Shutdown,
+): Promise<EngineUrls> {
+  const { dataDir } = config;
+  const broker =
+    config.natsUrl === undefined
+      ? startEmbeddedBroker({ dataDir, binary: config.natsServerBinary, log })
+      : undefined;
+  const engine =
+    config.clickhouseUrl === undefined
+      ? startEmbeddedEngine({
+          dataDir,
+          entry: join(import.meta.dirname, '..', '..', 'sql', 'engine', 'main.js'),
+          log,
+        })
+      : undefined;
+  // Each is ended also where the other could not be started.
+  for (const [name, starting] of Object.entries({ broker, engine })) {
+    void starting?.then(
+      (child) => shutdown.add(name, () => child.stop(stopGraceMs)),
+      () => {},
+    );
+  }
+  const [started] = await Promise.allSettled([broker, engine]);
+  if (started.status === 'rejected') throw started.reason;
+  return {
+    natsUrl: config.natsUrl ?? (await broker)?.url ?? '',
+    clickhouseUrl: config.clickhouseUrl ?? (await engine)?.url ?? '',
+  };
+}

@@ -1,0 +1,324 @@
+// The short way beside node:http: two servers that echo what they understood, one with both ways and one with
+// node:http alone, are sent the same bytes and must say the same.
+
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dial } from '../../test/dial.ts';
+import { type HttpServer, startHttp } from './http.ts';
+import type { PlainAnswer, PlainRoute } from './plain-requests.ts';
+
+const atOnce = 100;
+const large = 1_048_576;
+
+/** Answers that are held back until the test lets them go, by path. */
+const gates = new Map<string, Promise<void>>();
+let short = 0;
+
+function echo(
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, unknown>>,
+  body: Buffer,
+): string {
+  const digest = createHash('sha256').update(body).digest('hex');
+  return JSON.stringify([method, target, headers, body.length, digest]);
+}
+
+const plainRoute: PlainRoute = ({ path, query, headers, bodyBytes }) => {
+  if (!path.startsWith('/short')) return undefined;
+  return async (body): Promise<PlainAnswer | undefined> => {
+    expect(body.length).toBe(bodyBytes);
+    short++;
+    await gates.get(path);
+    if (path === '/short/nobody') return undefined;
+    if (path === '/short/large') return { status: 200, headers: {}, body: 'x'.repeat(large) };
+    const text = echo('POST', query === '' ? path : `${path}?${query}`, headers, body);
+    return { status: 200, headers: { 'content-length': Buffer.byteLength(text) }, body: text };
+  };
+};
+
+function echoRoute(request: IncomingMessage, response: ServerResponse): boolean {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.once('end', () => {
+    const { method = '', url = '', headers } = request;
+    const text = echo(method, url, headers, Buffer.concat(chunks));
+    response.writeHead(200, { 'content-length': Buffer.byteLength(text) });
+    response.end(text);
+  });
+  request.on('error', () => {});
+  return true;
+}
+
+function start(isShort: boolean, arrival?: { requestMs: number; headersMs: number }) {
+  return startHttp({
+    ...{ host: '127.0.0.1', port: 0, hotRoutes: [echoRoute], serviceAliases: new Map() },
+    connect: { routes: () => {} },
+    ...(isShort && { plainRoute }),
+    ...(arrival && { arrival }),
+  });
+}
+
+let both: HttpServer;
+let alone: HttpServer;
+beforeAll(async () => {
+  // What waits for bytes that do not come ends only with the time that a request may take.
+  const arrival = { requestMs: 1_500, headersMs: 1_000 };
+  [both, alone] = await Promise.all([start(true, arrival), start(false, arrival)]);
+});
+afterAll(() => Promise.all([both.close(0), alone.close(0)]));
+
+/** What is said to bytes after which the connection is to be closed: statuses and bodies. */
+async function said(port: number, pieces: readonly Buffer[], first = ''): Promise<string[]> {
+  const { socket, received, closed } = dial(port);
+  if (first !== '') {
+    socket.write(first);
+    await expect.poll(received, { interval: 5 }).toContain('200 OK');
+  }
+  for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve));
+  await closed;
+  return statusesAndBodies(received());
+}
+
+function statusesAndBodies(text: string): string[] {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .map((one) => `${one.slice(9, 12)} ${one.slice(one.indexOf('\r\n\r\n') + 4)}`);
+}
+
+const post = (body: string, ...fields: string[]): string =>
+  ['POST /short HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, ...fields, '', body].join(
+    '\r\n',
+  );
+const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+async function compare(text: string, cuts: readonly number[] = [], first = ''): Promise<string[]> {
+  const bytes = Buffer.from(text + last, 'latin1');
+  const ends = [...cuts].filter((cut) => cut < bytes.length).sort((a, b) => a - b);
+  const pieces = [...ends, bytes.length].map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
+  const [ours, theirs] = await Promise.all([
+    said(both.port, pieces, first),
+    said(alone.port, [bytes], first),
+  ]);
+  // Where a request is broken, node:http forgets those before it that it has not answered yet.
+  const isCut = theirs.length < ours.length && /^4\d\d /.test(theirs[0] ?? '');
+  expect(isCut ? ours.slice(-theirs.length) : ours).toEqual(theirs);
+  return ours;
+}
+
+const request = 'POST /short HTTP/1.1\r\nHost: a\r\n';
+
+describe('a request', () => {
+  it('is served on the short way where it is plain', async () => {
+    const before = short;
+    const heads = [
+      post('{}', 'Content-Type: application/json', 'X-Api-Key:  pub_1 \t', 'Empty:'),
+      post('{}', 'Connection: Keep-Alive', 'User-Agent: a:b, c; "d" (e)'),
+      post(''),
+      `${request}content-length: 0002\r\n\r\nab`,
+      'POST /short/a?b?c=%20 HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx',
+    ];
+    for (const head of heads) {
+      const bodies = await compare(head + head);
+      expect(bodies).toHaveLength(3);
+    }
+    expect(short - before).toBe(2 * heads.length);
+  });
+
+  it.each([
+    ['another method', 'PUT /short HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['another path', 'POST /other HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['an absolute target', 'POST http://a/short HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['HTTP/1.0', 'POST /short HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['chunks', `${request}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`],
+    [
+      'chunks and a length',
+      `${request}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`,
+    ],
+    ['two lengths', `${request}Content-Length: 1\r\nContent-Length: 1\r\n\r\nx`],
+    ['two lengths that differ', `${request}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`],
+    ['a list of lengths', `${request}Content-Length: 1, 1\r\n\r\nx`],
+    ['a length with a sign', `${request}Content-Length: +1\r\n\r\nx`],
+    ['a length in hex', `${request}Content-Length: 0x1\r\n\r\nx`],
+    ['no length', `${request}\r\n`],
+    ['no host', 'POST /short HTTP/1.1\r\nContent-Length: 1\r\n\r\nx'],
+    ['a field twice', post('x', 'X-A: 1', 'x-a: 2')],
+    ['a folded field', post('x', 'X-A: 1', ' 2')],
+    ['a space before the colon', post('x', 'X-A : 1')],
+    ['a field without a name', post('x', ': 1')],
+    ['a field without a colon', post('x', 'X-A')],
+    ['a bare line feed', `POST /short HTTP/1.1\nHost: a\nContent-Length: 1\n\nx`],
+    ['a line feed in a field', post('x', 'X-A: 1\nX-B: 2')],
+    ['a carriage return in a field', post('x', 'X-A: 1\rX-B: 2')],
+    ['a zero byte in a field', post('x', 'X-A: 1\0')],
+    ['bytes beyond ASCII', post('x', 'X-A: \xe4')],
+    ['a name with an underscore', post('x', 'X_A: 1')],
+    ['names of every object', post('x', 'Constructor: 1', 'ToString: 2')],
+    ['a connection to be closed', post('x', 'Connection: close')],
+    ['an expectation', post('x', 'Expect: 100-continue')],
+    ['an encoding', post('x', 'Content-Encoding: gzip')],
+    ['a head that is too long', post('x', `X-A: ${'a'.repeat(20_000)}`)],
+    ['an empty line before it', `\r\n${post('x')}`],
+    ['nothing at all', ''],
+  ])('with %s is answered as node:http answers it', async (_name, text) => {
+    await compare(text);
+    await compare(text, [], post('first'));
+    await compare(text, [1, 5, 20, 40]);
+  });
+
+  it('is understood as node:http understands it, whatever is changed in it', async () => {
+    const source = `${post('{"a":1}', 'Content-Type: application/json', 'X-Api-Key: pub_1')}`;
+    const patches = [
+      '\r',
+      '\n',
+      '\r\n',
+      ' ',
+      '\t',
+      ':',
+      ',',
+      '\0',
+      '0',
+      '9',
+      '\x7f',
+      '\xff',
+      'a',
+      '',
+    ];
+    patches.push(
+      'Transfer-Encoding: chunked\r\n',
+      'Content-Length: 3\r\n',
+      'Connection: close\r\n',
+    );
+    const change = fc.record({
+      at: fc.nat(source.length),
+      without: fc.nat(3),
+      patch: fc.constantFrom(...patches),
+    });
+    const changed = fc.array(change, { maxLength: 2 }).map((changes) => {
+      let text = source;
+      for (const { at, without, patch } of changes) {
+        text = text.slice(0, at) + patch + text.slice(at + without);
+      }
+      return text;
+    });
+    // A body that is longer than told makes the rest the next request; one that is shorter takes from what follows.
+    const texts = fc.sample(changed, { numRuns: 600, seed: 4_091 });
+    for (let from = 0; from < texts.length; from += atOnce) {
+      await Promise.all(
+        texts.slice(from, from + atOnce).map((text) => compare(text + post('after'))),
+      );
+    }
+  }, 60_000);
+});
+
+describe('a body', () => {
+  it('comes whole in whatever pieces it is sent', async () => {
+    const body = 'x'.repeat(300);
+    const text = post(body) + post('y') + post(body);
+    const before = short;
+    await compare(text, [60, 61, 120, 380, 381, 400, 500]);
+    // Its head came whole, so all of them took the short way.
+    expect(short - before).toBe(3);
+  });
+
+  it.each([131_072, 131_073, 1_048_576, 1_048_577])(
+    'of %i bytes is what was sent',
+    async (size) => {
+      await compare(post('x'.repeat(size)) + post('y'.repeat(size)));
+    },
+  );
+
+  it('is never another’s, however many share the memory for them', async () => {
+    const bodies = Array.from({ length: 40 }, (_, index) => {
+      return String.fromCharCode(0x41 + index).repeat(70_000 + index);
+    });
+    const lines = bodies.map((body) => ({ ...dial(both.port), bytes: Buffer.from(post(body)) }));
+    for (let round = 1; round <= 3; round++) {
+      for (const { socket, bytes } of lines) socket.write(bytes.subarray(0, 40_000));
+      // What was written before a request on another connection has been read when that is answered.
+      await said(both.port, [Buffer.from(post('x') + last)]);
+      for (const { socket, bytes } of lines) socket.write(bytes.subarray(40_000));
+      for (const [index, { received }] of lines.entries()) {
+        const digest = createHash('sha256')
+          .update(bodies[index] ?? '')
+          .digest('hex');
+        await expect.poll(() => received().split(digest).length - 1).toBe(round);
+      }
+    }
+    for (const { socket } of lines) socket.destroy();
+  });
+
+  it('that drips in is cut off', async () => {
+    const server = await start(true, { requestMs: 300, headersMs: 200 });
+    const { socket, received, closed } = dial(server.port);
+    socket.write('POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n');
+    const dripping = setInterval(() => socket.write('x'), 20);
+    await closed;
+    clearInterval(dripping);
+    expect(received()).toMatch(/^HTTP\/1.1 408 /);
+    await server.close(0);
+  });
+});
+
+describe('a connection', () => {
+  it('that says nothing is closed', async () => {
+    const server = await start(true, { requestMs: 300, headersMs: 200 });
+    const { received, closed } = dial(server.port);
+    await closed;
+    expect(received()).toBe('');
+    await server.close(0);
+  });
+
+  it('whose request nobody answers any more is closed', async () => {
+    const { socket, received, closed } = dial(both.port);
+    socket.write('POST /short/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+    await closed;
+    expect(received()).toBe('');
+  });
+
+  it('is closed at the end once its request is answered, and at once without one', async () => {
+    const server = await start(true);
+    let open = (): void => {};
+    gates.set('/short/gate', new Promise((resolve) => (open = resolve)));
+    const idle = dial(server.port);
+    idle.socket.write(post('x'));
+    const busy = dial(server.port);
+    const before = short;
+    busy.socket.write('POST /short/gate HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx');
+    await expect.poll(() => short).toBe(before + 2);
+    await expect.poll(idle.received).toContain('200 OK');
+    const closed = server.close(60_000);
+    await idle.closed;
+    expect(busy.received()).toBe('');
+    open();
+    await Promise.all([busy.closed, closed]);
+    expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/);
+  });
+
+  it('whose answers are not read gets no more of them', async () => {
+    const sent = 100;
+    const { socket, received } = dial(both.port);
+    socket.pause();
+    const before = short;
+    socket.write(post('x').replace('/short', '/short/large').repeat(sent));
+    const answered = await settled(() => short - before);
+    expect(answered).toBeGreaterThan(0);
+    expect(answered).toBeLessThan(sent);
+    socket.resume();
+    await expect.poll(() => received().length, { timeout: 20_000 }).toBeGreaterThan(sent * large);
+    expect(short - before).toBe(sent);
+    socket.destroy();
+  });
+});
+
+/** A number once it no longer changes. */
+async function settled(read: () => number): Promise<number> {
+  for (let known = -1; ; ) {
+    const next = read();
+    if (next === known) return known;
+    known = next;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

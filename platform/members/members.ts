@@ -1,0 +1,101 @@
+// Several processes that serve one port together, its members, as the process sees them that starts them. A member that
+// dies is started again, and none outlives its starter: a member whose channel closes ends, which is cluster's doing.
+
+import cluster, { type Worker } from 'node:cluster';
+import type { Log } from '../log.ts';
+import { type Answers, ProcessLink } from './process-link.ts';
+
+export interface MembersOptions {
+  count: number;
+  /** The script that each runs, with its arguments, and what its environment has besides ours. */
+  script: string;
+  args: string[];
+  env: Readonly<Record<string, string>>;
+  /** What a member may ask. Besides, it asks `serving` once, when it takes connections. */
+  answers: Answers;
+  log: Log;
+}
+
+export interface Members {
+  /** What each of them answers, by its place among them, from 1; of those that answer. */
+  ask(question: string): Promise<{ place: number; answer: unknown }[]>;
+  /** SIGTERM to all, and SIGKILL after `graceMs` to those that are still there. */
+  stop(graceMs: number): Promise<void>;
+}
+
+interface Member {
+  worker: Worker;
+  link: ProcessLink;
+}
+
+const restartDelayMs = 250;
+const maxRestartDelayMs = 5_000;
+
+/** Resolves when all take connections. Throws where one of them ends before. */
+export async function startMembers(options: MembersOptions): Promise<Members> {
+  const { count, script: exec, args, log } = options;
+  // All of them accept on one socket, and a busy one accepts less. Where this process accepts for them, a connection on
+  // its way to a member that dies is answered by nobody, and its sender waits for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  // Standard output is ours alone to write on.
+  cluster.setupPrimary({ exec, args, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const members = new Map<number, Member>();
+  let isStopping = false;
+  let hasBegun = false;
+
+  /** Resolves when the member takes connections, or rejects when it ends before. */
+  function start(place: number, delayMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const worker = cluster.fork(options.env);
+      let nextDelayMs = Math.min(delayMs * 2, maxRestartDelayMs);
+      const link = new ProcessLink(worker.process, {
+        ...options.answers,
+        serving: () => {
+          nextDelayMs = restartDelayMs;
+          resolve();
+        },
+      });
+      members.set(place, { worker, link });
+      worker.once('error', reject);
+      worker.once('exit', (code, signal) => {
+        members.delete(place);
+        reject(new Error(`ingest process ${place} ended with ${signal ?? `code ${code}`}`));
+        if (isStopping || !hasBegun) return;
+        log.error({ place, code, signal }, 'an ingest process died, starting it again');
+        setTimeout(() => {
+          if (!isStopping) start(place, nextDelayMs).catch(() => {});
+        }, delayMs);
+      });
+    });
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true;
+    const ends = [...members.values()].map(async ({ worker }) => {
+      const ended = new Promise((resolve) => worker.once('exit', resolve));
+      worker.process.kill('SIGTERM');
+      const timer = setTimeout(() => worker.process.kill('SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(timer);
+    });
+    await Promise.all(ends);
+  }
+
+  const places = Array.from({ length: count }, (_, index) => index + 1);
+  try {
+    await Promise.all(places.map((place) => start(place, restartDelayMs)));
+    hasBegun = true;
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  return {
+    stop,
+    async ask(question) {
+      const asked = [...members].map(async ([place, { link }]) => {
+        return { place, answer: await link.ask(question) };
+      });
+      return (await Promise.all(asked)).filter(({ answer }) => answer !== undefined);
+    },
+  };
+}
