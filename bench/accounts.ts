@@ -5,7 +5,12 @@ import { createHash } from 'node:crypto';
 import { createAccessTokens } from '../control/auth/access-token.ts';
 import { openSigningKeys } from '../control/auth/signing-keys.ts';
 import { openControlBuckets } from '../control/buckets.ts';
-import { createApiKey, makeApiKey, makeProject, revokeApiKey } from '../control/projects.ts';
+import {
+  createApiKey,
+  makeApiKey,
+  makeProject,
+  revokeApiKey,
+} from '../control/projects/project-record.ts';
 import { createAuthenticate } from '../platform/access/authenticate.ts';
 import { createCustomerAccess } from '../platform/access/customer-access.ts';
 import {

@@ -1,7 +1,7 @@
 // Two projects of the same profiles and events, in one of which half of the profiles are merged into the others. The
 // engine itself makes the rows, those of both projects in the same blocks, so that neither lies in more parts.
 
-import { makeApiKey, makeProject } from '../control/projects.ts';
+import { makeApiKey, makeProject } from '../control/projects/project-record.ts';
 import { newId } from '../platform/access/ids.ts';
 import { readProject } from '../platform/access/projects.ts';
 import { openBucket } from '../platform/broker/kv.ts';

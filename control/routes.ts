@@ -9,10 +9,10 @@ import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
 import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
-import { type SignInDeps, signIn } from './auth/sign-in.ts';
-import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in-with-magic-link.ts';
-import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in-with-oauth.ts';
-import { type SignUpDeps, signUp } from './auth/sign-up.ts';
+import { type SignInDeps, signIn } from './auth/sign-in/sign-in.ts';
+import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in/sign-in-with-magic-link.ts';
+import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in/sign-in-with-oauth.ts';
+import { type SignUpDeps, signUp } from './auth/sign-in/sign-up.ts';
 import {
   type CustomerDeps,
   getCustomer,
@@ -25,7 +25,7 @@ import {
   getEmailProvider,
   sendTest,
   upsertEmailProvider,
-} from './email/email-provider.ts';
+} from './mail/email-provider.ts';
 import {
   acceptInvite,
   type InvitationDeps,
@@ -41,8 +41,8 @@ import {
   removeMember,
   updateMemberRole,
 } from './orgs/members.ts';
-import { createOrg, getOrg, listOrgs, type OrgDeps, updateOrg } from './orgs/org.ts';
 import { createOrgKey, listOrgKeys, type OrgKeysDeps, revokeOrgKey } from './orgs/org-keys.ts';
+import { createOrg, getOrg, listOrgs, type OrgDeps, updateOrg } from './orgs/org-rpc.ts';
 import {
   createApiKeyRpc,
   createProjectRpc,

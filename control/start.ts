@@ -31,17 +31,17 @@ import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
 import { createSessions } from './auth/session.ts';
-import { createSignInCustomer } from './auth/sign-in-customer.ts';
+import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
 import { addressOf } from './caller-address.ts';
 import { type Accounts, createAccounts } from './customers/accounts.ts';
-import { finishStart } from './customers/start.ts';
-import { createSendInvitation } from './email/send-invitation.ts';
+import { finishStart } from './customers/first-project.ts';
 import { createFailureInterceptor } from './failure.ts';
+import { createSendInvitation } from './mail/send-invitation.ts';
 import { refuseLostCustomers } from './presence.ts';
 import { createProjectsByOrganization } from './projects/by-organization.ts';
-import { ensureProjectWithKey } from './projects.ts';
+import { ensureProjectWithKey } from './projects/project-record.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
 
 export interface ControlOptions {

@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-admin-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function admin(data: string, ...words: string[]) {
-  const command = join(root, 'dist', 'control', 'admin.js');
+  const command = join(root, 'dist', 'control', 'operator', 'admin.js');
   const run = spawnSync(process.execPath, [command, '--data', join(directory, data), ...words], {
     encoding: 'utf8',
   });

@@ -4,7 +4,11 @@
 import { BlockList } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createContextValues } from '@connectrpc/connect';
-import { createApiKey, createProject, type ProjectStore } from '../control/projects.ts';
+import {
+  createApiKey,
+  createProject,
+  type ProjectStore,
+} from '../control/projects/project-record.ts';
 import { openSalts } from '../ingest/cookieless/salt-bucket.ts';
 import { peerAddressKey } from '../ingest/rpc/connect-router.ts';
 import { type IngestOptions, startIngest } from '../ingest/start.ts';

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unmerge } from '../control/unmerge.ts';
+import { unmerge } from '../control/operator/unmerge.ts';
 import { connectBroker } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
 import { batchCreate, call, eventually, newEvent, rows, type Sent } from './client.ts';

@@ -16,7 +16,7 @@ import {
 import { connect } from 'nats';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiKey, revokeApiKey } from '../control/projects.ts';
+import { createApiKey, revokeApiKey } from '../control/projects/project-record.ts';
 import { readProject } from '../platform/access/projects.ts';
 import { openBucket } from '../platform/broker/kv.ts';
 import { watchBucket } from '../platform/broker/kv-watch.ts';

@@ -68,7 +68,7 @@ it('imports point one way: proto, platform, services, main', () => {
 it('only platform/config.ts reads the environment', () => {
   const readers = product.filter((file) => !file.path.startsWith('setup/'));
   expect(
-    found(readers, /process\.env/, ['platform/config.ts', 'main.ts', 'control/admin.ts']),
+    found(readers, /process\.env/, ['platform/config.ts', 'main.ts', 'control/operator/admin.ts']),
   ).toEqual([]);
 });
 
@@ -119,7 +119,7 @@ it('every file is imported or is an entry', () => {
     'main.ts',
     'vitest.config.ts',
     'sql/engine/main.ts',
-    'control/admin.ts',
+    'control/operator/admin.ts',
     'pipeline/build/worker.ts',
     'demo/play.ts',
     'demo/import.ts',

@@ -6,7 +6,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import type { Accounts } from '../customers/accounts.ts';
 import type { CustomerRecord } from '../customers/customer.ts';
-import { nameFor } from './sign-up.ts';
+import { nameFor } from './sign-in/sign-up.ts';
 
 export interface ProvenBy {
   /** The name that the provider knows. */

@@ -10,7 +10,7 @@ import { requiredField } from '../fields.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Attempts } from './attempts.ts';
 import type { Sessions } from './session.ts';
-import { type SignedIn, signedIn } from './sign-in-customer.ts';
+import { type SignedIn, signedIn } from './sign-in/sign-in-customer.ts';
 
 export interface RefreshDeps {
   sessions: Pick<Sessions, 'rotate' | 'end'>;

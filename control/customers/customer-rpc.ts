@@ -14,7 +14,7 @@ import type { Attempts } from '../auth/attempts.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { Caller } from '../caller.ts';
 import { displayNameField, invalidArgument, newPasswordField } from '../fields.ts';
-import { noSuchOrganization } from '../orgs/organization.ts';
+import { noSuchOrganization } from '../orgs/org-record.ts';
 import type { Accounts } from './accounts.ts';
 import { customerMessage } from './customer.ts';
 

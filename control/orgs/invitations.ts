@@ -35,7 +35,7 @@ import {
   noSuchOrganization,
   orgMessage,
   roleField,
-} from './organization.ts';
+} from './org-record.ts';
 
 /** Queues the mail; false where it cannot be queued. */
 export type SendInvitation = (invitation: {

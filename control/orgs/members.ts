@@ -22,7 +22,7 @@ import {
   memberMessage,
   noSuchOrganization,
   roleField,
-} from './organization.ts';
+} from './org-record.ts';
 
 export interface MembersDeps {
   organizations: Records<OrganizationRecord>;

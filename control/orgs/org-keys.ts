@@ -23,7 +23,7 @@ import {
   noSuchOrganization,
   orgKeyMessage,
   roleField,
-} from './organization.ts';
+} from './org-record.ts';
 
 export interface OrgKeysDeps {
   organizations: Records<OrganizationRecord>;

@@ -29,10 +29,10 @@ import {
   requiredField,
   timezoneField,
 } from '../fields.ts';
-import { noSuchOrganization } from '../orgs/organization.ts';
-import { changeProject, createApiKey, createProject, revokeApiKey } from '../projects.ts';
+import { noSuchOrganization } from '../orgs/org-record.ts';
 import { timestampOf } from '../times.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
+import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
 
 export interface ProjectDeps {
   projects: WatchedBucket<ProjectRecord>;

@@ -10,7 +10,7 @@ import {
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revokeApiKey } from '../../control/projects.ts';
+import { revokeApiKey } from '../../control/projects/project-record.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { metricValue } from '../../platform/metrics.ts';

@@ -1,7 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiKey, createProject, revokeApiKey } from '../../control/projects.ts';
+import {
+  createApiKey,
+  createProject,
+  revokeApiKey,
+} from '../../control/projects/project-record.ts';
 import { startBroker, type TestBroker } from '../../test/broker.ts';
 import { openBucket } from '../broker/kv.ts';
 import { type WatchedBucket, watchBucket } from '../broker/kv-watch.ts';

@@ -1,5 +1,5 @@
 // Projects as every process needs them: whose key is this, and may it still be used. The answer comes from a watched
-// bucket in memory; making and changing projects is control/projects.ts's.
+// bucket in memory; making and changing projects is control/projects/project-record.ts's.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasTexts, type ReadResult } from '../broker/kv.ts';

@@ -21,7 +21,7 @@ import type { MemberCaller } from '../caller.ts';
 import type { Records } from '../change.ts';
 import type { Accounts } from '../customers/accounts.ts';
 import { invalidArgument, mailboxField, requiredField } from '../fields.ts';
-import { changeOrganization, noSuchOrganization } from '../orgs/organization.ts';
+import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
 import { nowText, timestampOf } from '../times.ts';
 import { testMail } from './compose.ts';
 import { secretPurpose, senderOf } from './sender.ts';

@@ -21,7 +21,7 @@ import {
   noSuchOrganization,
   orgMessage,
   refuseMoreOrganizations,
-} from './organization.ts';
+} from './org-record.ts';
 
 export interface OrgDeps {
   organizations: WatchedBucket<OrganizationRecord>;

@@ -3,13 +3,24 @@
 
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ApiKeyKind, newApiKey, newId, parseApiKey, sha256 } from '../platform/access/ids.ts';
-import type { OrganizationRecord } from '../platform/access/organizations.ts';
-import type { ProjectRecord } from '../platform/access/projects.ts';
-import { hasTexts, type RecordBucket } from '../platform/broker/kv.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
-import { addApiKeys, makeApiKey, makeProject, type ProjectStore } from './projects.ts';
+import {
+  type ApiKeyKind,
+  newApiKey,
+  newId,
+  parseApiKey,
+  sha256,
+} from '../../platform/access/ids.ts';
+import type { OrganizationRecord } from '../../platform/access/organizations.ts';
+import type { ProjectRecord } from '../../platform/access/projects.ts';
+import { hasTexts, type RecordBucket } from '../../platform/broker/kv.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import {
+  addApiKeys,
+  makeApiKey,
+  makeProject,
+  type ProjectStore,
+} from '../projects/project-record.ts';
 
 export interface Demo {
   organizationId: string;

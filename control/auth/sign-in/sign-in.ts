@@ -1,11 +1,11 @@
 // AuthService.SignIn: with a password. Neither its cost nor its answer tells whether the address has an account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { SignInRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../customers/accounts.ts';
-import { emailField, requiredField } from '../fields.ts';
-import type { Attempts } from './attempts.ts';
-import { maxPasswordCharacters, type Passwords } from './passwords.ts';
+import type { SignInRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import type { Accounts } from '../../customers/accounts.ts';
+import { emailField, requiredField } from '../../fields.ts';
+import type { Attempts } from '../attempts.ts';
+import { maxPasswordCharacters, type Passwords } from '../passwords.ts';
 import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {

@@ -4,7 +4,7 @@
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
 import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { newOrganization } from '../orgs/organization.ts';
+import { newOrganization } from '../orgs/org-record.ts';
 import { nowText } from '../times.ts';
 import type { Accounts } from './accounts.ts';
 import type { CustomerRecord } from './customer.ts';

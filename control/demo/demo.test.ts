@@ -10,17 +10,21 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
-import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/access/projects.ts';
-import { openBucket, type RecordBucket } from '../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
-import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
-import { buckets, ensureTopology } from '../platform/broker/topology.ts';
-import { systemClock } from '../platform/clock.ts';
-import { createLog } from '../platform/log.ts';
-import { startBroker, type TestBroker } from '../test/broker.ts';
+import { type OrganizationRecord, readOrganization } from '../../platform/access/organizations.ts';
+import {
+  ProjectDirectory,
+  type ProjectRecord,
+  readProject,
+} from '../../platform/access/projects.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createLog } from '../../platform/log.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { revokeApiKey } from '../projects/project-record.ts';
 import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
-import { revokeApiKey } from './projects.ts';
 
 const log = createLog('silent');
 let dataDir: string;

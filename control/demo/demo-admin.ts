@@ -4,16 +4,16 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OrganizationRecord } from '../platform/access/organizations.ts';
-import { hasTexts } from '../platform/broker/kv.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
-import { createPrivateJson, readPrivateJson } from '../platform/secrets/private-file.ts';
-import type { Passwords } from './auth/passwords.ts';
-import { changeRecord, type Records } from './change.ts';
-import type { Accounts } from './customers/accounts.ts';
-import type { CustomerRecord } from './customers/customer.ts';
-import { nowText } from './times.ts';
+import type { OrganizationRecord } from '../../platform/access/organizations.ts';
+import { hasTexts } from '../../platform/broker/kv.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { createPrivateJson, readPrivateJson } from '../../platform/secrets/private-file.ts';
+import type { Passwords } from '../auth/passwords.ts';
+import { changeRecord, type Records } from '../change.ts';
+import type { Accounts } from '../customers/accounts.ts';
+import type { CustomerRecord } from '../customers/customer.ts';
+import { nowText } from '../times.ts';
 
 export interface DemoAdmin {
   adminEmail: string;

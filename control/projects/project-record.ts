@@ -1,11 +1,11 @@
 // Makes projects and their API keys, and revokes keys: changes of one record, each by compare-and-set. Finding the
 // project of a key is platform/access/projects.ts's.
 
-import { type ApiKeyKind, newApiKey, newId, sha256 } from '../platform/access/ids.ts';
-import type { ApiKeyRecord, ProjectRecord } from '../platform/access/projects.ts';
-import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
-import type { Clock } from '../platform/clock.ts';
-import { changeRecord } from './change.ts';
+import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access/ids.ts';
+import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { changeRecord } from '../change.ts';
 
 /** What changing projects needs of a watched bucket: its own writes are in memory when they resolve. */
 export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;

@@ -4,12 +4,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connectBroker } from '../platform/broker/nats.ts';
-import { ensureTopology } from '../platform/broker/topology.ts';
-import { type Config, readConfig } from '../platform/config.ts';
-import { lockDataDir } from '../platform/engines/data-lock.ts';
-import { eventsDiskBudget, startEmbeddedBroker } from '../platform/engines/embedded-broker.ts';
-import { createLog, type Log } from '../platform/log.ts';
+import { connectBroker } from '../../platform/broker/nats.ts';
+import { ensureTopology } from '../../platform/broker/topology.ts';
+import { type Config, readConfig } from '../../platform/config.ts';
+import { lockDataDir } from '../../platform/engines/data-lock.ts';
+import { eventsDiskBudget, startEmbeddedBroker } from '../../platform/engines/embedded-broker.ts';
+import { createLog, type Log } from '../../platform/log.ts';
 import {
   createCustomer,
   exportRecords,
@@ -18,7 +18,7 @@ import {
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
   setSuperAdmin,
-} from './operator.ts';
+} from './commands.ts';
 import { unmerge } from './unmerge.ts';
 
 const usage = `npm run admin -- [--data DIR] <command>

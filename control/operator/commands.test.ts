@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectBroker } from '../platform/broker/nats.ts';
-import { buckets, ensureTopology } from '../platform/broker/topology.ts';
-import { createLog } from '../platform/log.ts';
-import { instanceKeyPath } from '../platform/secrets/secret-box.ts';
-import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../test/accounts.ts';
-import { startBroker, type TestBroker } from '../test/broker.ts';
-import { startMailServer } from '../test/mail-server.ts';
+import { connectBroker } from '../../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
+import { createLog } from '../../platform/log.ts';
+import { instanceKeyPath } from '../../platform/secrets/secret-box.ts';
+import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../../test/accounts.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startMailServer } from '../../test/mail-server.ts';
+import { ensureDemoAdmin } from '../demo/demo-admin.ts';
 import { backupLines, restoreLines, savedBuckets } from './backup.ts';
-import { ensureDemoAdmin } from './demo-admin.ts';
 import {
   createCustomer,
   exportRecords,
@@ -20,7 +20,7 @@ import {
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
   setSuperAdmin,
-} from './operator.ts';
+} from './commands.ts';
 
 const log = createLog('silent');
 let directory: string;

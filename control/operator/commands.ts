@@ -3,23 +3,23 @@
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { readProject } from '../platform/access/projects.ts';
-import { openBucket } from '../platform/broker/kv.ts';
-import { watchBucket } from '../platform/broker/kv-watch.ts';
-import type { NatsConnection } from '../platform/broker/nats.ts';
-import { buckets } from '../platform/broker/topology.ts';
-import { systemClock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
-import { instanceKeyPath, openSecretBox } from '../platform/secrets/secret-box.ts';
-import { signedTokenLifetimeMs } from './auth/access-token.ts';
-import { createPasswords } from './auth/passwords.ts';
-import { rotateSigningKey } from './auth/signing-keys.ts';
+import { readProject } from '../../platform/access/projects.ts';
+import { openBucket } from '../../platform/broker/kv.ts';
+import { watchBucket } from '../../platform/broker/kv-watch.ts';
+import type { NatsConnection } from '../../platform/broker/nats.ts';
+import { buckets } from '../../platform/broker/topology.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
+import { signedTokenLifetimeMs } from '../auth/access-token.ts';
+import { createPasswords } from '../auth/passwords.ts';
+import { rotateSigningKey } from '../auth/signing-keys.ts';
+import { type ControlBuckets, openControlBuckets } from '../buckets.ts';
+import { type Accounts, createAccounts } from '../customers/accounts.ts';
+import { finishStart } from '../customers/first-project.ts';
+import { displayNameField, emailField, newPasswordField } from '../fields.ts';
+import { ensureProjectWithKey } from '../projects/project-record.ts';
 import { backupLines, restoreLines } from './backup.ts';
-import { type ControlBuckets, openControlBuckets } from './buckets.ts';
-import { type Accounts, createAccounts } from './customers/accounts.ts';
-import { finishStart } from './customers/start.ts';
-import { displayNameField, emailField, newPasswordField } from './fields.ts';
-import { ensureProjectWithKey } from './projects.ts';
 import { rotateInstanceKey } from './rotate-instance-key.ts';
 
 export interface Operator {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newId, parseApiKey, sha256 } from '../platform/access/ids.ts';
-import { type ProjectRecord, readProject } from '../platform/access/projects.ts';
-import { openBucket } from '../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
-import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
-import { createLog } from '../platform/log.ts';
-import { startBroker, type TestBroker } from '../test/broker.ts';
-import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './projects.ts';
+import { newId, parseApiKey, sha256 } from '../../platform/access/ids.ts';
+import { type ProjectRecord, readProject } from '../../platform/access/projects.ts';
+import { openBucket } from '../../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { createLog } from '../../platform/log.ts';
+import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './project-record.ts';
 
 const log = createLog('silent');
 let nowMs = Date.UTC(2026, 0, 1);

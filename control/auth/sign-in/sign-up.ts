@@ -1,16 +1,16 @@
 // AuthService.SignUp: a new customer with a password.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { SignUpRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../customers/accounts.ts';
+import type { SignUpRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import type { Accounts } from '../../customers/accounts.ts';
 import {
   displayNameField,
   emailField,
   newPasswordField,
   optionalDisplayNameField,
-} from '../fields.ts';
-import type { Attempts } from './attempts.ts';
-import type { Passwords } from './passwords.ts';
+} from '../../fields.ts';
+import type { Attempts } from '../attempts.ts';
+import type { Passwords } from '../passwords.ts';
 import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {

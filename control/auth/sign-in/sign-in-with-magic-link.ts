@@ -2,14 +2,14 @@
 // for an address without an account, which has one as soon as the token comes back.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { MailSender } from '../../platform/mail/mail.ts';
-import type { Outbox } from '../../platform/mail/outbox.ts';
-import type { SignInWithMagicLinkRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
-import { magicLinkMail } from '../email/compose.ts';
-import { emailField, invalidArgument } from '../fields.ts';
-import type { Attempts } from './attempts.ts';
-import { type MagicLinks, magicLinkMinutes } from './magic-link.ts';
-import type { ProvenAddress } from './proven-address.ts';
+import type { MailSender } from '../../../platform/mail/mail.ts';
+import type { Outbox } from '../../../platform/mail/outbox.ts';
+import type { SignInWithMagicLinkRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import { emailField, invalidArgument } from '../../fields.ts';
+import { magicLinkMail } from '../../mail/compose.ts';
+import type { Attempts } from '../attempts.ts';
+import { type MagicLinks, magicLinkMinutes } from '../magic-link.ts';
+import type { ProvenAddress } from '../proven-address.ts';
 import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {

@@ -5,18 +5,18 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {
   SignInWithOAuthRequest,
   StartOAuthRequest,
-} from '../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { emailField, invalidArgument, requiredField } from '../fields.ts';
-import type { Attempts } from './attempts.ts';
+} from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import type { Accounts } from '../../customers/accounts.ts';
+import type { CustomerRecord } from '../../customers/customer.ts';
+import { emailField, invalidArgument, requiredField } from '../../fields.ts';
+import type { Attempts } from '../attempts.ts';
 import {
   challengeOf,
   newCodeVerifier,
   type OAuthProvider,
   type ProviderIdentity,
-} from './oauth-provider.ts';
-import type { ProvenAddress } from './proven-address.ts';
+} from '../oauth-provider.ts';
+import type { ProvenAddress } from '../proven-address.ts';
 import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface OAuthDeps {

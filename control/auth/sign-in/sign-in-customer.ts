@@ -1,9 +1,9 @@
 // The end of every way to sign in: a session of the customer, and the tokens that each way's answer carries.
 
-import type { Customer } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { type CustomerRecord, customerMessage } from '../customers/customer.ts';
-import { type AccessTokens, accessTokenSeconds } from './access-token.ts';
-import type { Sessions } from './session.ts';
+import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { type CustomerRecord, customerMessage } from '../../customers/customer.ts';
+import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
+import type { Sessions } from '../session.ts';
 
 /** The fields that all answers of AuthService with a session share. */
 export interface SignedIn {

@@ -2,15 +2,18 @@
 // forgotten. Processes that run meanwhile read both.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EmailProviderRecord, OrganizationRecord } from '../platform/access/organizations.ts';
-import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import type {
+  EmailProviderRecord,
+  OrganizationRecord,
+} from '../../platform/access/organizations.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import {
   addInstanceKey,
   dropOldInstanceKeys,
   type SecretBox,
-} from '../platform/secrets/secret-box.ts';
-import { changeRecord } from './change.ts';
-import { secretPurpose } from './email/sender.ts';
+} from '../../platform/secrets/secret-box.ts';
+import { changeRecord } from '../change.ts';
+import { secretPurpose } from '../mail/sender.ts';
 
 // A process may have sealed with the old key just before the new one came, and write the record just after a pass.
 const settleMs = 2_000;
