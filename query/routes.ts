@@ -9,12 +9,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
-import { deleteProfile } from './delete-profile.ts';
-import { getProfile, getProfileByExternalId } from './get-profile.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
-import { listActivity } from './list-activity.ts';
-import { listProfiles } from './list-profiles.ts';
+import { deleteProfile } from './profiles/delete-profile.ts';
+import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
+import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
 
 /** Who reads: authentication answers it before a handler runs. */

@@ -7,8 +7,8 @@ import {
   type ProfileActivitySummary,
   ProfileActivitySummarySchema,
   ProfileSchema,
-} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import type { JsonStandIns } from './json-codec.ts';
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { JsonStandIns } from '../json-codec.ts';
 
 /** What is stored of a profile, or made up of an anonymous one's events. */
 export interface StoredProfile {

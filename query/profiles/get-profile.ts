@@ -4,8 +4,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
-import { maxDistinctIdCodePoints } from '../platform/limits.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { maxDistinctIdCodePoints } from '../../platform/limits.ts';
 import {
   type GetByExternalIdRequest,
   type GetByExternalIdResponse,
@@ -13,12 +13,13 @@ import {
   type GetRequest,
   type GetResponse,
   GetResponseSchema,
-} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { createBindings } from './bindings.ts';
-import type { Deadline } from './deadline.ts';
-import { idBytesSql, mergedSql, nobodySql, profileIdSql } from './identity-sql.ts';
-import { invalidArgument } from './invalid-argument.ts';
-import type { JsonStandIns } from './json-codec.ts';
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { Deadline } from '../deadline.ts';
+import { createBindings } from '../filters/bindings.ts';
+import { idBytesSql, mergedSql, nobodySql, profileIdSql } from '../identity/identity-sql.ts';
+import { invalidArgument } from '../invalid-argument.ts';
+import type { JsonStandIns } from '../json-codec.ts';
+import { readRows, type Statement } from '../read-rows.ts';
 import {
   activitySql,
   fewRows,
@@ -31,7 +32,6 @@ import {
   type StoredActivity,
   type StoredProfile,
 } from './profile-message.ts';
-import { readRows, type Statement } from './read-rows.ts';
 
 // Far beyond the rows of one id, and what its events add up to.
 const maxRowCharacters = 4_194_304;

@@ -3,16 +3,16 @@
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { maxDistinctIdCodePoints, maxKindCharacters } from '../platform/limits.ts';
+import { maxDistinctIdCodePoints, maxKindCharacters } from '../../platform/limits.ts';
 import {
   type ListRequest,
   ListRequestSchema,
-} from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { type Bindings, createBindings } from './bindings.ts';
-import { decodeCursor, type Position } from './cursor.ts';
-import { filterCondition } from './filter.ts';
-import { idBytesSql, profileIdSql } from './identity-sql.ts';
-import { invalidArgument } from './invalid-argument.ts';
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { decodeCursor, type Position } from '../cursor.ts';
+import { type Bindings, createBindings } from '../filters/bindings.ts';
+import { filterCondition } from '../filters/filter.ts';
+import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 
 /** Events of a page where the request names no number, and at most. */
 export const defaultPageSize = 100;

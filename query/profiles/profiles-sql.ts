@@ -1,10 +1,10 @@
 // The statements behind a page of profiles. Those that Identify named and those that only events know are found by a
 // statement each, which answer the same columns in the same order.
 
-import type { Position } from './cursor.ts';
-import { idBytesSql, mergedIntoSql, nobodySql, ofProjectSql } from './identity-sql.ts';
+import type { Position } from '../cursor.ts';
+import { idBytesSql, mergedIntoSql, nobodySql, ofProjectSql } from '../identity/identity-sql.ts';
+import type { Statement } from '../read-rows.ts';
 import { latestSql } from './profile-message.ts';
-import type { Statement } from './read-rows.ts';
 
 export interface ProfilesPage {
   /** The placeholder of the project's id. */

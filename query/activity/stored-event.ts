@@ -7,17 +7,17 @@ import {
   autoColumns,
   type PropertyVariant,
   propertyMaps,
-} from '../platform/clickhouse/event-columns.ts';
+} from '../../platform/clickhouse/event-columns.ts';
 import {
   type PropertyValue,
   PropertyValueSchema,
-} from '../proto/gen/common/v1/property_value_pb.js';
+} from '../../proto/gen/common/v1/property_value_pb.js';
 import {
   type ActivityEvent,
   ActivityEventSchema,
-} from '../proto/gen/shared/activity/v1/activity_pb.js';
-import type { Position } from './cursor.ts';
-import type { JsonStandIns } from './json-codec.ts';
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { Position } from '../cursor.ts';
+import type { JsonStandIns } from '../json-codec.ts';
 
 /** SQL for a person's id in hex. A cookieless visitor is nobody: their events belong to no profile. */
 const profileIdSql = "if(cookieless, '', lower(hex(millraceProfileHash(project_id, distinct_id))))";

@@ -1,14 +1,14 @@
 // The rules of a property filter: which operator takes which values, and what it means. The SQL of the conditions is in
 // property-condition.ts.
 
-import { maxPropertyKeyCodePoints } from '../platform/limits.ts';
+import { maxPropertyKeyCodePoints } from '../../platform/limits.ts';
 import {
   FilterOperator,
   type PropertyFilter,
   PropertySource,
-} from '../proto/gen/common/v1/filter_pb.js';
+} from '../../proto/gen/common/v1/filter_pb.js';
+import { invalidArgument } from '../invalid-argument.ts';
 import type { Bindings } from './bindings.ts';
-import { invalidArgument } from './invalid-argument.ts';
 import { type Bound, type DecimalNumber, parseDecimal } from './numeric-range.ts';
 import {
   holds,

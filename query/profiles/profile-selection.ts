@@ -7,18 +7,22 @@ import {
   LogicalOperator,
   type PropertyFilter,
   PropertySource,
-} from '../proto/gen/common/v1/filter_pb.js';
+} from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type FilterGroup,
   type ListRequest,
   ListRequestSchema,
-} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { maxFilters, maxFilterValues, maxRequestTextBytes } from './activity-selection.ts';
-import type { Bindings } from './bindings.ts';
-import { decodeCursor, type Position } from './cursor.ts';
-import { checkPropertyName, comparison } from './filter.ts';
-import { invalidArgument } from './invalid-argument.ts';
-import { textComparisons, traitComparisons } from './profile-condition.ts';
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import {
+  maxFilters,
+  maxFilterValues,
+  maxRequestTextBytes,
+} from '../activity/activity-selection.ts';
+import { decodeCursor, type Position } from '../cursor.ts';
+import type { Bindings } from '../filters/bindings.ts';
+import { checkPropertyName, comparison } from '../filters/filter.ts';
+import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 
 export const maxFilterGroups = 50;
 

@@ -1,8 +1,9 @@
 // Which profiles a page has: the newest that meet a condition. Each way to find them looks at as few as it can, and
 // answers what a look at everybody would.
 
-import type { Bindings } from './bindings.ts';
-import type { Position } from './cursor.ts';
+import type { Position } from '../cursor.ts';
+import type { Bindings } from '../filters/bindings.ts';
+import type { Statement } from '../read-rows.ts';
 import { readProfile, type StoredProfile } from './profile-message.ts';
 import { always, type ProfileCondition } from './profile-selection.ts';
 import {
@@ -12,7 +13,6 @@ import {
   namedSql,
   type ProfilesPage,
 } from './profiles-sql.ts';
-import type { Statement } from './read-rows.ts';
 
 export interface PageQuery {
   /** The placeholder of the project's id. */

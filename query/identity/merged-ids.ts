@@ -1,10 +1,10 @@
 // Which of some profile ids are merged, and into whom: for reads that answer ids of events.
 
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
-import { createBindings } from './bindings.ts';
-import type { Deadline } from './deadline.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { Deadline } from '../deadline.ts';
+import { createBindings } from '../filters/bindings.ts';
+import { maxReadRows, readRows } from '../read-rows.ts';
 import { idBytesSql } from './identity-sql.ts';
-import { maxReadRows, readRows } from './read-rows.ts';
 
 const maxRowsCharacters = 1_048_576;
 

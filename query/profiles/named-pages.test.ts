@@ -2,11 +2,11 @@
 // changed in some way while pages are read.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FilterOperator } from '../proto/gen/common/v1/filter_pb.js';
-import type { ListResponse } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { startEngine } from '../test/engine.ts';
-import { type ReadService, startReadService } from '../test/read-service.ts';
-import { type StoredProfile, storeProfiles } from '../test/stored-profiles.ts';
+import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import type { ListResponse } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { startEngine } from '../../test/engine.ts';
+import { type ReadService, startReadService } from '../../test/read-service.ts';
+import { type StoredProfile, storeProfiles } from '../../test/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let service: ReadService;

@@ -2,7 +2,7 @@
 // a request holds, a property's name included, becomes text of the statement. Each condition is true or false for every
 // event, because no column is Nullable: NOT means all others.
 
-import { columnOfProperty, propertyMaps } from '../platform/clickhouse/event-columns.ts';
+import { columnOfProperty, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { Bindings } from './bindings.ts';
 import {
   doubleTextSql,

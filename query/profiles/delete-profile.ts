@@ -3,18 +3,18 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import type { ProfileQueue } from '../../platform/broker/profile-queue.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   type DeleteRequest,
   type DeleteResponse,
   DeleteResponseSchema,
-} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { createBindings } from './bindings.ts';
-import type { Deadline } from './deadline.ts';
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { Deadline } from '../deadline.ts';
+import { createBindings } from '../filters/bindings.ts';
+import { idBytesSql, profileIdSql, profileKeySql } from '../identity/identity-sql.ts';
+import { readRows } from '../read-rows.ts';
 import { findProfile } from './get-profile.ts';
-import { idBytesSql, profileIdSql, profileKeySql } from './identity-sql.ts';
-import { readRows } from './read-rows.ts';
 
 export interface DeleteProfileOptions {
   clickhouse: RowReader;

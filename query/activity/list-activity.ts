@@ -3,22 +3,22 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../platform/clock.ts';
 import {
   type ListRequest,
   type ListResponse,
   ListResponseSchema,
-} from '../proto/gen/shared/activity/v1/activity_pb.js';
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { encodeCursor } from '../cursor.ts';
+import type { Deadline } from '../deadline.ts';
+import type { Bindings } from '../filters/bindings.ts';
+import { eventsOfSql, idBytesSql, membersSql, rootSql } from '../identity/identity-sql.ts';
+import { mergedIds } from '../identity/merged-ids.ts';
+import type { JsonStandIns } from '../json-codec.ts';
+import { maxReadRows, type ReadBounds, readRows, type Statement } from '../read-rows.ts';
 import { type ActivitySelection, readSelection } from './activity-selection.ts';
-import type { Bindings } from './bindings.ts';
-import { encodeCursor } from './cursor.ts';
-import type { Deadline } from './deadline.ts';
-import { eventRowSql, readEventRow } from './event-row.ts';
-import { eventsOfSql, idBytesSql, membersSql, rootSql } from './identity-sql.ts';
-import type { JsonStandIns } from './json-codec.ts';
-import { mergedIds } from './merged-ids.ts';
-import { maxReadRows, type ReadBounds, readRows, type Statement } from './read-rows.ts';
+import { eventRowSql, readEventRow } from './stored-event.ts';
 import { newestFirst, type TimeWindow } from './time-windows.ts';
 
 // A page ends early where its events are large; its token leads on.

@@ -4,17 +4,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   type ListRequest,
   type ListResponse,
   ListResponseSchema,
-} from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { createBindings } from './bindings.ts';
-import { encodeCursor, type Position } from './cursor.ts';
-import type { Deadline } from './deadline.ts';
-import { idBytesSql, mergedIntoSql, ofProjectSql } from './identity-sql.ts';
-import type { JsonStandIns } from './json-codec.ts';
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { encodeCursor, type Position } from '../cursor.ts';
+import type { Deadline } from '../deadline.ts';
+import { createBindings } from '../filters/bindings.ts';
+import { idBytesSql, mergedIntoSql, ofProjectSql } from '../identity/identity-sql.ts';
+import type { JsonStandIns } from '../json-codec.ts';
+import { readRows, type Statement } from '../read-rows.ts';
 import {
   activitySql,
   profileMessage,
@@ -24,7 +25,6 @@ import {
 } from './profile-message.ts';
 import { findProfiles, type Read } from './profile-page.ts';
 import { readProfileSelection } from './profile-selection.ts';
-import { readRows, type Statement } from './read-rows.ts';
 
 export const pageSize = 100;
 /** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */
