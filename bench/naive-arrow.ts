@@ -20,7 +20,7 @@ import {
   type Vector,
   vectorFromArray,
 } from 'apache-arrow';
-import type { Event, Value } from '../demo/event.ts';
+import type { Event, Value } from '../demo/visits/event.ts';
 import { createAgentParser } from '../pipeline/enrich/user-agent.ts';
 import {
   autoColumns,

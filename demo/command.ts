@@ -1,7 +1,7 @@
 // What every command of the demo does at its edges: flags in, one sentence and exit code 1 where something is wrong.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { Refusal } from './client.ts';
+import { Refusal } from './sending/client.ts';
 
 /** Runs `main`; a Refusal ends as its one sentence on stderr, anything else as what it is. */
 export async function runCommand(name: string, main: () => Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../test/stack.ts';
-import { type Client, createClient } from './client.ts';
+import { type Client, createClient } from './sending/client.ts';
 
 const built = join(import.meta.dirname, '../dist/demo');
 const directory = mkdtempSync(join(tmpdir(), 'millrace-demo-'));

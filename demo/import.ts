@@ -2,16 +2,21 @@
 // with a private key. Reads the file as a stream; addresses stay on this machine.
 
 import { systemClock } from '../platform/clock.ts';
-import { readAccessLog } from './access-log.ts';
-import { type Client, createClient, Refusal } from './client.ts';
+import { readAccessLog } from './access-log/access-log.ts';
+import {
+  createMapper,
+  type MapperOptions,
+  type SkipReason,
+  skipReasons,
+} from './access-log/page-views.ts';
 import { readFlags, runCommand } from './command.ts';
-import type { Delivery } from './deliveries.ts';
-import type { Event } from './event.ts';
-import { findInstance, type Instance, instanceOptions } from './instance.ts';
-import { createMapper, type MapperOptions, type SkipReason, skipReasons } from './page-views.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
-import { type Sent, sendAll, waitUntilListed } from './send.ts';
+import { type Client, createClient, Refusal } from './sending/client.ts';
+import type { Delivery } from './sending/deliveries.ts';
+import { findInstance, type Instance, instanceOptions } from './sending/instance.ts';
+import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
+import type { Event } from './visits/event.ts';
 
 const usage =
   'npm run import -- access-log FILE [--url URL] [--private-key PRV] [--data DIR] [--hostname NAME] [--scheme https] ' +

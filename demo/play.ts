@@ -3,15 +3,15 @@
 
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../platform/clock.ts';
-import { type Client, createClient, Refusal } from './client.ts';
 import { readFlags, runCommand, wholeNumber } from './command.ts';
-import { deliveriesOf } from './deliveries.ts';
-import { findInstance, type Instance, instanceOptions } from './instance.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
-import { type Sent, sendAll, waitUntilListed } from './send.ts';
-import type { Visit } from './visit.ts';
-import { streamVisits } from './visitors.ts';
+import { type Client, createClient, Refusal } from './sending/client.ts';
+import { deliveriesOf } from './sending/deliveries.ts';
+import { findInstance, type Instance, instanceOptions } from './sending/instance.ts';
+import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
+import type { Visit } from './visits/visit.ts';
+import { streamVisits } from './visits/visitors.ts';
 
 const usage =
   'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';

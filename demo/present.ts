@@ -1,7 +1,7 @@
 // A profile and its events as lines that a person reads.
 
-import type { Profile, StoredEvent } from './client.ts';
-import { type Properties, valueText } from './event.ts';
+import type { Profile, StoredEvent } from './sending/client.ts';
+import { type Properties, valueText } from './visits/event.ts';
 
 const shownProperties = 5;
 const maxValueCharacters = 32;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../test/test-data.ts';
+import { hasTestData, testData } from '../../test/test-data.ts';
+import type { Event } from '../visits/event.ts';
 import { type LogLine, parseLogLine, readAccessLog } from './access-log.ts';
-import type { Event } from './event.ts';
 import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';
 
 const nowMs = Date.UTC(2026, 10, 20);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
+import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
+import { deliveriesOf } from '../sending/deliveries.ts';
 import { agents } from './agents.ts';
-import { deliveriesOf } from './deliveries.ts';
 import type { Event } from './event.ts';
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';

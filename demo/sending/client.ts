@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { Properties } from './event.ts';
+import type { Properties } from '../visits/event.ts';
 
 /** What went wrong, in a sentence for the person at the terminal. */
 export class Refusal extends Error {}

@@ -1,8 +1,8 @@
 // Which events travel in one request: a page sends its visit with a public key, the shop's server collects what it
 // knows of many visits and sends that with a private one.
 
-import type { Event } from './event.ts';
-import type { Visit } from './visit.ts';
+import type { Event } from '../visits/event.ts';
+import type { Visit } from '../visits/visit.ts';
 
 export interface Delivery {
   credential: 'public' | 'private';

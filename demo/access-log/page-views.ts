@@ -8,9 +8,9 @@ import {
   maxOccurTimeAheadMs,
   maxStringValueCodePoints,
   minOccurTimeMs,
-} from '../platform/limits.ts';
+} from '../../platform/limits.ts';
+import { bool, type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './access-log.ts';
-import { bool, type Event, int, type Properties, rfc3339, text } from './event.ts';
 
 /** Why a line is no page view. */
 export const skipReasons = ['method', 'status', 'asset', 'time'] as const;

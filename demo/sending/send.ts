@@ -2,9 +2,9 @@
 // until what was sent can be read.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Event, rfc3339 } from '../visits/event.ts';
 import { type Client, Refusal } from './client.ts';
 import type { Delivery } from './deliveries.ts';
-import { type Event, rfc3339 } from './event.ts';
 import type { Instance } from './instance.ts';
 
 export interface SendOptions {
