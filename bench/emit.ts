@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { slotProperties } from '../pipeline/enrich/event-row.ts';
 import * as limits from '../platform/limits.ts';
-import { ColumnScanner } from '../proto/wire/column-scanner.ts';
-import { createScanner, type Scanner } from '../proto/wire/scanner.ts';
+import { ColumnScanner } from '../proto/wire/scanner/column-scanner.ts';
+import { createScanner, type Scanner } from '../proto/wire/scanner/scanner.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
 import { type Bench, check } from './bench.ts';
 import { makeBodies, type Size, sizes } from './bodies.ts';

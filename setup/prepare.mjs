@@ -110,7 +110,7 @@ export function build() {
     fail('the build failed: its message is above');
   }
   const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations'];
-  for (const asset of [...assets, 'proto/wire/scanner.wasm', 'proto/wire/lz4.wasm']) {
+  for (const asset of [...assets, 'proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm']) {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }
   writeFileSync(join(next, stampName), wanted);

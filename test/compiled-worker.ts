@@ -20,7 +20,7 @@ import { root } from './source-tree.ts';
 /** Folders whose sources end up in the worker. */
 const folders = ['pipeline', 'platform', 'proto/wire'];
 /** What the worker reads beside its sources. */
-const modules = ['proto/wire/scanner.wasm', 'proto/wire/lz4.wasm'];
+const modules = ['proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm'];
 
 /** Path of the compiled pipeline/build/worker.ts, as new as its sources. */
 export function compiledWorker(): string {

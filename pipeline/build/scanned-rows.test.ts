@@ -6,7 +6,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import { makeBodies, sizes } from '../../bench/bodies.ts';
 import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
-import { Mutants } from '../../proto/wire/scanner-mutants.ts';
+import { Mutants } from '../../test/harness/requests/scanner-mutants.ts';
 import { BatchBuilder } from './build-batch.ts';
 import type { BatchIds, BuiltBatch, Messages, Verdict } from './thread-messages.ts';
 

@@ -4,8 +4,8 @@
 import { isUtf8 } from 'node:buffer';
 import { autoColumns } from '../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../platform/limits.ts';
-import { ColumnScanner } from '../../proto/wire/column-scanner.ts';
 import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';
+import { ColumnScanner } from '../../proto/wire/scanner/column-scanner.ts';
 import { wellKnownKinds } from '../../proto/wire/well-known-kinds.ts';
 import type { ScannedColumns } from '../columns/record-batch.ts';
 import { CellEnrichment } from '../enrich/cached-steps.ts';

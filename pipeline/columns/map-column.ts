@@ -1,7 +1,7 @@
 // The growable column of maps from dictionary keys to values of one type.
 
 import { type Data, type DataType, Field, Map_, makeData, Struct } from 'apache-arrow';
-import type { MapViews } from '../../proto/wire/column-views.ts';
+import type { MapViews } from '../../proto/wire/scanner/column-views.ts';
 import type { PropertyScalar } from '../enrich/event-row.ts';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 import { type CellPlaces, DictionaryColumn, type TextDictionary } from './dictionary-column.ts';

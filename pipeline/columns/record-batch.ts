@@ -19,7 +19,7 @@ import {
   type PropertyVariant,
   propertyMaps,
 } from '../../platform/clickhouse/event-columns.ts';
-import type { ColumnViews, TextViews } from '../../proto/wire/column-views.ts';
+import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { EventRow } from '../enrich/event-row.ts';
 import { BoolColumn, type ColumnBuffer, Float64Column, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';

@@ -1,7 +1,7 @@
 // The growable column of plain text.
 
 import { type Data, makeData, Utf8 } from 'apache-arrow';
-import type { TextViews } from '../../proto/wire/column-views.ts';
+import type { TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { PropertyScalar } from '../enrich/event-row.ts';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 

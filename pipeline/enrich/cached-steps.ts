@@ -2,9 +2,9 @@
 // its outcome, so that the steps run once for each such set of rows, on a row that stands for it. The scanner's module
 // knows the outcomes and gives them to the rows; here is what is worked out for those that it does not know.
 
-import { type AddedProperty, mapVariants } from '../../proto/wire/added-property.ts';
-import type { Outcome } from '../../proto/wire/cell-outcomes.ts';
-import type { ColumnScanner } from '../../proto/wire/column-scanner.ts';
+import { type AddedProperty, mapVariants } from '../../proto/wire/scanner/added-property.ts';
+import type { Outcome } from '../../proto/wire/scanner/cell-outcomes.ts';
+import type { ColumnScanner } from '../../proto/wire/scanner/column-scanner.ts';
 import { EventRow, findSlot, type PropertyScalar } from './event-row.ts';
 import { putOfRow, putOfSender, type Sender, strippedBits, textsRead } from './steps.ts';
 import type { Agent } from './user-agent.ts';

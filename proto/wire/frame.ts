@@ -7,7 +7,7 @@
 // Integers are little-endian. `rawLength` is the payload's length before compression, which is 0 for none and 1 for one
 // LZ4 block.
 
-import { createLz4, type Lz4 } from './lz4.ts';
+import { createLz4, type Lz4 } from './lz4/lz4.ts';
 
 /** Where the caller is, as far as the CDN or the city database tells. */
 export interface Location {

@@ -3,8 +3,8 @@
 // scanner is held to, and the way of a body that it has no room for.
 
 import * as limits from '../../../platform/limits.ts';
-import { blankRanges, createScanner } from '../../../proto/wire/scanner.ts';
-import type { ScannerRefusal } from '../../../proto/wire/scanner-verdict.ts';
+import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
+import type { ScannerRefusal } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 import { type BodyContext, type ReadBody, readJsonBody, sized } from './readable-body.ts';
 

@@ -1,0 +1,130 @@
+// The regions of memory that columns grow in, below the bodies. Each has room for as much as is checked before a body
+// is read, so that nothing is checked while it is.
+
+import {
+  maps,
+  maxExtras,
+  outcomeRoomBytes,
+  regionCookieless,
+  regionDistinctBytes,
+  regionDistinctEnds,
+  regionEntries,
+  regionEventIds,
+  regionExtras,
+  regionHeap,
+  regionKinds,
+  regionMapEnds,
+  regionMapKeys,
+  regionMapValues,
+  regionOutcomes,
+  regionOutcomeTable,
+  regionPresent,
+  regionScratch,
+  regionSessionIds,
+  regionStringBytes,
+  regions,
+  regionTable,
+  regionTexts,
+  regionTimes,
+  scratchBytes,
+  textColumns,
+} from './column-layout.ts';
+import { bodyBase } from '../layout.ts';
+
+/** The shortest property is `"k":{"intValue":0}` and its comma. */
+const bytesPerProperty: usize = 16;
+/** A power of two; at least half of them stay free. */
+export const outcomeSlots: usize = 131_072;
+
+const addresses: usize = memory.data(256, 16);
+
+let next: usize = 0;
+let rowRoom: usize = 0;
+let byteRoom: usize = 0;
+let entryRoom: usize = 0;
+
+/** Where a region begins. */
+@inline
+export function regionOf(region: i32): usize {
+  return load<u32>(addresses + ((<usize>region) << 2));
+}
+
+/** Rows that there is room for. */
+export function roomForRows(): usize {
+  return rowRoom;
+}
+
+/** Bytes of texts of one sort that there is room for. */
+export function roomForBytes(): usize {
+  return byteRoom;
+}
+
+/** Entries of a map, or interned texts, that there is room for. */
+export function roomForEntries(): usize {
+  return entryRoom;
+}
+
+/** The most properties that a body of `length` bytes can hold. */
+export function mostProperties(length: usize): usize {
+  return length / bytesPerProperty;
+}
+
+/** Slots of the table of interned texts: a power of two, at least twice as many as texts. */
+export function tableSlots(): usize {
+  return (<usize>1) << (33 - clz(<u32>entryRoom));
+}
+
+/** Lays the regions out for this many rows and bytes of bodies; answers where bodies may begin, 0 without memory. */
+export function layRegions(maxRows: usize, maxBytes: usize): usize {
+  rowRoom = maxRows;
+  byteRoom = maxBytes;
+  entryRoom = mostProperties(maxBytes) + maxRows * <usize>maxExtras;
+  next = bodyBase;
+  put(regionEventIds, 16 * maxRows);
+  put(regionSessionIds, 16 * maxRows);
+  put(regionTimes, 8 * maxRows);
+  put(regionCookieless, maxRows);
+  put(regionKinds, 4 * maxRows);
+  put(regionPresent, 4 * maxRows);
+  put(regionDistinctEnds, 4 * (maxRows + 1));
+  put(regionDistinctBytes, maxBytes);
+  for (let column = 0; column < textColumns; column++) put(regionTexts + column, 4 * maxRows);
+  for (let map = 0; map < maps; map++) {
+    put(regionMapEnds + map, 4 * (maxRows + 1));
+    put(regionMapKeys + map, 4 * entryRoom);
+    put(regionMapValues + map, 8 * (entryRoom + 1));
+  }
+  put(regionStringBytes, maxBytes);
+  put(regionEntries, 16 * entryRoom);
+  put(regionHeap, maxBytes);
+  put(regionTable, 8 * tableSlots());
+  put(regionExtras, 24 * <usize>maxExtras);
+  put(regionScratch, scratchBytes);
+  put(regionOutcomes, outcomeRoomBytes);
+  put(regionOutcomeTable, 4 * outcomeSlots);
+  const pages = <i32>((next + 0xffff) >> 16) - memory.size();
+  if (pages > 0 && memory.grow(pages) < 0) return 0;
+  return next;
+}
+
+/** Sixteen bytes and more after each region, because copies go sixteen bytes a step. */
+function put(region: i32, bytes: usize): void {
+  store<u32>(addresses + ((<usize>region) << 2), <u32>next);
+  next = (next + bytes + 32 + 15) & ~15;
+}
+
+/** Not a region: keeps the number of them and the table of their addresses together. */
+export function regionsFit(): bool {
+  return regions * 4 <= 256;
+}
+
+/** Copies at least `length` bytes, up to 15 more. */
+@inline
+export function copyOver(to: usize, from: usize, length: usize): void {
+  const end = to + length;
+  while (to < end) {
+    v128.store(to, v128.load(from));
+    to += 16;
+    from += 16;
+  }
+}

@@ -1,0 +1,195 @@
+// One event: its members in any order, each judged as it is read; event-slots.ts keeps what is found.
+
+import { closeBrace, colon, comma, openBrace, quote, skipSpace } from '../text/characters.ts';
+import {
+  fieldAutoProperties,
+  fieldCookieless,
+  fieldDistinctId,
+  fieldEvent,
+  fieldEventId,
+  fieldKind,
+  fieldOccurTime,
+  fieldSessionId,
+  ruleEventObject,
+  ruleIdentityRequired,
+  ruleMustBeBoolean,
+  ruleMustBeString,
+  ruleNone,
+  ruleRequired,
+  ruleTimeAhead,
+  ruleTimeEarly,
+  ruleTimestamp,
+} from '../codes.ts';
+import { countCookieless } from './cookieless-days.ts';
+import {
+  eventIsCookieless,
+  markSet,
+  noteMember,
+  putCookieless,
+  putMap,
+  putPlace,
+  putRule,
+  putText,
+  resetSlots,
+  settle,
+} from './event-slots.ts';
+import { hasFault, putFault } from '../faults.ts';
+import { distinctIdRule, kindRule, uuidRule } from './identity.ts';
+import { noteIp } from './ip-ranges.ts';
+import { limitMinTimeMs } from '../layout.ts';
+import { eventMember, isIp, nameMask } from './names.ts';
+import { checkOfEventOnce, markOfEvent, namesTop, pushEntry } from '../text/open-names.ts';
+import { mapRule, scanProperties } from '../property/properties.ts';
+import { lastTextEnd, scanText } from '../text/scan-string.ts';
+import { noTime, scanTime } from '../text/scan-time.ts';
+import { isUuid } from '../text/scan-uuid.ts';
+import { skipValue } from '../text/skip-value.ts';
+
+/** Open objects and arrays around the members of an event. */
+const depth: usize = 3;
+
+let latestMs: i64 = 0;
+let occurTimeMs: i64 = 0;
+
+/** Sets the last moment at which an event may have occurred. */
+export function setLatestMs(ms: i64): void {
+  latestMs = ms;
+}
+
+/** The moment of the event read last. */
+export function eventTimeMs(): i64 {
+  return occurTimeMs;
+}
+
+/**
+ * The position after event `index` at `p`; 0 where it is no JSON. The entries of its maps stay on the stack of names,
+ * for the caller to drop.
+ */
+export function scanEvent(p: usize, index: i32): usize {
+  const base = namesTop();
+  const start = p;
+  if (load<u8>(p) !== openBrace) {
+    if (!hasFault()) putFault(ruleEventObject, fieldEvent, index, p);
+    return skipValue(p, 2);
+  }
+  resetSlots();
+  let unknown = 0;
+  p = skipSpace(p + 1);
+  if (load<u8>(p) !== closeBrace) {
+    while (true) {
+      if (load<u8>(p) !== quote) return 0;
+      const name = p + 1;
+      p = scanText(name);
+      if (p === 0) return 0;
+      const length = lastTextEnd() - name;
+      p = skipSpace(p + 1);
+      if (load<u8>(p) !== colon) return 0;
+      p = skipSpace(p + 1);
+      const member = eventMember(name, length);
+      if (member === 0) {
+        p = skipUnknown(name, length, p);
+        unknown++;
+      } else {
+        noteMember(member, name);
+        p = scanField(member & nameMask, p);
+      }
+      if (p === 0) return 0;
+      p = skipSpace(p);
+      if (load<u8>(p) !== comma) break;
+      p = skipSpace(p + 1);
+    }
+    if (load<u8>(p) !== closeBrace) return 0;
+  }
+  if (!hasFault()) settle(index, start);
+  if (eventIsCookieless() && !hasFault()) countCookieless(occurTimeMs);
+  return unknown > 1 && !checkOfEventOnce(base) ? 0 : p + 1;
+}
+
+function skipUnknown(name: usize, length: usize, p: usize): usize {
+  if (!pushEntry(name, length)) return 0;
+  markOfEvent();
+  const end = skipValue(p, depth);
+  if (end !== 0 && isIp(name, length)) noteIp(p, end);
+  return end;
+}
+
+function scanField(field: i32, p: usize): usize {
+  // null: as if it were not there.
+  if (load<u32>(p) === 0x6c6c756e) return p + 4;
+  if (field >= fieldAutoProperties) {
+    putPlace(field, p);
+    return field === fieldCookieless ? scanCookieless(p) : scanMap(field, p);
+  }
+  if (load<u8>(p) !== quote) {
+    putPlace(field, p);
+    markSet(field);
+    putRule(field, field === fieldOccurTime ? ruleTimestamp : ruleMustBeString);
+    return skipValue(p, depth);
+  }
+  const start = p + 1;
+  const plainEnd = endOfPlain(field, start);
+  if (plainEnd !== 0) {
+    putText(field, start, plainEnd, ruleNone);
+    return plainEnd + 1;
+  }
+  const end = scanText(start);
+  if (end === 0) return 0;
+  putText(field, start, lastTextEnd(), textRule(field, start, lastTextEnd()));
+  return end + 1;
+}
+
+/**
+ * The closing quote of a UUID or a moment as nearly all are written; 0 where it is none, or the field is another.
+ * What passes here was looked at byte by byte, so it need not be read as a string first.
+ */
+function endOfPlain(field: i32, start: usize): usize {
+  if (field === fieldEventId || field === fieldSessionId) {
+    if (load<u8>(start + 36) !== quote || !isUuid(start)) return 0;
+    markSet(field);
+    return start + 36;
+  }
+  if (field !== fieldOccurTime || load<u8>(start + 24) !== quote) return 0;
+  return occurTimeRule(start, start + 24) === ruleNone ? start + 24 : 0;
+}
+
+function textRule(field: i32, start: usize, end: usize): i32 {
+  switch (field) {
+    case fieldEventId:
+      return start === end ? ruleRequired : uuidRule(start, end);
+    case fieldKind:
+      return start === end ? ruleRequired : kindRule(start, end);
+    case fieldDistinctId:
+      if (start === end) return ruleIdentityRequired;
+      markSet(field);
+      return distinctIdRule(start, end);
+    case fieldSessionId:
+      markSet(field);
+      return uuidRule(start, end);
+    default:
+      return occurTimeRule(start, end);
+  }
+}
+
+function occurTimeRule(start: usize, end: usize): i32 {
+  occurTimeMs = scanTime(start, end);
+  if (occurTimeMs === noTime) return ruleTimestamp;
+  if (occurTimeMs < <i64>load<f64>(limitMinTimeMs)) return ruleTimeEarly;
+  return occurTimeMs > latestMs ? ruleTimeAhead : ruleNone;
+}
+
+function scanCookieless(p: usize): usize {
+  const word = load<u32>(p);
+  const isTrue = word === 0x65757274;
+  putCookieless(isTrue);
+  if (isTrue) return p + 4;
+  if (word === 0x736c6166 && load<u8>(p + 4) === 0x65) return p + 5;
+  putRule(fieldCookieless, ruleMustBeBoolean);
+  return skipValue(p, depth);
+}
+
+function scanMap(field: i32, p: usize): usize {
+  const base = namesTop();
+  p = scanProperties(p, field === fieldAutoProperties);
+  putMap(field, mapRule(), base, namesTop());
+  return p;
+}

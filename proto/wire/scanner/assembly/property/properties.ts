@@ -1,0 +1,163 @@
+// The two maps of properties of an event: their keys, their size, their values. The entries stay on the stack of
+// names until the event is settled, because what a kind asks of its properties is known only when all of it was read.
+
+import {
+  closeBrace,
+  colon,
+  comma,
+  dollar,
+  isDigit,
+  openBrace,
+  quote,
+  skipSpace,
+  zero,
+} from '../text/characters.ts';
+import {
+  ruleAutoKeyPrefix,
+  ruleCustomKeyPrefix,
+  ruleNone,
+  rulePropertiesCount,
+  rulePropertiesObject,
+  rulePropertyKeyLength,
+  variantNone,
+} from '../codes.ts';
+import { heldEndOf, heldRule, heldRuleVariant, heldStartOf, heldVariantOf } from './held-value.ts';
+import { noteIp } from '../event/ip-ranges.ts';
+import { flagBotSignal, limitKeyCodePoints, limitProperties, resultFlags } from '../layout.ts';
+import { isBotSignal, isIp } from '../event/names.ts';
+import { checkNamesOnce, entryBytes, namesTop, pushName } from '../text/open-names.ts';
+import { scanProperty } from './property.ts';
+import { isLongerThan } from '../text/scan-string.ts';
+import { skipValue } from '../text/skip-value.ts';
+
+/** Names that are array indices come first when an object is walked, in their own order; all others follow. */
+const afterIndices: u64 = 0x1_0000_0000;
+
+let rule: i32 = 0;
+let ruleOrder: u64 = 0;
+let keyStart: usize = 0;
+let keyEnd: usize = 0;
+let keyVariant: i32 = 0;
+
+/** The rule that the map read last breaks, or `ruleNone`. */
+export function mapRule(): i32 {
+  return rule;
+}
+
+/** The key that it is about, as it stands in the body; `mapKeyEnd` is 0 where it is the map as a whole. */
+export function mapKeyStart(): usize {
+  return keyStart;
+}
+
+export function mapKeyEnd(): usize {
+  return keyEnd;
+}
+
+export function mapKeyVariant(): i32 {
+  return keyVariant;
+}
+
+/** The position after the map at `p`; 0 where it is no JSON. Its entries are the top of the stack of names. */
+export function scanProperties(p: usize, isAuto: bool): usize {
+  rule = ruleNone;
+  keyEnd = 0;
+  keyVariant = variantNone;
+  if (load<u8>(p) !== openBrace) {
+    rule = rulePropertiesObject;
+    return skipValue(p, 3);
+  }
+  const base = namesTop();
+  p = skipSpace(p + 1);
+  if (load<u8>(p) === closeBrace) return p + 1;
+  while (true) {
+    if (load<u8>(p) !== quote) return 0;
+    const start = p + 1;
+    p = pushName(start);
+    if (p === 0) return 0;
+    const end = p - 1;
+    const entry = namesTop() - entryBytes;
+    p = skipSpace(p);
+    if (load<u8>(p) !== colon) return 0;
+    const value = skipSpace(p + 1);
+    p = scanProperty(value);
+    if (p === 0) return 0;
+    store<u32>(entry, <u32>heldStartOf(), 12);
+    store<u32>(entry, <u32>heldEndOf(), 16);
+    store<u32>(entry, <u32>heldVariantOf(), 20);
+    judge(entry, end, base, isAuto);
+    if (isAuto) noteServerOnly(entry, value, p);
+    p = skipSpace(p);
+    if (load<u8>(p) !== comma) break;
+    p = skipSpace(p + 1);
+  }
+  if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
+  if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) judgeCount(base);
+  return p + 1;
+}
+
+/** `end` is where the key ends in the body. */
+function judge(entry: usize, end: usize, base: usize, isAuto: bool): void {
+  const start = <usize>load<u32>(entry);
+  const length = <usize>load<u32>(entry, 4);
+  let broken = heldRule();
+  const variant = heldRuleVariant();
+  const hasDollar = load<u8>(start) === dollar;
+  if (hasDollar !== isAuto) broken = isAuto ? ruleAutoKeyPrefix : ruleCustomKeyPrefix;
+  else if (length === 0 || isLongerThan(start, start + length, load<i32>(limitKeyCodePoints))) {
+    broken = rulePropertyKeyLength;
+  } else {
+    if (broken !== ruleNone) note(broken, orderOf(entry, base), start, end, variant);
+    return;
+  }
+  note(broken, orderOf(entry, base), start, end, variantNone);
+}
+
+function note(broken: i32, order: u64, start: usize, end: usize, variant: i32): void {
+  if (rule !== ruleNone && ruleOrder < order) return;
+  rule = broken;
+  ruleOrder = order;
+  keyStart = start;
+  keyEnd = end;
+  keyVariant = variant;
+}
+
+function noteServerOnly(entry: usize, value: usize, end: usize): void {
+  const start = <usize>load<u32>(entry);
+  const length = <usize>load<u32>(entry, 4);
+  if (isIp(start, length)) noteIp(value, end);
+  else if (isBotSignal(start, length)) {
+    store<u32>(resultFlags, load<u32>(resultFlags) | flagBotSignal);
+  }
+}
+
+/** Too many entries is what is wrong, unless something is that would be met before, or at, the first one too many. */
+function judgeCount(base: usize): void {
+  const most = load<i32>(limitProperties);
+  if (rule !== ruleNone) {
+    let before: i32 = 0;
+    const end = namesTop();
+    for (let entry = base; entry < end; entry += entryBytes) {
+      if (orderOf(entry, base) < ruleOrder) before++;
+    }
+    if (before < most) return;
+    if (before === most && (rule === ruleAutoKeyPrefix || rule === ruleCustomKeyPrefix)) return;
+  }
+  rule = rulePropertiesCount;
+  keyEnd = 0;
+  keyVariant = variantNone;
+}
+
+/** When an entry is met by who walks the object as JavaScript does. */
+function orderOf(entry: usize, base: usize): u64 {
+  const start = <usize>load<u32>(entry);
+  const length = <usize>load<u32>(entry, 4);
+  const place = afterIndices + <u64>(entry - base);
+  if (length === 0 || length > 10) return place;
+  if (load<u8>(start) === zero && length > 1) return place;
+  let index: u64 = 0;
+  for (let p = start; p < start + length; p++) {
+    if (!isDigit(load<u8>(p))) return place;
+    index = index * 10 + (load<u8>(p) - zero);
+  }
+  return index < 0xffff_ffff ? index : place;
+}

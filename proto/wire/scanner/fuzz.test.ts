@@ -1,0 +1,161 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { newTally } from '../../../ingest/validation/event-fields.ts';
+import { checkRequest } from '../../../ingest/validation/event-rules.ts';
+import { checkText } from '../../../ingest/validation/text/request-text.ts';
+import * as limits from '../../../platform/limits.ts';
+import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
+import { hasTestData, testData } from '../../../test/test-data.ts';
+import { wellKnownKinds } from '../well-known-kinds.ts';
+import { bodyBase, wellKnownTable } from './assembly/layout.ts';
+import { instantiateScanner } from './module.ts';
+import { createScanner } from './scanner.ts';
+
+const now = Date.UTC(2026, 10, 20, 12);
+/** A day of receipt begins and ends with these. */
+const receiveTimes = [now, now, Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 20) - 1];
+const scanner = createScanner(limits, wellKnownKinds);
+/** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner/fuzz.test.ts` tries millions. */
+const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
+const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? 1);
+
+/** The verdict of the readable rules: what only the text shows comes first. */
+function readable(body: Buffer, receiveTimeMs: number): object {
+  const whole = (rule: string): object => ({ index: -1, field: 'body', rule });
+  if (!isUtf8(body)) return whole('body_utf8');
+  const text = body.toString('utf8');
+  let request: unknown;
+  try {
+    request = JSON.parse(text);
+  } catch {
+    return whole('body_json');
+  }
+  const tally = newTally();
+  const broken = checkRequest(request, receiveTimeMs, tally);
+  const violation = checkText(text, 'typed') ?? broken;
+  return violation ?? { ...tally };
+}
+
+function scanned(body: Buffer, receiveTimeMs: number): object {
+  const verdict = scanner.validate(body, receiveTimeMs);
+  if (verdict.kind === 'ok') {
+    const { kind, ipRanges, hasBotSignal, hasNumericInt, hasStringDouble, ...tally } = verdict;
+    return tally;
+  }
+  const { kind, offset, ...violation } = verdict;
+  expect(offset).toBeLessThanOrEqual(body.length);
+  return violation;
+}
+
+function disagreement(body: Buffer, receiveTimeMs = now): string | undefined {
+  const want = JSON.stringify(sorted(readable(body, receiveTimeMs)));
+  const have = JSON.stringify(sorted(scanned(body, receiveTimeMs)));
+  return want === have ? undefined : `${body.toString('base64')}\n want ${want}\n have ${have}`;
+}
+
+function sorted(verdict: object): [string, unknown][] {
+  return Object.entries(verdict).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+describe('the scanner and the readable rules', () => {
+  it(
+    `say the same of mutants for ${seconds} s: verdict, index, field, rule, counts`,
+    () => {
+      const mutants = new Mutants(seed);
+      const end = performance.now() + seconds * 1_000;
+      const found: string[] = [];
+      let bodies = 0;
+      let valid = 0;
+      const counted = new Set<string>();
+      while (performance.now() < end && found.length < 5) {
+        const body = mutants.body();
+        for (const tried of [
+          body,
+          mutants.mutate(body),
+          mutants.mutate(body),
+          mutants.mutate(body),
+        ]) {
+          const receiveTimeMs = receiveTimes[(bodies >> 2) % receiveTimes.length] ?? now;
+          const difference = disagreement(tried, receiveTimeMs);
+          if (difference !== undefined) found.push(difference);
+          const verdict = scanner.validate(tried, receiveTimeMs);
+          if (verdict.kind === 'ok') {
+            valid++;
+            for (const [name, value] of Object.entries(verdict)) if (value) counted.add(name);
+          }
+          bodies++;
+        }
+      }
+      expect(found).toEqual([]);
+      expect(bodies).toBeGreaterThan(2_000);
+      expect(valid).toBeGreaterThan(bodies / 100);
+      for (const name of ['cookieless', 'cookielessToday', 'cookielessYesterday']) {
+        expect(counted).toContain(name);
+      }
+      expect(counted).toContain('cookielessAtMidnight');
+    },
+    (seconds + 60) * 1_000,
+  );
+
+  it.runIf(hasTestData)('say the same of the cases of others, at every place', () => {
+    const found: string[] = [];
+    const lines = readFileSync(testData('json-parsing.jsonl'), 'utf8').trim().split('\n');
+    for (const line of lines) {
+      const { bytes, expect: expected, name } = JSON.parse(line);
+      const value = Buffer.from(bytes, 'base64');
+      const around = (head: string, tail: string): Buffer =>
+        Buffer.concat([Buffer.from(head), value, Buffer.from(tail)]);
+      for (const body of [
+        value,
+        around('{"x":', '}'),
+        around('{"events":', '}'),
+        around('{"events":[', ']}'),
+        around('{"events":[{"x":', '}]}'),
+      ]) {
+        const difference = disagreement(body);
+        if (difference !== undefined) found.push(`${name}: ${difference}`);
+      }
+      const verdict = scanner.validate(around('{"x":', '}'), now);
+      if (expected === 'reject' && verdict.kind === 'ok') found.push(`${name}: accepted`);
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the memory of the scanner', () => {
+  it('is left alone outside the body, whatever the body is', () => {
+    const module = instantiateScanner(limits, wellKnownKinds);
+    const reserve = module.exported('reserve');
+    const scan = module.exported('scan');
+    const tables = (): Buffer => Buffer.from(module.memory.buffer, wellKnownTable, 12_000);
+    const before = Buffer.from(tables());
+    const mutants = new Mutants(seed + 1);
+    for (let round = 0; round < 3_000; round++) {
+      const body = mutants.mutate(mutants.body());
+      reserve(body.length);
+      const behind = bodyBase + body.length + 64;
+      const memory = new Uint8Array(module.memory.buffer);
+      memory.set(body, bodyBase);
+      scan(body.length, now);
+      // A body that ends at its last byte was never read past its padding: what lies there is not part of it.
+      const verdict = new Int32Array(module.memory.buffer).slice(16, 30);
+      new Uint8Array(module.memory.buffer).set(body, bodyBase);
+      new Uint8Array(module.memory.buffer).fill(round, behind, behind + 4_096);
+      scan(body.length, now);
+      expect(new Int32Array(module.memory.buffer).slice(16, 30)).toEqual(verdict);
+    }
+    expect(Buffer.compare(tables(), before)).toBe(0);
+    expect(module.memory.buffer.byteLength).toBeLessThan(16 << 20);
+  });
+
+  it('holds a hostile body of 8 MiB in a bounded multiple of it', () => {
+    const names = Array.from({ length: 800_000 }, (_, index) => `"${index.toString(36)}":0`);
+    const wide = Buffer.from(`{"x":{${names.join(',')}}}`);
+    const deep = Buffer.alloc(8 << 20, '[');
+    const open = Buffer.from('{"x":'.repeat(1 << 20));
+    expect(scanner.validate(wide, now)).toMatchObject({ kind: 'ok' });
+    expect(scanner.validate(deep, now)).toMatchObject({ rule: 'body_json' });
+    expect(scanner.validate(open, now)).toMatchObject({ rule: 'body_json' });
+  });
+});
