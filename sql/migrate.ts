@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ClickHouseError } from '@clickhouse/client';
 import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../platform/log.ts';
-import { tokenize } from './engine/tokens.ts';
+import { tokenize } from './engine/statement/tokens.ts';
 
 const unknownDatabase = '81';
 /** The first version whose Arrow reader takes UUIDs as 16 bytes (ClickHouse pull request 99521). */

@@ -100,8 +100,9 @@ export function memoryKiB(pid: number): number {
 export function compiledEngine(): string {
   const sources = join(root, 'sql', 'engine');
   const hash = createHash('sha256').update(readFileSync(join(root, 'tsconfig.json')));
-  for (const name of readdirSync(sources).sort()) {
-    if (!name.endsWith('.test.ts')) hash.update(name).update(readFileSync(join(sources, name)));
+  for (const name of readdirSync(sources, { encoding: 'utf8', recursive: true }).sort()) {
+    if (name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      hash.update(name).update(readFileSync(join(sources, name)));
   }
   const cache = join(root, 'node_modules', '.cache', 'millrace');
   const built = join(cache, `engine-${hash.digest('hex').slice(0, 16)}`);

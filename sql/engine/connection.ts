@@ -3,7 +3,7 @@
 
 import { Session } from 'chdb';
 import { toEngineError } from './errors.ts';
-import { quoteString } from './parameters.ts';
+import { quoteString } from './statement/parameters.ts';
 
 export interface Scope {
   settings: ReadonlyMap<string, string>;

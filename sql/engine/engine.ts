@@ -7,7 +7,7 @@ import { Connection, type Scope } from './connection.ts';
 import { Connections } from './connections.ts';
 import { EngineError, toEngineError, tooMany } from './errors.ts';
 import { ResultPipe } from './result-pipe.ts';
-import type { Statement } from './statement.ts';
+import type { Statement } from './statement/statement.ts';
 import { clearDirectory, withUpload } from './upload.ts';
 
 export interface ResultSink {

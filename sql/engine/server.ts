@@ -5,10 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Engine } from './engine.ts';
 import { EngineError, exceptionLine, statusFor, toEngineError } from './errors.ts';
-import { bindParameters } from './parameters.ts';
 import { bodyOf, dataOf, type EngineRequest, readRequest, readText } from './request.ts';
 import { ResultResponse } from './result-response.ts';
-import { readStatement, type Statement } from './statement.ts';
+import { bindParameters } from './statement/parameters.ts';
+import { readStatement, type Statement } from './statement/statement.ts';
 
 // As many parameters as a ClickHouse server takes in a URL.
 const maxHeaderBytes = 1_048_576;

@@ -1,7 +1,7 @@
 // Puts bound parameters into a statement: each {name:Type} becomes a literal of that type. The engine's own binding is
 // not used: its parameters belong to the process, so two statements at once could read each other's values.
 
-import { EngineError } from './errors.ts';
+import { EngineError } from '../errors.ts';
 import { tokenize } from './tokens.ts';
 
 const placeholder = /^\{\s*(\w+)\s*:\s*(.+?)\s*\}$/s;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
-import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../../platform/log.ts';
+import { startEngine, type TestEngine } from '../../../test/engine.ts';
 import { bindParameters } from './parameters.ts';
 
 let engine: TestEngine;

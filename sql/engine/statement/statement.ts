@@ -1,7 +1,7 @@
 // What kind of statement a text is, and the text with the engine's own file clauses put in: results go out through
 // INTO OUTFILE, inserted data comes in through FROM INFILE. Everything else in the text is left to the engine.
 
-import { EngineError } from './errors.ts';
+import { EngineError } from '../errors.ts';
 import { quoteString } from './parameters.ts';
 import { type Token, tokenize } from './tokens.ts';
 
