@@ -24,8 +24,13 @@ import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
-import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../test/accounts.ts';
-import { startBroker } from '../test/broker.ts';
+import { startBroker } from '../test/harness/servers/broker.ts';
+import {
+  type AccountsProcess,
+  bearer,
+  newCustomer,
+  startAccounts,
+} from '../test/harness/services/accounts.ts';
 import { type Bench, check } from './bench.ts';
 
 interface Parameters {

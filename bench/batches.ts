@@ -1,7 +1,7 @@
 // Record batches as the pipeline makes them of the benches' own bodies, for what is measured behind the pipeline.
 
 import { BatchBuilder } from '../pipeline/build/build-batch.ts';
-import { freshen, makeBodies } from './bodies.ts';
+import { freshen, makeBodies } from '../test/harness/requests/bodies.ts';
 import { makeFrames } from './frames.ts';
 
 const batch = 100;

@@ -1,7 +1,7 @@
 // What a bench is: a question, a run in smoke or real size, and a report that says what it found and proves that the
 // work was done. Figures are ratios to a calibration of the same run wherever there is one.
 
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 
 /** Smoke runs in every test run, so that a bench cannot rot; its figures mean nothing. */
 export type Mode = 'smoke' | 'real';

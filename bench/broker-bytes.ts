@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { eventsStream } from '../platform/broker/topology.ts';
 import { decodeFrame, type EncodedRequest } from '../proto/wire/frame.ts';
-import { startIngestService } from '../test/ingest-service.ts';
+import { makeBodies, type Size, sizes } from '../test/harness/requests/bodies.ts';
+import { startIngestService } from '../test/harness/services/ingest-service.ts';
 import { type Bench, check } from './bench.ts';
-import { makeBodies, type Size, sizes } from './bodies.ts';
 import { createPublisher, emptyStream, publishAll, storedInStream } from './event-stream.ts';
 import { requestOf } from './frames.ts';
 

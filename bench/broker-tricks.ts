@@ -2,7 +2,7 @@
 // the trick and once without. CPU of this process and of the broker.
 
 import type { NatsConnection } from '../platform/broker/nats.ts';
-import { makeBodies } from './bodies.ts';
+import { makeBodies } from '../test/harness/requests/bodies.ts';
 import { createPublisher, openReceiver, publishAll, unpackAll } from './event-stream.ts';
 import { requestOf } from './frames.ts';
 import type { Contender } from './pairs.ts';

@@ -12,8 +12,8 @@ import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { type EncodedRequest, encodeFrame, FRAME_HEADER_BYTES } from '../proto/wire/frame.ts';
+import { type Body, makeBodies } from '../test/harness/requests/bodies.ts';
 import { type Bench, check } from './bench.ts';
-import { type Body, makeBodies } from './bodies.ts';
 import { comparePairs, type Pairing } from './pairs.ts';
 
 interface Parameters {

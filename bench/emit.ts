@@ -7,8 +7,8 @@ import * as limits from '../platform/limits.ts';
 import { ColumnScanner } from '../proto/wire/scanner/column-scanner.ts';
 import { createScanner, type Scanner } from '../proto/wire/scanner/scanner.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
+import { makeBodies, type Size, sizes } from '../test/harness/requests/bodies.ts';
 import { type Bench, check } from './bench.ts';
-import { makeBodies, type Size, sizes } from './bodies.ts';
 import { comparePairs, type Pairing } from './pairs.ts';
 
 interface Parameters {

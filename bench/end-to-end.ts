@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { maxBatchRows } from '../platform/limits.ts';
-import type { Part, Stack } from '../test/stack.ts';
+import { makeBodies } from '../test/harness/requests/bodies.ts';
+import type { Part, Stack } from '../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
-import { makeBodies } from './bodies.ts';
 import { type EngineRate, openEngineRate } from './engine-rate.ts';
 import type { LoadOptions } from './load.ts';
 import { untilMerged } from './merges.ts';

@@ -1,6 +1,6 @@
 // A statement told to an engine directly, beside the service and its client.
 
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { check } from './bench.ts';
 
 /** What the engine answers; throws where that is an error. */

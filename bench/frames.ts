@@ -9,7 +9,7 @@ import {
   packFrame,
   requestBytes,
 } from '../proto/wire/frame.ts';
-import type { Body } from './bodies.ts';
+import type { Body } from '../test/harness/requests/bodies.ts';
 
 /** Frames of public-key requests, one request a body, each frame as full as ingest makes it under load. */
 export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint8Array[] {

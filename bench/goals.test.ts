@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../test/source-tree.ts';
+import { root } from '../test/harness/source-tree.ts';
 import type { Table } from './bench.ts';
 import { type Goal, goalTable, readGoal } from './goals.ts';
 import { drawReport } from './report.ts';

@@ -5,9 +5,9 @@
 import { readJsonBody } from '../ingest/validation/text/readable-body.ts';
 import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
-import type { IngestService } from '../test/ingest-service.ts';
+import { makeBodies } from '../test/harness/requests/bodies.ts';
+import type { IngestService } from '../test/harness/services/ingest-service.ts';
 import { check, type Mode } from './bench.ts';
-import { makeBodies } from './bodies.ts';
 import { emptyStream } from './event-stream.ts';
 import type { LoadOptions } from './load.ts';
 import { median, spreadOf } from './pairs.ts';

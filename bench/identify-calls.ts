@@ -1,7 +1,7 @@
 // Requests of Identify for the benches: each call names a user who was never named before. A request is made once; the
 // number in it, which makes the user, is written anew before each send.
 
-import type { Body } from './bodies.ts';
+import type { Body } from '../test/harness/requests/bodies.ts';
 
 const digits = 8;
 const placeholder = '#'.repeat(digits);

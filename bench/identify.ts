@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Part, Stack } from '../test/stack.ts';
+import type { Part, Stack } from '../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
 import { hasTraitsOfCallSql, identifyCall } from './identify-calls.ts';
 import type { LoadResult } from './load.ts';

@@ -1,7 +1,13 @@
 // The load generator: bodies made beforehand and made fresh in place, one request at a time on each connection. It
 // shares two cores with what it measures, so it spends as little as Node allows.
 
-import { type Body, freshen, makeBodies, occurAt, type Size } from './bodies.ts';
+import {
+  type Body,
+  freshen,
+  makeBodies,
+  occurAt,
+  type Size,
+} from '../test/harness/requests/bodies.ts';
 import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
 

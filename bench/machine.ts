@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../test/source-tree.ts';
+import { root } from '../test/harness/source-tree.ts';
 
 export interface Machine {
   cores: number;

@@ -2,7 +2,7 @@
 // before must.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { check } from './bench.ts';
 import { queryNumber } from './stored-rows.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { type Bench, check, type Table } from './bench.ts';
 import { untilMerged } from './merges.ts';
 import { distinctIdPrefix, type People, storePeople } from './stored-people.ts';

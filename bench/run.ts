@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { root } from '../test/source-tree.ts';
+import { root } from '../test/harness/source-tree.ts';
 import { type Bench, type Mode, printTable } from './bench.ts';
 import { benches } from './benches.ts';
 import { goalTable } from './goals.ts';

@@ -1,6 +1,6 @@
 // The stack that the benches of one session share: started when the first asks for it.
 
-import { type Stack, startStack } from '../test/stack.ts';
+import { type Stack, startStack } from '../test/harness/servers/stack.ts';
 import type { Session } from './bench.ts';
 
 /** `close` ends the stack, if there is one, and removes what it stored. */

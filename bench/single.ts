@@ -2,7 +2,7 @@
 // requests from the same load generator, in turns.
 
 import { createHash } from 'node:crypto';
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { median } from './pairs.ts';

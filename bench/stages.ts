@@ -9,9 +9,9 @@ import { SeenSet } from '../pipeline/dedup/seen-set.ts';
 import { Judge } from '../pipeline/write/judge.ts';
 import { systemClock } from '../platform/clock.ts';
 import { maxBatchRows } from '../platform/limits.ts';
-import { type IngestService, startIngestService } from '../test/ingest-service.ts';
+import { makeBodies } from '../test/harness/requests/bodies.ts';
+import { type IngestService, startIngestService } from '../test/harness/services/ingest-service.ts';
 import { type Bench, check, type Mode, type Table } from './bench.ts';
-import { makeBodies } from './bodies.ts';
 import { stageColumns } from './chain-picture.ts';
 import {
   createPublisher,

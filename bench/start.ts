@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '../test/stack.ts';
+import { startStack } from '../test/harness/servers/stack.ts';
 import { type Bench, check } from './bench.ts';
 import { median } from './pairs.ts';
 

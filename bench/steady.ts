@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import type { Part, Stack } from '../test/stack.ts';
+import type { Part, Stack } from '../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from './bench.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { median } from './pairs.ts';

@@ -9,7 +9,7 @@ import { connectBroker } from '../platform/broker/nats.ts';
 import { buckets } from '../platform/broker/topology.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { check } from './bench.ts';
 import { runStatement } from './engine-statement.ts';
 

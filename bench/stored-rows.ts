@@ -2,7 +2,7 @@
 // order in which they were acknowledged, so the count tells when each of them became visible.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '../test/stack.ts';
+import type { Stack } from '../test/harness/servers/stack.ts';
 import { runStatement } from './engine-statement.ts';
 import type { TracedRequest } from './load.ts';
 

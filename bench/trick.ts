@@ -1,7 +1,7 @@
 // What a trick is: one thing that the product does for speed, and the obvious way of doing the same. Both are run in
 // turns over the smallest part of the chain that the trick matters to, everything else being equal.
 
-import type { IngestService } from '../test/ingest-service.ts';
+import type { IngestService } from '../test/harness/services/ingest-service.ts';
 import type { Mode } from './bench.ts';
 import { type Contender, comparePairs, type Spread } from './pairs.ts';
 

@@ -1,7 +1,7 @@
 // Each trick off beside on, one at a time: what each of the things that the product does for speed is worth.
 
 import { createHash } from 'node:crypto';
-import { startIngestService } from '../test/ingest-service.ts';
+import { startIngestService } from '../test/harness/services/ingest-service.ts';
 import type { Bench } from './bench.ts';
 import { brokerTricks } from './broker-tricks.ts';
 import { httpTricks } from './http-tricks.ts';

@@ -1,7 +1,7 @@
 // What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Part, Stack } from '../test/stack.ts';
+import type { Part, Stack } from '../test/harness/servers/stack.ts';
 
 // USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
 const tickMs = 10;

@@ -4,8 +4,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../platform/limits.ts';
+import { makeBodies, type Size, sizes } from '../test/harness/requests/bodies.ts';
 import { type Bench, check } from './bench.ts';
-import { makeBodies, type Size, sizes } from './bodies.ts';
 import { comparePairs, type Pairing } from './pairs.ts';
 
 interface Parameters {

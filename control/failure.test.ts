@@ -5,8 +5,13 @@ import { buckets, ensureTopology } from '../platform/broker/topology.ts';
 import { createLog } from '../platform/log.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../test/accounts.ts';
-import { startBroker, type TestBroker } from '../test/broker.ts';
+import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
+import {
+  type AccountsProcess,
+  bearer,
+  newCustomer,
+  startAccounts,
+} from '../test/harness/services/accounts.ts';
 
 const log = createLog('silent');
 let broker: TestBroker;

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Stack, startStack } from '../test/stack.ts';
+import { type Stack, startStack } from '../test/harness/servers/stack.ts';
 import { type Client, createClient } from './sending/client.ts';
 
 const built = join(import.meta.dirname, '../dist/demo');

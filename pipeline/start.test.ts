@@ -21,9 +21,9 @@ import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../test/broker.ts';
-import { compiledWorker } from '../test/compiled-worker.ts';
-import { startEngine, type TestEngine } from '../test/engine.ts';
+import { compiledWorker } from '../test/harness/compiled-worker.ts';
+import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
+import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
 import { type Pipeline, startPipeline } from './start.ts';
 
 const shards = 2;

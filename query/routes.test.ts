@@ -8,9 +8,9 @@ import {
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { startEngine, type TestEngine } from '../test/engine.ts';
-import { type ReadService, startReadService } from '../test/read-service.ts';
-import { storedRow, storeRows } from '../test/stored-events.ts';
+import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../test/harness/services/read-service.ts';
+import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { readFailure } from './read-failure.ts';
 
 const projectId = 'prj_routes';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
-import { startEngine, type TestEngine } from '../test/engine.ts';
+import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
 import { migrate, refuseOldServer, splitStatements } from './migrate.ts';
 
 const log = createLog('silent');

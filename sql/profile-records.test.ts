@@ -3,9 +3,9 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readRecord, recordSql } from '../query/profiles/profile-message.ts';
-import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
-import { storedRow, storeRows } from '../test/stored-events.ts';
-import { storeProfiles } from '../test/stored-profiles.ts';
+import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
+import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 
 let database: OldDatabase;
 beforeAll(async () => {

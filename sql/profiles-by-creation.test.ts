@@ -2,7 +2,7 @@
 // statements, with a writer that goes on meanwhile.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
+import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
 
 let database: OldDatabase;
 beforeAll(async () => {

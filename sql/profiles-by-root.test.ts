@@ -2,8 +2,8 @@
 // statements, with a writer that goes on meanwhile.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type OldDatabase, startOldDatabase } from '../test/old-database.ts';
-import { storeProfiles } from '../test/stored-profiles.ts';
+import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 
 let database: OldDatabase;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertAgain } from '../pipeline/profiles/store.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
-import { startEngine } from '../test/engine.ts';
-import { storeProfiles } from '../test/stored-profiles.ts';
+import { startEngine } from '../test/harness/servers/engine.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let client: DatabaseClient;

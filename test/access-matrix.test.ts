@@ -7,9 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { access } from '../platform/access/authenticate.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { type AccountsProcess, bearer, newCustomer, startAccounts, tokenIn } from './accounts.ts';
-import { startBroker, type TestBroker } from './broker.ts';
-import { definedServices } from './defined-services.ts';
+import { definedServices } from './harness/defined-services.ts';
+import { startBroker, type TestBroker } from './harness/servers/broker.ts';
+import {
+  type AccountsProcess,
+  bearer,
+  newCustomer,
+  startAccounts,
+  tokenIn,
+} from './harness/services/accounts.ts';
 
 type Need =
   | 'nothing'

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFrame } from '../proto/wire/frame.ts';
-import { batchCreate, eventually, listActivity, newEvent, rows } from './client.ts';
-import { root } from './source-tree.ts';
-import { type Stack, startStack } from './stack.ts';
+import { batchCreate, eventually, listActivity, newEvent, rows } from './harness/clients/client.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
+import { root } from './harness/source-tree.ts';
 
 const geoData = join(root, '..', 'shared', 'data', 'geoip');
 const manyEvents = 30;

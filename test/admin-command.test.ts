@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { root } from './source-tree.ts';
+import { root } from './harness/source-tree.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-admin-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { expect, it } from 'vitest';
-import { startBroker } from './broker.ts';
+import { startBroker } from './harness/servers/broker.ts';
 
 function greeting(url: string): Promise<string> {
   const { hostname, port } = new URL(url);

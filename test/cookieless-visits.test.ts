@@ -3,8 +3,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchCreate, call, eventually, listActivity, newEvent, rows } from './client.ts';
-import { type Stack, startStack } from './stack.ts';
+import {
+  batchCreate,
+  call,
+  eventually,
+  listActivity,
+  newEvent,
+  rows,
+} from './harness/clients/client.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
 
 const minuteMs = 60_000;
 const startMs = Date.now();

@@ -20,7 +20,7 @@ import {
   EventsService,
 } from '../proto/gen/sdk/events/v1/events_pb.js';
 import type { FrameRequest } from '../proto/wire/frame.ts';
-import { type IngestService, startIngestService } from './ingest-service.ts';
+import { type IngestService, startIngestService } from './harness/services/ingest-service.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
 const plainPath = '/events.v1.EventsService/BatchCreate';

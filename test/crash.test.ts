@@ -3,8 +3,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchCreate, eventually, newEvent, rows, type Sent } from './client.ts';
-import { type Part, type Stack, startStack } from './stack.ts';
+import { batchCreate, eventually, newEvent, rows, type Sent } from './harness/clients/client.ts';
+import { type Part, type Stack, startStack } from './harness/servers/stack.ts';
 
 const rounds = Number(process.env['MILLRACE_CRASH_ROUNDS'] ?? 5);
 const seed = Number(process.env['MILLRACE_CRASH_SEED'] ?? Date.now() % 100_000);

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { root } from './source-tree.ts';
+import { root } from './harness/source-tree.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-generated-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

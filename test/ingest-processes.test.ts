@@ -4,8 +4,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, batchCreate, call, eventually, newEvent, rows } from './client.ts';
-import { type Stack, signalProcess, startStack } from './stack.ts';
+import {
+  type Answer,
+  batchCreate,
+  call,
+  eventually,
+  newEvent,
+  rows,
+} from './harness/clients/client.ts';
+import { type Stack, signalProcess, startStack } from './harness/servers/stack.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
 const names = ['ingest-1', 'ingest-2'];

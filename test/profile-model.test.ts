@@ -6,10 +6,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unmerge } from '../control/operator/unmerge.ts';
 import { connectBroker } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
-import { batchCreate, call, eventually, newEvent, rows, type Sent } from './client.ts';
-import { alias, getProfile, identify, listProfiles, type ReadProfile } from './profile-client.ts';
-import { type Between, type Expected, ProfileModel } from './profile-model.ts';
-import { type Part, type Stack, startStack } from './stack.ts';
+import {
+  batchCreate,
+  call,
+  eventually,
+  newEvent,
+  rows,
+  type Sent,
+} from './harness/clients/client.ts';
+import {
+  alias,
+  getProfile,
+  identify,
+  listProfiles,
+  type ReadProfile,
+} from './harness/clients/profile-client.ts';
+import { type Between, type Expected, ProfileModel } from './harness/models/profile-model.ts';
+import { type Part, type Stack, startStack } from './harness/servers/stack.ts';
 
 const rounds = Number(process.env['MILLRACE_MODEL_ROUNDS'] ?? 3);
 const seed = Number(process.env['MILLRACE_MODEL_SEED'] ?? Date.now() % 100_000);

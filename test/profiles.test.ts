@@ -2,9 +2,15 @@
 // them.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchCreate, call, eventually, newEvent } from './client.ts';
-import { alias, getProfile, identify, listProfiles, profileOf } from './profile-client.ts';
-import { type Stack, startStack } from './stack.ts';
+import { batchCreate, call, eventually, newEvent } from './harness/clients/client.ts';
+import {
+  alias,
+  getProfile,
+  identify,
+  listProfiles,
+  profileOf,
+} from './harness/clients/profile-client.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {

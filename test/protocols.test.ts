@@ -29,8 +29,8 @@ import {
 } from '../proto/gen/sdk/events/v1/events_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { batchCreate, call, eventually, listActivity, newEvent } from './client.ts';
-import { type Stack, startStack } from './stack.ts';
+import { batchCreate, call, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {

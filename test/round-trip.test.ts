@@ -2,8 +2,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchCreate, eventually, listActivity, newEvent, type StoredEvent } from './client.ts';
-import { type Stack, startStack } from './stack.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  type StoredEvent,
+} from './harness/clients/client.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {

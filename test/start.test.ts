@@ -7,9 +7,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { batchCreate, eventually, listActivity, newEvent } from './client.ts';
-import { root } from './source-tree.ts';
-import { signalProcess, startStack } from './stack.ts';
+import { batchCreate, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import { signalProcess, startStack } from './harness/servers/stack.ts';
+import { root } from './harness/source-tree.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-start-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

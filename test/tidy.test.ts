@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { nodeFlags } from './harness/servers/stack.ts';
 import {
   functionSpans,
   importsOf,
@@ -10,8 +11,7 @@ import {
   root,
   type SourceFile,
   sourceFiles,
-} from './source-tree.ts';
-import { nodeFlags } from './stack.ts';
+} from './harness/source-tree.ts';
 
 const files = sourceFiles();
 const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.startsWith('test/');

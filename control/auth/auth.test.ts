@@ -2,14 +2,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import {
   type AccountsProcess,
   bearer,
   newCustomer,
   startAccounts,
   tokenIn,
-} from '../../test/accounts.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+} from '../../test/harness/services/accounts.ts';
 
 let broker: TestBroker;
 let accounts: AccountsProcess;

@@ -1,15 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import {
+  type OidcPerson,
+  startOidc,
+  type TestOidc,
+} from '../../test/harness/servers/oidc-server.ts';
 import {
   type AccountsProcess,
   bearer,
   newCustomer,
   startAccounts,
   tokenIn,
-} from '../../test/accounts.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
-import { type OidcPerson, startOidc, type TestOidc } from '../../test/oidc-server.ts';
+} from '../../test/harness/services/accounts.ts';
 
 let broker: TestBroker;
 let oidc: TestOidc;

@@ -22,7 +22,7 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { revokeApiKey } from '../projects/project-record.ts';
 import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
 

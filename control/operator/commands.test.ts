@@ -7,9 +7,14 @@ import { connectBroker } from '../../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { instanceKeyPath } from '../../platform/secrets/secret-box.ts';
-import { type AccountsProcess, bearer, newCustomer, startAccounts } from '../../test/accounts.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
-import { startMailServer } from '../../test/mail-server.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startMailServer } from '../../test/harness/servers/mail-server.ts';
+import {
+  type AccountsProcess,
+  bearer,
+  newCustomer,
+  startAccounts,
+} from '../../test/harness/services/accounts.ts';
 import { ensureDemoAdmin } from '../demo/demo-admin.ts';
 import { backupLines, restoreLines, savedBuckets } from './backup.ts';
 import {

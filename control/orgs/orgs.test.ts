@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newOrgKey, sha256 } from '../../platform/access/ids.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { type ReceivedMail, startMailServer } from '../../test/harness/servers/mail-server.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -10,9 +12,7 @@ import {
   newCustomer,
   startAccounts,
   tokenIn,
-} from '../../test/accounts.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
-import { type ReceivedMail, startMailServer } from '../../test/mail-server.ts';
+} from '../../test/harness/services/accounts.ts';
 import { defaultAttemptLimits } from '../auth/attempts.ts';
 
 let broker: TestBroker;

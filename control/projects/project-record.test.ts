@@ -5,7 +5,7 @@ import { openBucket } from '../../platform/broker/kv.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './project-record.ts';
 
 const log = createLog('silent');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../test/test-data.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { parseLogLine, type ReadLine, readAccessLog } from './access-log.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-access-log-'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../test/test-data.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import type { Event } from '../visits/event.ts';
 import { type LogLine, parseLogLine, readAccessLog } from './access-log.ts';
 import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../test/test-data.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { openGeo } from './geo.ts';
 
 interface Place {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
-import { freeze } from '../../test/ingest-service.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { freeze } from '../../test/harness/services/ingest-service.ts';
 import { type DaySalt, dayMs, dayOf, type SaltBucket, Salts, saltKey } from './salt.ts';
 import { openSaltBucket } from './salt-bucket.ts';
 

@@ -8,8 +8,8 @@ import {
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
 import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
-import { freeze } from '../../test/ingest-service.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { freeze } from '../../test/harness/services/ingest-service.ts';
 import { type FrameReport, Publisher, type PublisherOptions } from './publish.ts';
 
 const log = createLog('silent');

@@ -20,7 +20,11 @@ import {
   BatchCreateResponseSchema,
   EventsService,
 } from '../../proto/gen/sdk/events/v1/events_pb.js';
-import { freeze, type IngestService, startIngestService } from '../../test/ingest-service.ts';
+import {
+  freeze,
+  type IngestService,
+  startIngestService,
+} from '../../test/harness/services/ingest-service.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
 const plainPath = '/events.v1.EventsService/BatchCreate';

@@ -6,9 +6,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BatchCreateRequestSchema as PlainRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import { BatchCreateRequestSchema } from '../../proto/gen/sdk/events/v1/events_pb.js';
-import { plainRequest, typedRequest } from '../../test/generated-requests.ts';
-import { type IngestService, startIngestService } from '../../test/ingest-service.ts';
-import { hasTestData, testData } from '../../test/test-data.ts';
+import { plainRequest, typedRequest } from '../../test/harness/requests/generated-requests.ts';
+import {
+  type IngestService,
+  startIngestService,
+} from '../../test/harness/services/ingest-service.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { readJsonBody, readMessage } from '../validation/text/readable-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 

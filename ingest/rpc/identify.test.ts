@@ -8,7 +8,10 @@ import {
   ProfilesSDKService,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { decodeChange } from '../../proto/wire/profile-change.ts';
-import { type IngestService, startIngestService } from '../../test/ingest-service.ts';
+import {
+  type IngestService,
+  startIngestService,
+} from '../../test/harness/services/ingest-service.ts';
 
 const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
 const aliasPath = '/sdk.profiles.v1.ProfilesSDKService/Alias';

@@ -4,8 +4,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
-import { makeBodies, sizes } from '../../bench/bodies.ts';
 import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
+import { makeBodies, sizes } from '../../test/harness/requests/bodies.ts';
 import { Mutants } from '../../test/harness/requests/scanner-mutants.ts';
 import { BatchBuilder } from './build-batch.ts';
 import type { BatchIds, BuiltBatch, Messages, Verdict } from './thread-messages.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, insertArrow } from '../../platform/clickhouse/clickhouse.ts';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
 import { EventColumns } from './record-batch.ts';

@@ -13,7 +13,7 @@ import {
 import { createLog } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
 import { MessageSource, type SourceLimits } from './message-source.ts';

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { IdTable } from '../build/batch-ids.ts';
 import { EventKeys } from '../build/event-key.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../test/test-data.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { type Agent, createAgentParser } from './user-agent.ts';
 
 const cases: Record<string, Partial<Agent>> = {

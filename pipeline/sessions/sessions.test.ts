@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SessionModel } from '../../test/session-model.ts';
+import { SessionModel } from '../../test/harness/models/session-model.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';
 import { Audit } from './audit.ts';
 import type { Totals } from './ledger.ts';

@@ -3,7 +3,7 @@ import { openBucket, type WriteResult } from '../../platform/broker/kv.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import {
   type Ledger,
   type LedgerBucket,

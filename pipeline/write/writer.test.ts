@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../proto/wire/frame.ts';
-import { SessionModel } from '../../test/session-model.ts';
-import { type Faults, project, Shard } from '../../test/simulated-shard.ts';
+import { SessionModel } from '../../test/harness/models/session-model.ts';
+import { type Faults, project, Shard } from '../../test/harness/models/simulated-shard.ts';
 import type { BatchBuilder } from '../build/build-batch.ts';
 import { visitorKey } from '../build/visitor-key.ts';
 

@@ -4,7 +4,7 @@ import {
   createProject,
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { openBucket } from '../broker/kv.ts';
 import { type WatchedBucket, watchBucket } from '../broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/broker.ts';
+import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createLog } from '../log.ts';
 import {
   connectBroker,

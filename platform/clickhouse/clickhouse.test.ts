@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { createLog } from '../log.ts';
 import {
   clickhouseReady,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { createLog } from '../log.ts';
 import { createClickHouse, type DatabaseClient } from './clickhouse.ts';
 import type { Select } from './select-rows.ts';

@@ -3,7 +3,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Dialled, dial as dialPort } from '../../test/dial.ts';
+import { type Dialled, dial as dialPort } from '../../test/harness/clients/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
 
 const opened: { sockets: Socket[]; servers: HttpServer[] } = { sockets: [], servers: [] };

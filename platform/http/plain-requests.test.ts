@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dial } from '../../test/dial.ts';
+import { dial } from '../../test/harness/clients/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
 import type { PlainAnswer, PlainRoute } from './plain-requests.ts';
 

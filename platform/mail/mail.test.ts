@@ -10,7 +10,7 @@ import {
   smtpRefusal,
   startMailServer,
   type TestMailServer,
-} from '../../test/mail-server.ts';
+} from '../../test/harness/servers/mail-server.ts';
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { networks } from '../private-networks.ts';

@@ -4,9 +4,9 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { startEngine } from '../../test/engine.ts';
-import { type ReadService, startReadService } from '../../test/read-service.ts';
-import { type StoredRow, storedRow, storeRows } from '../../test/stored-events.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
 const method = 'shared.activity.v1.ActivityService/List';
 const dayMs = 86_400_000;

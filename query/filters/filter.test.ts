@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnOfProperty } from '../../platform/clickhouse/event-columns.ts';
 import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
-import { startEngine } from '../../test/engine.ts';
-import { type ReadService, startReadService } from '../../test/read-service.ts';
-import { type StoredRow, storedRow, storeRows } from '../../test/stored-events.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
 const method = 'shared.activity.v1.ActivityService/List';
 const startMs = Date.UTC(2026, 9, 10, 12);

@@ -5,9 +5,9 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
-import { storedRow, storeRows } from '../../test/stored-events.ts';
-import { storeProfiles } from '../../test/stored-profiles.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 import { type UserCount, userCountSql } from './user-count.ts';
 
 let engine: TestEngine;

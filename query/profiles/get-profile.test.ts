@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine } from '../../test/engine.ts';
-import { type ReadService, startReadService } from '../../test/read-service.ts';
-import { storedRow, storeRows } from '../../test/stored-events.ts';
-import { storeProfiles } from '../../test/stored-profiles.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let service: ReadService;

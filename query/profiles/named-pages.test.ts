@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ListResponse } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { startEngine } from '../../test/engine.ts';
-import { type ReadService, startReadService } from '../../test/read-service.ts';
-import { type StoredProfile, storeProfiles } from '../../test/stored-profiles.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import { type StoredProfile, storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
 let engine: Awaited<ReturnType<typeof startEngine>>;
 let service: ReadService;

@@ -8,10 +8,10 @@ import {
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ListResponse } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { startEngine } from '../../test/engine.ts';
-import { type ReadService, startReadService } from '../../test/read-service.ts';
-import { storedRow, storeRows } from '../../test/stored-events.ts';
-import { storeProfiles } from '../../test/stored-profiles.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
 const projectId = 'many';
 const startMs = Date.UTC(2026, 9, 1);

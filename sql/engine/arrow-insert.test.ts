@@ -21,7 +21,7 @@ import {
   insertArrow,
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 
 let engine: TestEngine;
 let client: DatabaseClient;

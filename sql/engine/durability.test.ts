@@ -12,7 +12,7 @@ import {
   insertArrow,
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { compiledEngine, startEngine, type TestEngine } from '../../test/engine.ts';
+import { compiledEngine, startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 
 let dir: string;
 let engine: TestEngine;

@@ -6,7 +6,7 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { memoryKiB, startEngine, type TestEngine } from '../../test/engine.ts';
+import { memoryKiB, startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 
 let engine: TestEngine;
 let client: DatabaseClient;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../../test/test-data.ts';
+import { hasTestData, testData } from '../../../test/harness/test-data.ts';
 import { parseTimestamp } from './checked-timestamp.ts';
 
 describe('parseTimestamp', () => {

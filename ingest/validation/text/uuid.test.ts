@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { hasTestData, testData } from '../../../test/test-data.ts';
+import { hasTestData, testData } from '../../../test/harness/test-data.ts';
 import { isUuid, uuidV5 } from './uuid.ts';
 
 describe('isUuid', () => {

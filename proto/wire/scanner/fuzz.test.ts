@@ -6,7 +6,7 @@ import { checkRequest } from '../../../ingest/validation/event-rules.ts';
 import { checkText } from '../../../ingest/validation/text/request-text.ts';
 import * as limits from '../../../platform/limits.ts';
 import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
-import { hasTestData, testData } from '../../../test/test-data.ts';
+import { hasTestData, testData } from '../../../test/harness/test-data.ts';
 import { wellKnownKinds } from '../well-known-kinds.ts';
 import { bodyBase, wellKnownTable } from './assembly/layout.ts';
 import { instantiateScanner } from './module.ts';

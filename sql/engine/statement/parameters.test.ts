@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../../test/engine.ts';
+import { startEngine, type TestEngine } from '../../../test/harness/servers/engine.ts';
 import { bindParameters } from './parameters.ts';
 
 let engine: TestEngine;

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { scanJsonBody } from '../ingest/validation/text/scan-body.ts';
-import { maxBodyBytes } from '../platform/limits.ts';
+import { comparePairs, median } from '../../../bench/pairs.ts';
+import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { maxBodyBytes } from '../../../platform/limits.ts';
 import { freshen, makeBodies, occurAt, sizes } from './bodies.ts';
-import { comparePairs, median } from './pairs.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const options = { batch: 50, count: 20, seed: 1, nowMs };

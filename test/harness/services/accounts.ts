@@ -12,30 +12,37 @@ import {
   type Interceptor,
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { defaultAttemptLimits } from '../control/auth/attempts.ts';
-import { callerAddressKey } from '../control/caller-address.ts';
-import { type Control, type ControlOptions, startControl } from '../control/start.ts';
-import { checkAccessFirst, createAuthInterceptor } from '../platform/access/auth-interceptor.ts';
-import { createAuthenticate } from '../platform/access/authenticate.ts';
-import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/access/projects.ts';
-import { readAccountSettings } from '../platform/account-settings.ts';
-import { openBucket } from '../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
-import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
-import { buckets, ensureTopology } from '../platform/broker/topology.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
-import { startHttp } from '../platform/http/http.ts';
-import { createLog } from '../platform/log.ts';
-import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
-import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { EventsService as PlainEventsService } from '../proto/gen/events/v1/events_pb.js';
-import { AuthService, type SignUpResponse } from '../proto/gen/public/auth/v1/auth_pb.js';
-import { EventsService } from '../proto/gen/sdk/events/v1/events_pb.js';
-import { ProfilesSDKService } from '../proto/gen/sdk/profiles/v1/profiles_pb.js';
-import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { defaultAttemptLimits } from '../../../control/auth/attempts.ts';
+import { callerAddressKey } from '../../../control/caller-address.ts';
+import { type Control, type ControlOptions, startControl } from '../../../control/start.ts';
+import {
+  checkAccessFirst,
+  createAuthInterceptor,
+} from '../../../platform/access/auth-interceptor.ts';
+import { createAuthenticate } from '../../../platform/access/authenticate.ts';
+import {
+  ProjectDirectory,
+  type ProjectRecord,
+  readProject,
+} from '../../../platform/access/projects.ts';
+import { readAccountSettings } from '../../../platform/account-settings.ts';
+import { openBucket } from '../../../platform/broker/kv.ts';
+import { type WatchedBucket, watchBucket } from '../../../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../../../platform/broker/topology.ts';
+import { type Clock, systemClock } from '../../../platform/clock.ts';
+import { startHttp } from '../../../platform/http/http.ts';
+import { createLog } from '../../../platform/log.ts';
+import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
+import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { ProjectsService } from '../../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { EventsService as PlainEventsService } from '../../../proto/gen/events/v1/events_pb.js';
+import { AuthService, type SignUpResponse } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
+import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 
 export interface AccountsOptions {
   brokerUrl: string;

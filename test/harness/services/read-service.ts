@@ -4,13 +4,13 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
-import { startHttp } from '../platform/http/http.ts';
-import { createLog, type Log } from '../platform/log.ts';
-import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { registerQuery } from '../query/routes.ts';
+import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { type Clock, systemClock } from '../../../platform/clock.ts';
+import { startHttp } from '../../../platform/http/http.ts';
+import { createLog, type Log } from '../../../platform/log.ts';
+import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { registerQuery } from '../../../query/routes.ts';
 
 export interface ReadService {
   baseUrl: string;

@@ -1,7 +1,7 @@
 // What identity calls and events should add up to, as simply as it can be said: a map of ids, each with its owner. The
 // model test holds every read of the product against it.
 
-import type { Sent } from './client.ts';
+import type { Sent } from '../clients/client.ts';
 
 /** Moments between which something was queued. */
 export interface Between {

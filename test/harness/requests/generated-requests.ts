@@ -2,7 +2,7 @@
 // against another. Text, not values, so that members can be spelled, ordered and escaped in every way.
 
 import fc from 'fast-check';
-import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
+import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 
 /** An object as JSON text. */
 const objectText = (members: readonly (readonly [string, string])[]): string =>

@@ -1,9 +1,9 @@
 // Request bodies for the benches: the demo's own visits in three sizes, from a fixed seed. A body is made once; before
 // it is sent again its event ids are made fresh in place, because the same ids would be dropped as duplicates.
 
-import { type Event, int, type Properties, text } from '../demo/visits/event.ts';
-import { createRandom, type Random } from '../demo/visits/random.ts';
-import { streamVisits } from '../demo/visits/visitors.ts';
+import { type Event, int, type Properties, text } from '../../../demo/visits/event.ts';
+import { createRandom, type Random } from '../../../demo/visits/random.ts';
+import { streamVisits } from '../../../demo/visits/visitors.ts';
 
 /** Bytes and properties an event has on average: 245 and 1, 605 and 7, 2,900 and 34. */
 export type Size = 'small' | 'medium' | 'large';

@@ -2,20 +2,28 @@
 // the real ones do, by a seeded die. Between them run the real source, ledger, seen-set, builder and writer.
 
 import { tableFromIPC } from 'apache-arrow';
-import { BatchBuilder } from '../pipeline/build/build-batch.ts';
-import { EventKeys, writeEventKey } from '../pipeline/build/event-key.ts';
-import type { BuiltMonth, DeadLetter } from '../pipeline/build/thread-messages.ts';
-import { formatUuid, parseUuid } from '../pipeline/build/uuid.ts';
-import { visitorKey } from '../pipeline/build/visitor-key.ts';
-import type { EventStream, Receiver, StreamMessage } from '../pipeline/consume/event-stream.ts';
-import { packMessages, readAgain } from '../pipeline/consume/message-batch.ts';
-import { MessageSource } from '../pipeline/consume/message-source.ts';
-import { minSeenBytes, SeenSet } from '../pipeline/dedup/seen-set.ts';
-import { Sessions, type StoredSession } from '../pipeline/sessions/sessions.ts';
-import { Judge } from '../pipeline/write/judge.ts';
-import { type LedgerBucket, type LedgerRecord, takeOverLedger } from '../pipeline/write/ledger.ts';
-import { runWriter, type WriterEnd, type WriterState } from '../pipeline/write/writer.ts';
-import type { WriteResult } from '../platform/broker/kv.ts';
+import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
+import { EventKeys, writeEventKey } from '../../../pipeline/build/event-key.ts';
+import type { BuiltMonth, DeadLetter } from '../../../pipeline/build/thread-messages.ts';
+import { formatUuid, parseUuid } from '../../../pipeline/build/uuid.ts';
+import { visitorKey } from '../../../pipeline/build/visitor-key.ts';
+import type {
+  EventStream,
+  Receiver,
+  StreamMessage,
+} from '../../../pipeline/consume/event-stream.ts';
+import { packMessages, readAgain } from '../../../pipeline/consume/message-batch.ts';
+import { MessageSource } from '../../../pipeline/consume/message-source.ts';
+import { minSeenBytes, SeenSet } from '../../../pipeline/dedup/seen-set.ts';
+import { Sessions, type StoredSession } from '../../../pipeline/sessions/sessions.ts';
+import { Judge } from '../../../pipeline/write/judge.ts';
+import {
+  type LedgerBucket,
+  type LedgerRecord,
+  takeOverLedger,
+} from '../../../pipeline/write/ledger.ts';
+import { runWriter, type WriterEnd, type WriterState } from '../../../pipeline/write/writer.ts';
+import type { WriteResult } from '../../../platform/broker/kv.ts';
 
 const secret = Buffer.alloc(32, 7);
 const eventKeys = new EventKeys(secret);

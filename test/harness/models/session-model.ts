@@ -1,7 +1,7 @@
 // What sessions events without one belong to, said as plainly as possible: one event after the other, nothing let go,
 // no batches, no table. Tests hold the pipeline's own answer against it.
 
-import { sessionIdOf } from '../pipeline/sessions/sessions.ts';
+import { sessionIdOf } from '../../../pipeline/sessions/sessions.ts';
 
 const reachMs = 30 * 60_000;
 

@@ -5,10 +5,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate, splitStatements } from '../sql/migrate.ts';
-import { startEngine } from './engine.ts';
+import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../../platform/log.ts';
+import { migrate, splitStatements } from '../../../sql/migrate.ts';
+import { startEngine } from '../servers/engine.ts';
 
 export interface OldDatabase {
   client: DatabaseClient;
@@ -22,7 +22,7 @@ export interface OldDatabase {
 }
 
 const log = createLog('silent');
-const migrations = join(import.meta.dirname, '..', 'sql', 'migrations');
+const migrations = join(import.meta.dirname, '..', '..', '..', 'sql', 'migrations');
 
 /** Starts an engine with all migrations before the one in the file `name`. */
 export async function startOldDatabase(name: string): Promise<OldDatabase> {

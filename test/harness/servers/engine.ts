@@ -19,10 +19,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
-import { createLog } from '../platform/log.ts';
-import { migrate } from '../sql/migrate.ts';
-import { root } from './source-tree.ts';
+import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../../platform/log.ts';
+import { migrate } from '../../../sql/migrate.ts';
+import { root } from '../source-tree.ts';
 
 export interface TestEngine {
   /** With the database: `http://127.0.0.1:<port>/millrace`. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { root } from './source-tree.ts';
+import { root } from '../source-tree.ts';
 
 /** What `--json` prints when the service is ready. */
 export interface Announcement {

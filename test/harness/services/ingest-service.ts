@@ -8,24 +8,31 @@ import {
   createApiKey,
   createProject,
   type ProjectStore,
-} from '../control/projects/project-record.ts';
-import { openSalts } from '../ingest/cookieless/salt-bucket.ts';
-import { peerAddressKey } from '../ingest/rpc/connect-router.ts';
-import { type IngestOptions, startIngest } from '../ingest/start.ts';
-import { checkAccessFirst, createAuthInterceptor } from '../platform/access/auth-interceptor.ts';
-import { createAuthenticate } from '../platform/access/authenticate.ts';
-import { ProjectDirectory, type ProjectRecord, readProject } from '../platform/access/projects.ts';
-import { openBucket } from '../platform/broker/kv.ts';
-import { watchBucket } from '../platform/broker/kv-watch.ts';
-import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
-import { buckets, ensureTopology } from '../platform/broker/topology.ts';
-import { systemClock } from '../platform/clock.ts';
-import { startHttp } from '../platform/http/http.ts';
-import { maxBodyBytes } from '../platform/limits.ts';
-import { createLog } from '../platform/log.ts';
-import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { decodeFrame, type FrameRequest } from '../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from './broker.ts';
+} from '../../../control/projects/project-record.ts';
+import { openSalts } from '../../../ingest/cookieless/salt-bucket.ts';
+import { peerAddressKey } from '../../../ingest/rpc/connect-router.ts';
+import { type IngestOptions, startIngest } from '../../../ingest/start.ts';
+import {
+  checkAccessFirst,
+  createAuthInterceptor,
+} from '../../../platform/access/auth-interceptor.ts';
+import { createAuthenticate } from '../../../platform/access/authenticate.ts';
+import {
+  ProjectDirectory,
+  type ProjectRecord,
+  readProject,
+} from '../../../platform/access/projects.ts';
+import { openBucket } from '../../../platform/broker/kv.ts';
+import { watchBucket } from '../../../platform/broker/kv-watch.ts';
+import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
+import { buckets, ensureTopology } from '../../../platform/broker/topology.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { startHttp } from '../../../platform/http/http.ts';
+import { maxBodyBytes } from '../../../platform/limits.ts';
+import { createLog } from '../../../platform/log.ts';
+import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
+import { decodeFrame, type FrameRequest } from '../../../proto/wire/frame.ts';
+import { startBroker, type TestBroker } from '../servers/broker.ts';
 
 export interface IngestService {
   baseUrl: string;

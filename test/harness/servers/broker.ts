@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { embeddedBrokerPayloadBytes } from '../platform/limits.ts';
+import { embeddedBrokerPayloadBytes } from '../../../platform/limits.ts';
 
 export interface TestBroker {
   url: string;
