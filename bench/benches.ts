@@ -1,23 +1,23 @@
 // The list of benches, in the order of an event's path.
 
-import { accountsBench } from './accounts.ts';
-import { arrowBench } from './arrow.ts';
 import type { Bench } from './bench.ts';
-import { brokerBytesBench } from './broker-bytes.ts';
-import { cookielessBench } from './cookieless.ts';
-import { emitBench } from './emit.ts';
-import { endToEndBench } from './end-to-end.ts';
-import { gatewayBench } from './gateway.ts';
-import { identifyBench } from './identify.ts';
-import { insertBench } from './insert.ts';
-import { profileReadsBench } from './profile-reads.ts';
-import { seenBench } from './seen.ts';
-import { singleBench } from './single.ts';
-import { stagesBench } from './stages.ts';
-import { startBench } from './start.ts';
-import { steadyBench } from './steady.ts';
-import { tricksBench } from './tricks.ts';
-import { validateBench } from './validate.ts';
+import { accountsBench } from './questions/ingest/accounts.ts';
+import { cookielessBench } from './questions/ingest/cookieless.ts';
+import { gatewayBench } from './questions/ingest/gateway.ts';
+import { identifyBench } from './questions/ingest/identify.ts';
+import { singleBench } from './questions/ingest/single.ts';
+import { validateBench } from './questions/ingest/validate.ts';
+import { arrowBench } from './questions/pipeline/arrow.ts';
+import { brokerBytesBench } from './questions/pipeline/broker-bytes.ts';
+import { emitBench } from './questions/pipeline/emit.ts';
+import { insertBench } from './questions/pipeline/insert.ts';
+import { seenBench } from './questions/pipeline/seen.ts';
+import { stagesBench } from './questions/pipeline/stages.ts';
+import { tricksBench } from './questions/pipeline/tricks.ts';
+import { endToEndBench } from './questions/whole/end-to-end.ts';
+import { profileReadsBench } from './questions/whole/profile-reads.ts';
+import { startBench } from './questions/whole/start.ts';
+import { steadyBench } from './questions/whole/steady.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,

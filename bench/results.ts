@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../test/harness/source-tree.ts';
 import type { Report } from './bench.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './harness/machine.ts';
 
 export interface Result extends Report {
   bench: string;

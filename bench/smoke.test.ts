@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { printTable, type Table } from './bench.ts';
 import { benches } from './benches.ts';
 import { goals } from './goals.ts';
-import { createSession } from './session.ts';
+import { createSession } from './harness/processes/session.ts';
 
 const session = createSession();
 afterAll(() => session.close());

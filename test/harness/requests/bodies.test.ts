@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { comparePairs, median } from '../../../bench/pairs.ts';
+import { comparePairs, median } from '../../../bench/harness/pairs.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { freshen, makeBodies, occurAt, sizes } from './bodies.ts';

@@ -1,0 +1,23 @@
+// When an engine has merged what it is going to merge: what is measured next must not pay for it, and what was measured
+// before must.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
+import { check } from '../../bench.ts';
+import { queryNumber } from '../load/stored-rows.ts';
+
+const everyMs = 100;
+/** Between two merges there is none for a moment. */
+const quietTimes = 10;
+const timeoutMs = 300_000;
+
+/** Resolves once there was no merge for a second; throws after five minutes. */
+export async function untilMerged(engine: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  for (let quiet = 0; quiet < quietTimes; ) {
+    await delay(everyMs);
+    const merges = await queryNumber(engine, 'SELECT count() FROM system.merges');
+    quiet = merges > 0 ? 0 : quiet + 1;
+    check(performance.now() < deadlineMs, 'an engine without merges');
+  }
+}

@@ -1,0 +1,110 @@
+// A shard's stream and the product's two ends of it: the publisher that fills it and the source that empties it. HTTP
+// before it and the builder behind it are left out.
+
+import { Publisher } from '../../ingest/publish/publish.ts';
+import type { IngestParts } from '../../ingest/rpc/accept.ts';
+import type { Messages } from '../../pipeline/build/thread-messages.ts';
+import { openEventStream, streamCreated } from '../../pipeline/consume/event-stream.ts';
+import { packMessages } from '../../pipeline/consume/message-batch.ts';
+import { MessageSource } from '../../pipeline/consume/message-source.ts';
+import { followConnection, type NatsConnection } from '../../platform/broker/nats.ts';
+import { eventsStream, eventsSubject } from '../../platform/broker/topology.ts';
+import { maxFrameBytes } from '../../platform/limits.ts';
+import { decodeFrame, type EncodedRequest, frameEvents } from '../../proto/wire/frame.ts';
+import { check } from '../bench.ts';
+
+export interface PublisherChoice {
+  lz4: boolean;
+  /** As the service has it, unless given. */
+  maxFrameBytes?: number;
+}
+
+export function createPublisher(nats: NatsConnection, choice: PublisherChoice): Publisher {
+  return new Publisher({
+    ...{ broker: nats, state: followConnection(nats), subjectOf: eventsSubject },
+    ...{ deadlineMs: 60_000, maxFrameBytes, maxInFlightBytes: 64 * 2 ** 20, ...choice },
+  });
+}
+
+/** What the shard's stream holds: messages, and the bytes that they take in its files. */
+export async function storedInStream(
+  nats: NatsConnection,
+): Promise<{ messages: number; bytes: number }> {
+  const manager = await nats.jetstreamManager();
+  const { messages, bytes } = (await manager.streams.info(eventsStream(0))).state;
+  return { messages, bytes };
+}
+
+/** Throws away what the shard's stream holds. */
+export async function emptyStream(nats: NatsConnection): Promise<void> {
+  await (await nats.jetstreamManager()).streams.purge(eventsStream(0));
+}
+
+/**
+ * Publishes `count` requests, going round through `requests`, as `connections` senders that each wait for the answer
+ * before the next: so many of them are ready in one turn of the event loop. Throws where one is not stored.
+ */
+export async function publishAll(
+  publisher: IngestParts['publisher'],
+  requests: readonly EncodedRequest[],
+  { count, connections }: { count: number; connections: number },
+): Promise<void> {
+  let next = 0;
+  const send = async (): Promise<void> => {
+    while (next < count) {
+      const request = requests[next++ % requests.length];
+      if (request === undefined) throw new RangeError('no requests to publish');
+      const published = await publisher.publish(0, request, Number.POSITIVE_INFINITY);
+      check(published === 'stored', `a request is stored, and not ${published}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+}
+
+export interface Receiver {
+  /** Receives and acknowledges batches of at most `maxRows` events until it has `events`. */
+  receive(events: number): Promise<Messages[]>;
+  stop(): void;
+}
+
+/** The pipeline's source, as its writer has it. One at a time for a broker. */
+export async function openReceiver(nats: NatsConnection, maxRows: number): Promise<Receiver> {
+  const stream = openEventStream({
+    connection: nats,
+    stream: eventsStream(0),
+    created: await streamCreated(nats, eventsStream(0)),
+    retry: (call) => call(),
+  });
+  const source = new MessageSource(stream, {
+    ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000 },
+    ...{ minWaitMs: 1, minIntervalMs: 0, maxWaitMs: 1_000 },
+  });
+  await source.start(0);
+  return {
+    async receive(events) {
+      const batches: Messages[] = [];
+      for (let left = events; left > 0; ) {
+        const batch = await source.next();
+        if (batch === undefined) throw new Error('the source has ended');
+        for (const { data } of batch.messages) left -= frameEvents(data);
+        batches.push(packMessages(batch));
+        source.ack(batch);
+      }
+      return batches;
+    },
+    stop: () => source.stop(),
+  };
+}
+
+/** Unpacks every frame; returns how many events they hold. */
+export function unpackAll(batches: readonly Messages[]): number {
+  let events = 0;
+  for (const { lengths, bytes } of batches) {
+    let at = 0;
+    for (const length of lengths) {
+      for (const request of decodeFrame(bytes.subarray(at, at + length))) events += request.events;
+      at += length;
+    }
+  }
+  return events;
+}

@@ -1,0 +1,60 @@
+// Broker messages as ingest would have made them of the benches' bodies.
+
+import type { Messages } from '../../pipeline/build/thread-messages.ts';
+import { maxFrameBytes, maxFrameEvents } from '../../platform/limits.ts';
+import {
+  type EncodedRequest,
+  encodeContext,
+  encodeFrame,
+  packFrame,
+  requestBytes,
+} from '../../proto/wire/frame.ts';
+import type { Body } from '../../test/harness/requests/bodies.ts';
+
+/** Frames of public-key requests, one request a body, each frame as full as ingest makes it under load. */
+export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint8Array[] {
+  const frames: Uint8Array[] = [];
+  let requests: EncodedRequest[] = [];
+  let bytes = 0;
+  let events = 0;
+  const close = (): void => {
+    if (requests.length > 0) frames.push(packed(encodeFrame(requests)));
+    requests = [];
+    bytes = 0;
+    events = 0;
+  };
+  for (const body of bodies) {
+    const request = requestOf(body, receiveTimeMs);
+    const fits =
+      bytes + requestBytes(request) <= maxFrameBytes && events + request.events <= maxFrameEvents;
+    if (!fits) close();
+    requests.push(request);
+    bytes += requestBytes(request);
+    events += request.events;
+  }
+  close();
+  return frames;
+}
+
+/** The frames as a builder is handed them, from a stream that begins with them. */
+export function packFrames(frames: readonly Uint8Array[]): Messages {
+  return {
+    seqs: Float64Array.from(frames, (_, index) => index + 1),
+    lengths: Uint32Array.from(frames, (frame) => frame.length),
+    bytes: Buffer.concat(frames),
+  };
+}
+
+function packed(frame: Uint8Array): Uint8Array {
+  return packFrame(frame, frame.length) ?? frame;
+}
+
+/** The request as ingest encodes it, of a public key. */
+export function requestOf(
+  { bytes, idOffsets, userAgent }: Body,
+  receiveTimeMs: number,
+): EncodedRequest {
+  const projectId = 'prj_bench';
+  const context = encodeContext({ projectId, credential: 'public', receiveTimeMs, userAgent });
+  return { context, body: bytes, events: idOffsets.length };
+}

@@ -1,0 +1,243 @@
+// The load generator: bodies made beforehand and made fresh in place, one request at a time on each connection. It
+// shares two cores with what it measures, so it spends as little as Node allows.
+
+import {
+  type Body,
+  freshen,
+  makeBodies,
+  occurAt,
+  type Size,
+} from '../../../test/harness/requests/bodies.ts';
+import { makeIdentifyBody, renumber } from './identify-calls.ts';
+import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
+
+export interface LoadOptions {
+  baseUrl: string;
+  key: string;
+  size: Size;
+  batch: number;
+  /** Identify instead of BatchCreate, of users whose ids begin with this; there is no size and no batch then. */
+  identifyPrefix?: string;
+  /** Different bodies a connection goes through. */
+  bodiesPerConnection: number;
+  seed: number;
+  /** Sets the events' times; the same for runs whose bodies are to be the same. */
+  nowMs: number;
+  /** Has each event occur when it is sent instead: a long load whose times stand still is like none. */
+  occursNow?: boolean;
+  /** Sequences from here on are unused: see `freshen`. */
+  firstSequence: number;
+  connections: number;
+  /** Load that is not counted, before the load that is. */
+  warmUpMs: number;
+  durationMs: number;
+  /** Requests to begin a second, whether or not earlier ones are answered; 0 for each connection as fast as it can. */
+  requestsPerSecond: number;
+  /** Keeps when each request was due and answered. */
+  traced: boolean;
+}
+
+export interface LoadResult {
+  /** Answered 200 within the counted time. */
+  requests: number;
+  /** Answered 200 in all, warm-up included: what must be found stored. */
+  acknowledgedEvents: number;
+  /** Answers that were not 200, by status: nothing of these counts. */
+  refused: Record<string, number>;
+  countedMs: number;
+  /** Milliseconds from when a request was due to its answer, counted requests only. */
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /** CPU of this process over the counted time. */
+  cpuMs: number;
+  /** In the order of the answers, times in milliseconds since the epoch; empty unless traced. */
+  trace: TracedRequest[];
+}
+
+export type TracedRequest = [dueMs: number, answeredMs: number, events: number];
+
+const refusedPauseMs = 20;
+const minTickMs = 1;
+
+/** Runs the load; rejects where a connection breaks or an answer is not one of ours. */
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const { bodiesPerConnection } = options;
+  const bodies = bodiesOf(options).map((body) => withHead(body, options));
+  const run = new LoadRun(options);
+  for (let index = 0; index < options.connections; index++) {
+    // A body belongs to one connection: it is never changed while it is being written.
+    const mine = bodies.slice(index * bodiesPerConnection, (index + 1) * bodiesPerConnection);
+    await run.open(mine);
+  }
+  return run.finished();
+}
+
+function bodiesOf(options: LoadOptions): Body[] {
+  const { size, batch, seed, nowMs, connections, bodiesPerConnection, identifyPrefix } = options;
+  const count = connections * bodiesPerConnection;
+  if (identifyPrefix === undefined) return makeBodies({ size, batch, count, seed, nowMs });
+  return Array.from({ length: count }, () => makeIdentifyBody(identifyPrefix));
+}
+
+const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
+const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+
+/** The body with its request's head before it, to be written with one call. */
+function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Body {
+  const path = identifyPrefix === undefined ? batchCreatePath : identifyPath;
+  const head = Buffer.from(
+    `POST ${path} HTTP/1.1\r\nHost: ${new URL(baseUrl).host}\r\n` +
+      `User-Agent: ${body.userAgent}\r\nContent-Type: application/json\r\nConnect-Protocol-Version: 1\r\n` +
+      `X-Api-Key: ${key}\r\nContent-Length: ${body.bytes.length}\r\n\r\n`,
+  );
+  const idOffsets = body.idOffsets.map((offset) => offset + head.length);
+  const timeOffsets = body.timeOffsets.map((offset) => offset + head.length);
+  const bytes = Buffer.concat([head, body.bytes]);
+  return { bytes, idOffsets, timeOffsets, userAgent: body.userAgent };
+}
+
+interface Lane {
+  connection: LoadConnection;
+  bodies: Body[];
+  next: number;
+  /** When the request on its way was due. */
+  dueMs: number;
+}
+
+class LoadRun {
+  readonly #options: LoadOptions;
+  readonly #lanes: Lane[] = [];
+  #idle: Lane[] = [];
+  #sequence: number;
+  #begun = 0;
+  #busy = 0;
+  #startMs = 0;
+  #countFromMs = 0;
+  #endMs = 0;
+  #cpuAtCount: NodeJS.CpuUsage | undefined;
+  #ended = false;
+  #resolve: (result: LoadResult) => void = () => {};
+  #reject: (error: Error) => void = () => {};
+
+  readonly #refused: Record<string, number> = {};
+  readonly #latenciesMs: number[] = [];
+  readonly #trace: TracedRequest[] = [];
+  #acknowledgedEvents = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#sequence = options.firstSequence;
+  }
+
+  async open(bodies: Body[]): Promise<void> {
+    let lane: Lane | undefined;
+    const connection = await openLoadConnection(this.#options.baseUrl, () => ({
+      onAnswer: (answer) => lane && this.#take(lane, answer),
+      onBroken: (error) => this.#fail(error),
+    }));
+    lane = { connection, bodies, next: 0, dueMs: 0 };
+    this.#lanes.push(lane);
+  }
+
+  finished(): Promise<LoadResult> {
+    this.#startMs = now();
+    this.#countFromMs = this.#startMs + this.#options.warmUpMs;
+    this.#endMs = this.#countFromMs + this.#options.durationMs;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      for (const lane of this.#lanes) this.#proceed(lane);
+      if (this.#options.requestsPerSecond > 0) this.#dispatch();
+    });
+  }
+
+  #take(lane: Lane, { status, accepted }: Answer): void {
+    const answeredMs = now();
+    this.#busy--;
+    if (status !== 200) {
+      this.#refused[status] = (this.#refused[status] ?? 0) + 1;
+      setTimeout(() => this.#proceed(lane), refusedPauseMs);
+      return;
+    }
+    const events = this.#options.identifyPrefix === undefined ? accepted : 1;
+    this.#acknowledgedEvents += events;
+    if (this.#options.traced) this.#trace.push([lane.dueMs, answeredMs, events]);
+    if (answeredMs >= this.#countFromMs && answeredMs < this.#endMs) {
+      this.#latenciesMs.push(answeredMs - lane.dueMs);
+    }
+    this.#proceed(lane);
+  }
+
+  #proceed(lane: Lane): void {
+    const timeMs = this.#tick();
+    if (timeMs >= this.#endMs) this.#end();
+    else if (this.#options.requestsPerSecond > 0) this.#idle.push(lane);
+    else this.#send(lane, timeMs);
+  }
+
+  /** Requests are due at fixed times: one that must wait for a connection has been waiting since it was due. */
+  #dispatch(): void {
+    if (this.#ended) return;
+    const intervalMs = 1_000 / this.#options.requestsPerSecond;
+    const timeMs = this.#tick();
+    const untilMs = Math.min(timeMs, this.#endMs);
+    for (;;) {
+      const dueMs = this.#startMs + this.#begun * intervalMs;
+      // The one that has been idle longest: the server closes those that are idle for too long.
+      const lane = dueMs <= untilMs ? this.#idle.shift() : undefined;
+      if (lane === undefined) break;
+      this.#begun++;
+      this.#send(lane, dueMs);
+    }
+    if (timeMs >= this.#endMs) this.#end();
+    const nextMs = this.#startMs + this.#begun * intervalMs - timeMs;
+    setTimeout(() => this.#dispatch(), Math.max(minTickMs, nextMs));
+  }
+
+  #send(lane: Lane, dueMs: number): void {
+    const body = lane.bodies[lane.next++ % lane.bodies.length];
+    if (body === undefined) throw new RangeError('a connection without bodies');
+    if (this.#options.occursNow === true) occurAt(body, now());
+    if (this.#options.identifyPrefix === undefined) freshen(body, this.#sequence++);
+    else renumber(body, this.#sequence++);
+    lane.dueMs = dueMs;
+    this.#busy++;
+    lane.connection.send(body.bytes);
+  }
+
+  #tick(): number {
+    const timeMs = now();
+    if (timeMs >= this.#countFromMs) this.#cpuAtCount ??= process.cpuUsage();
+    return timeMs;
+  }
+
+  #fail(error: Error): void {
+    this.#ended = true;
+    for (const { connection } of this.#lanes) connection.close();
+    this.#reject(error);
+  }
+
+  #end(): void {
+    if (this.#ended || this.#busy > 0) return;
+    this.#ended = true;
+    const { user, system } = process.cpuUsage(this.#cpuAtCount);
+    for (const { connection } of this.#lanes) connection.close();
+    const sorted = Float64Array.from(this.#latenciesMs).sort();
+    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+    this.#resolve({
+      requests: sorted.length,
+      acknowledgedEvents: this.#acknowledgedEvents,
+      refused: this.#refused,
+      countedMs: this.#options.durationMs,
+      ...{ p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) },
+      cpuMs: (user + system) / 1_000,
+      trace: this.#trace,
+    });
+  }
+}
+
+// On one clock with the other processes of the bench, finer than Date.now().
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,41 @@
+// The entry of the benches' own child processes: load generator, sink and engine must not share a process, and with it
+// an event loop, with anything they are measured with. argv[2] says what to be.
+
+import { Socket } from 'node:net';
+import { type LoadOptions, runLoad } from '../load/load.ts';
+import { serveEngine } from './engine-child.ts';
+import { startGateway } from './gateway-server.ts';
+import { parentFd } from './processes.ts';
+import { startSink } from './sink.ts';
+
+export type ChildTask =
+  | { role: 'load'; options: LoadOptions }
+  | { role: 'sink'; answer: string }
+  | { role: 'gateway'; publicKey: string }
+  | { role: 'engine'; path: string; database: string };
+
+const task: ChildTask = JSON.parse(process.argv[2] ?? '');
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+// The parent holds the other end: when it is gone, there is nobody to report to.
+const parent = new Socket({ fd: parentFd });
+parent.once('end', () => process.exit(0));
+
+switch (task.role) {
+  case 'load':
+    parent.resume();
+    print(JSON.stringify(await runLoad(task.options)));
+    break;
+  case 'sink':
+    parent.resume();
+    print(String(await startSink(task.answer)));
+    break;
+  case 'gateway':
+    parent.resume();
+    print(String(await startGateway(task.publicKey)));
+    break;
+  case 'engine':
+    await serveEngine(task.path, task.database, parent);
+    break;
+  default:
+    task satisfies never;
+}

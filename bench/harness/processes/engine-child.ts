@@ -1,0 +1,46 @@
+// An embedded engine that takes statements in two ways: over HTTP as always, and straight from its parent, so
+// with no HTTP, no client and no upload between. The second is what the first is measured against.
+
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { Engine } from '../../../sql/engine/engine.ts';
+import { engineArguments } from '../../../sql/engine/engine-arguments.ts';
+import { createEngineServer } from '../../../sql/engine/server.ts';
+
+// The service's has 768. Two inserts at once beside their merges need more, and what is asked is the engine's own rate.
+const memoryMiB = 2_048;
+
+/**
+ * Prints the port of the HTTP interface, then `done` for each line of SQL that it was given, which run at once as far
+ * as there are writers.
+ */
+export async function serveEngine(path: string, database: string, parent: Readable): Promise<void> {
+  const bounds = { readers: 1, writers: 2, maxWaiting: 10 };
+  const options = { ...bounds, engineArguments: engineArguments(memoryMiB) };
+  const engine = await Engine.open({ path, ...options });
+  const server = createEngineServer(engine);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  process.stdout.write(`${portOf(server.address())}\n`);
+  const never = new AbortController().signal;
+  let statements = 0;
+  for await (const sql of createInterface({ input: parent })) {
+    // Without a token of its own, a block that was just inserted is dropped: the bench has one block.
+    const settings = new Map([['insert_deduplication_token', `own-${statements++}`]]);
+    engine
+      .command(sql, { settings, database }, 'TabSeparated', never)
+      .then(() => process.stdout.write('done\n'), fail);
+  }
+  server.close();
+  await engine.close();
+}
+
+function fail(error: Error): never {
+  process.stderr.write(`the bench's engine: ${error.message}\n`);
+  process.exit(1);
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the engine has no port');
+  return address.port;
+}

@@ -1,0 +1,116 @@
+// The processes of a bench: starts the load generator, the sink and an engine, each as a process of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { LoadOptions, LoadResult } from '../load/load.ts';
+import type { ChildTask } from './child.ts';
+
+/** A child's end of the pipe that its parent holds. */
+export const parentFd = 3;
+
+export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
+  const child = startChild({ role: 'load', options });
+  try {
+    return JSON.parse(await child.nextLine());
+  } finally {
+    await child.stop();
+  }
+}
+
+export interface ServerProcess {
+  baseUrl: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** It gives every request the same answer. */
+export function startSinkProcess(answer: string): Promise<ServerProcess> {
+  return startServer({ role: 'sink', answer });
+}
+
+/** Ingest without a broker: it answers what it has read and judged, and queues nothing. */
+export function startGatewayProcess(publicKey: string): Promise<ServerProcess> {
+  return startServer({ role: 'gateway', publicKey });
+}
+
+async function startServer(task: ChildTask): Promise<ServerProcess> {
+  const child = startChild(task);
+  const baseUrl = `http://127.0.0.1:${await child.nextLine()}`;
+  return { baseUrl, pid: child.pid, stop: () => child.stop() };
+}
+
+export interface OwnEngine {
+  /** Of its HTTP interface, with the database. */
+  url: string;
+  pid: number;
+  /** Runs a statement of one line straight in the engine; of several at once the calls resolve as they end. */
+  command(sql: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startEngineProcess(path: string, database: string): Promise<OwnEngine> {
+  const child = startChild({ role: 'engine', path, database });
+  const url = `http://127.0.0.1:${await child.nextLine()}/${database}`;
+  return {
+    url,
+    pid: child.pid,
+    async command(sql) {
+      child.write(`${sql}\n`);
+      await child.nextLine();
+    },
+    stop: () => child.stop(),
+  };
+}
+
+interface Child {
+  pid: number;
+  write(text: string): void;
+  /** The next line the child prints; rejects when it ends before. */
+  nextLine(): Promise<string>;
+  /** Closes the child's input, at which it ends. */
+  stop(): Promise<void>;
+}
+
+function startChild(task: ChildTask): Child {
+  // A pipe of its own and not the standard input: chDB takes what is there for the data of an insert that is running.
+  const child = spawn(process.execPath, [childScript(), JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+  });
+  const { stdout, stdio } = child;
+  const input = stdio[parentFd];
+  if (stdout === null || !(input instanceof Writable)) throw new Error('a child has no pipes');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => resolve());
+  });
+  return {
+    pid: child.pid ?? 0,
+    write: (text) => void input.write(text),
+    async nextLine() {
+      const { value, done } = await lines.next();
+      if (done !== true) return value;
+      await ended;
+      throw new Error(`the bench's ${task.role} process ended early: ${howItEnded(child)}`);
+    },
+    async stop() {
+      input.end();
+      await ended;
+    },
+  };
+}
+
+function howItEnded({ exitCode, signalCode }: ChildProcess): string {
+  return signalCode ?? `exit code ${exitCode}`;
+}
+
+// Node cannot run TypeScript by itself: a bench that runs from its source starts the built child.
+function childScript(): string {
+  const beside = join(import.meta.dirname, 'child.js');
+  return existsSync(beside)
+    ? beside
+    : join(import.meta.dirname, '../../../dist/bench/harness/processes/child.js');
+}

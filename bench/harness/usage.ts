@@ -1,0 +1,100 @@
+// What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Part, Stack } from '../../test/harness/servers/stack.ts';
+
+// USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
+const tickMs = 10;
+
+/** CPU milliseconds the process has used since it began, to 10 ms. */
+export function cpuMsOf(pid: number): number {
+  return readStat(`/proc/${pid}/stat`).cpuMs;
+}
+
+/** Of that, an engine's threads that merge parts, which live as long as it does. */
+export function mergeCpuMsOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => statOfThread(pid, id));
+  const merging = threads.filter(({ command }) => command === 'MergeMutate');
+  return merging.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}
+
+interface Stat {
+  command: string;
+  cpuMs: number;
+}
+
+/** Of nobody where the thread has just ended. */
+function statOfThread(pid: number, id: string): Stat {
+  try {
+    return readStat(`/proc/${pid}/task/${id}/stat`);
+  } catch {
+    return { command: '', cpuMs: 0 };
+  }
+}
+
+function readStat(path: string): Stat {
+  const stat = readFileSync(path, 'utf8');
+  // The second field is the command in brackets, which may hold spaces and brackets.
+  const end = stat.lastIndexOf(')');
+  const fields = stat.slice(end + 2).split(' ');
+  return {
+    command: stat.slice(stat.indexOf('(') + 1, end),
+    cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs,
+  };
+}
+
+/** Bytes of memory the process holds at this moment. */
+function residentBytesOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+}
+
+export const parts: readonly Part[] = ['service', 'broker', 'engine'];
+
+/** CPU milliseconds of each part so far; subtract two of them. */
+export function cpuOfParts(stack: Stack): Record<Part, number> {
+  const pids = stack.pids();
+  return {
+    service: ofService(stack, cpuMsOf),
+    broker: cpuMsOf(pids.broker),
+    engine: cpuMsOf(pids.engine),
+  };
+}
+
+/** Bytes of memory each part holds at this moment; pages that processes share are counted in each. */
+export function memoryOfParts(stack: Stack): Record<Part, number> {
+  const pids = stack.pids();
+  return {
+    service: ofService(stack, residentBytesOf),
+    broker: residentBytesOf(pids.broker),
+    engine: residentBytesOf(pids.engine),
+  };
+}
+
+/** Of the service's process, and of those that serve requests for it where there are several. */
+function ofService(stack: Stack, use: (pid: number) => number): number {
+  return [stack.pids().service, ...stack.ingestPids()].reduce((sum, pid) => sum + use(pid), 0);
+}
+
+export interface MemoryWatch {
+  /** Bytes of each part at the moment at which they held most together. */
+  peak(): Record<Part, number>;
+  stop(): void;
+}
+
+const everyMs = 200;
+
+export function watchMemory(stack: Stack): MemoryWatch {
+  let peak: Record<Part, number> = { service: 0, broker: 0, engine: 0 };
+  const sample = (): void => {
+    const now = memoryOfParts(stack);
+    if (sumOf(now) > sumOf(peak)) peak = now;
+  };
+  sample();
+  const timer = setInterval(sample, everyMs);
+  return { peak: () => peak, stop: () => clearInterval(timer) };
+}
+
+export function sumOf(values: Record<Part, number>): number {
+  return parts.reduce((sum, part) => sum + values[part], 0);
+}

@@ -1,0 +1,152 @@
+// What it costs ingest that events name nobody: the same visits with and without an identity, from a body's bytes to
+// the frame that is published. No HTTP, no broker: both would only make the difference look smaller.
+
+import { createHash, createHmac, type Hash } from 'node:crypto';
+import { BlockList } from 'node:net';
+import { CallerReader } from '../../../ingest/caller/caller.ts';
+import { CookielessResolver } from '../../../ingest/cookieless/visitor-ids.ts';
+import { createIngestMetrics } from '../../../ingest/metrics.ts';
+import { FramePacking } from '../../../ingest/publish/frame-packing.ts';
+import { acceptEvents, type IngestParts, type Sender } from '../../../ingest/rpc/accept.ts';
+import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { maxBodyBytes } from '../../../platform/limits.ts';
+import { createMetrics } from '../../../platform/metrics.ts';
+import { type EncodedRequest, encodeFrame, FRAME_HEADER_BYTES } from '../../../proto/wire/frame.ts';
+import { type Body, makeBodies } from '../../../test/harness/requests/bodies.ts';
+import { type Bench, check } from '../../bench.ts';
+import { comparePairs, type Pairing } from '../../harness/pairs.ts';
+
+interface Parameters {
+  batches: number[];
+  /** Events of distinct bodies, and how often one run goes through them. */
+  events: number;
+  rounds: number;
+  pairs: number;
+  warmUps: number;
+}
+
+const smoke: Parameters = { batches: [10], events: 100, rounds: 1, pairs: 2, warmUps: 0 };
+const real: Parameters = { batches: [1, 10, 100], events: 4_000, rounds: 6, pairs: 9, warmUps: 2 };
+
+const seed = 5;
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const receiveTimeMs = nowMs;
+/** Each request comes from another of these: a few requests of one visitor follow each other. */
+const requestsPerVisitor = 4;
+/** What one turn of the event loop may gather under load. */
+const requestsPerFrame = 4;
+
+export const cookielessBench: Bench = {
+  name: 'cookieless',
+  question: 'What do cookieless events cost at ingest, beside identified ones?',
+  async run(mode) {
+    const { batches, events, rounds, ...pairs } = mode === 'smoke' ? smoke : real;
+    const rows: string[][] = [];
+    const hash = createHash('sha256');
+    for (const batch of batches) {
+      const count = Math.ceil(events / batch);
+      const identified = makeBodies({ size: 'medium', batch, count, seed, nowMs });
+      const cookieless = identified.map(withoutIdentity);
+      const subject = { run: () => accept(cookieless, rounds, hash) };
+      const calibration = { run: () => accept(identified, rounds, hash) };
+      const pairing = await comparePairs(subject, calibration, pairs);
+      const expected = identified.length * batch * rounds;
+      check(pairing.subjectResult === expected, `${expected} cookieless events are accepted`);
+      check(pairing.calibrationResult === expected, `${expected} identified events are accepted`);
+      rows.push(rowOf(batch, pairing, expected));
+    }
+    return { tables: [{ title, columns, rows }], resultHash: hash.digest('hex') };
+  },
+};
+
+const title =
+  'A request without identities (subject) and the same with them (calibration), one thread';
+const columns = ['batch', 'subject us/event', 'calibration us/event', 'cost ratio', 'min', 'max'];
+
+function withoutIdentity(body: Body): Body {
+  const { events }: { events: Record<string, unknown>[] } = JSON.parse(body.bytes.toString());
+  const bare = events.map(({ distinctId: _, sessionId: __, ...rest }) => ({
+    ...rest,
+    occurTime: new Date(nowMs).toISOString(),
+    cookieless: true,
+  }));
+  return { ...body, bytes: Buffer.from(JSON.stringify({ events: bare })) };
+}
+
+/**
+ * Accepts every body `rounds` times, each round by a new resolver: what it remembers is of the round's own visitors.
+ */
+async function accept(bodies: readonly Body[], rounds: number, hash: Hash): Promise<number> {
+  let accepted = 0;
+  for (let round = 0; round < rounds; round++) {
+    const parts = partsOf(hash);
+    for (const [index, body] of bodies.entries()) {
+      const visitor = Math.floor(index / requestsPerVisitor);
+      const userAgent = bodies[visitor]?.userAgent ?? '';
+      const sender = senderOf(visitor, userAgent, parts);
+      const read = scanJsonBody(body.bytes, { receiveTimeMs, maxBodyBytes });
+      const answer = await acceptEvents(sender, read, parts);
+      if (answer.kind === 'accepted') accepted += answer.events;
+    }
+  }
+  return accepted;
+}
+
+function partsOf(hash: Hash): IngestParts {
+  const clock = { nowMs: () => nowMs };
+  const salts = new Map([0, 1].map((ago) => [ago, createHmac('sha256', `${ago}`).digest()]));
+  const today = Math.floor(nowMs / 86_400_000);
+  return {
+    authenticate: () => principal,
+    callers: new CallerReader({
+      trustedProxies: new BlockList(),
+      proxyHops: 0,
+      botScoreHeader: 'cf-bot-score',
+      verifiedBotHeader: 'cf-verified-bot',
+    }),
+    cookieless: new CookielessResolver(
+      { of: (day) => ({ kind: 'salt', salt: salts.get(today - day) ?? Buffer.alloc(32) }) },
+      clock,
+    ),
+    eventLimit: { take: () => 0 },
+    publisher: publisherTo(hash),
+    shardOf: () => 0,
+    clock,
+    metrics: createIngestMetrics(createMetrics()),
+    maxBodyBytes,
+  };
+}
+
+/** Makes frames as the publisher does, and sends them nowhere. */
+function publisherTo(hash: Hash): IngestParts['publisher'] {
+  const packing = new FramePacking(true);
+  let requests: EncodedRequest[] = [];
+  return {
+    publish: async (_shard, request) => {
+      requests.push(request);
+      if (requests.length === requestsPerFrame) {
+        const frame = packing.pack(encodeFrame(requests));
+        hash.update(frame.subarray(0, FRAME_HEADER_BYTES));
+        requests = [];
+      }
+      return 'stored';
+    },
+  };
+}
+
+const principal = { projectId: 'p', credential: 'public', keyId: 'k' } as const;
+
+function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): Sender {
+  const peerAddress = `10.${visitor >> 16}.${(visitor >> 8) & 255}.${visitor & 255}`;
+  const request = { headers: { 'user-agent': userAgent }, peerAddress };
+  const caller = callers.read(request, 'public');
+  return { principal, caller, request, receiveTimeMs, timeoutMs: Number.POSITIVE_INFINITY };
+}
+
+function rowOf(batch: number, pairing: Pairing, events: number): string[] {
+  const perEvent = (cpuMs: number) => ((1_000 * cpuMs) / events).toFixed(2);
+  const { subjectCpuMs, calibrationCpuMs, ratio } = pairing;
+  // Speed ratios the other way round: how much more time the subject takes.
+  const costs = [1 / ratio.median, 1 / ratio.max, 1 / ratio.min].map((cost) => cost.toFixed(2));
+  return [String(batch), perEvent(subjectCpuMs), perEvent(calibrationCpuMs), ...costs];
+}

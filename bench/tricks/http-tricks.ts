@@ -1,0 +1,104 @@
+// Tricks of the way in: the scanner in the place of the readable rules, requests read off the socket in the place of
+// node:http, and a handler of our own in front of the Connect router. The latter two on real HTTP and a real broker,
+// because a handler that answers nobody is always fast.
+
+import { readJsonBody } from '../../ingest/validation/text/readable-body.ts';
+import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
+import { maxBodyBytes } from '../../platform/limits.ts';
+import { makeBodies } from '../../test/harness/requests/bodies.ts';
+import type { IngestService } from '../../test/harness/services/ingest-service.ts';
+import { check, type Mode } from '../bench.ts';
+import { emptyStream } from '../harness/event-stream.ts';
+import type { LoadOptions } from '../harness/load/load.ts';
+import { median, spreadOf } from '../harness/pairs.ts';
+import { runLoadProcess } from '../harness/processes/processes.ts';
+import { compareWays, type Measured, pairsOf, type Trick } from './trick.ts';
+
+const seed = 11;
+const nowMs = Date.UTC(2026, 10, 20, 12);
+
+export const httpTricks: readonly Trick[] = [
+  {
+    name: 'scanner over the body',
+    instead: 'JSON.parse and the readable rules',
+    over: 'body to verdict',
+    batch: 100,
+    measure: measureScanner,
+  },
+  ...[1, 100].map(
+    (batch): Trick => ({
+      name: 'requests read off the socket',
+      instead: 'node:http',
+      ...{ over: 'service, HTTP to PubAck', batch },
+      measure: (mode, service) => measureHandler(batch, mode, service, service.nodeUrl),
+    }),
+  ),
+  ...[1, 100].map(
+    (batch): Trick => ({
+      name: 'a handler of our own, scanner and socket included',
+      instead: 'the Connect router',
+      ...{ over: 'service, HTTP to PubAck', batch },
+      measure: (mode, service) => measureHandler(batch, mode, service, service.routerUrl),
+    }),
+  ),
+];
+
+function measureScanner(mode: Mode): Promise<Measured> {
+  const count = mode === 'smoke' ? 2 : 200;
+  const bodies = makeBodies({ size: 'medium', batch: 100, count, seed, nowMs });
+  const context = { receiveTimeMs: nowMs, maxBodyBytes };
+  const way = (read: typeof scanJsonBody) => ({
+    run(): number {
+      let events = 0;
+      for (const { bytes } of bodies) {
+        const verdict = read(bytes, context);
+        if (verdict.kind === 'valid') events += verdict.events;
+      }
+      return events;
+    },
+  });
+  return compareWays({ on: way(scanJsonBody), off: way(readJsonBody), events: 100 * count }, mode);
+}
+
+/** The service is this process; the load comes from another. */
+async function measureHandler(
+  batch: number,
+  mode: Mode,
+  service: IngestService,
+  instead: string,
+): Promise<Measured> {
+  const { pairs, warmUps } = pairsOf[mode];
+  const durationMs = mode === 'smoke' ? 100 : 2_000;
+  const onUs: number[] = [];
+  const offUs: number[] = [];
+  for (let pair = 0; pair < warmUps + pairs; pair++) {
+    const on = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
+    const off = await cpuOfLoad(service, instead, batch, durationMs);
+    await emptyStream(service.nats);
+    if (pair < warmUps) continue;
+    onUs.push(on);
+    offUs.push(off);
+  }
+  const ratio = spreadOf(offUs.map((off, pair) => off / (onUs[pair] ?? 0)));
+  return { onUs: median(onUs), offUs: median(offUs), ratio };
+}
+
+/** CPU microseconds an acknowledged event. */
+async function cpuOfLoad(
+  { publicKey }: IngestService,
+  baseUrl: string,
+  batch: number,
+  durationMs: number,
+): Promise<number> {
+  const options: LoadOptions = {
+    ...{ baseUrl, key: publicKey, size: 'medium', batch, seed, nowMs: Date.now() },
+    ...{ bodiesPerConnection: 8, connections: batch === 1 ? 64 : 16, requestsPerSecond: 0 },
+    ...{ firstSequence: 0, warmUpMs: 0, durationMs, traced: false },
+  };
+  const before = process.cpuUsage();
+  const load = await runLoadProcess(options);
+  const { user, system } = process.cpuUsage(before);
+  check(load.acknowledgedEvents > 0, 'events are acknowledged');
+  check(Object.keys(load.refused).length === 0, 'nothing is refused');
+  return (user + system) / load.acknowledgedEvents;
+}
