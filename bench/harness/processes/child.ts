@@ -2,17 +2,11 @@
 // an event loop, with anything they are measured with. argv[2] says what to be.
 
 import { Socket } from 'node:net';
-import { type LoadOptions, runLoad } from '../load/load.ts';
+import { runLoad } from '../load/load.ts';
+import { type ChildTask, parentFd } from './child-task.ts';
 import { serveEngine } from './engine-child.ts';
 import { startGateway } from './gateway-server.ts';
-import { parentFd } from './processes.ts';
 import { startSink } from './sink.ts';
-
-export type ChildTask =
-  | { role: 'load'; options: LoadOptions }
-  | { role: 'sink'; answer: string }
-  | { role: 'gateway'; publicKey: string }
-  | { role: 'engine'; path: string; database: string };
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? '');
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

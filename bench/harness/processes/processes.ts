@@ -6,10 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
-import type { ChildTask } from './child.ts';
-
-/** A child's end of the pipe that its parent holds. */
-export const parentFd = 3;
+import { type ChildTask, parentFd } from './child-task.ts';
 
 export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
   const child = startChild({ role: 'load', options });

@@ -1,0 +1,13 @@
+// The agreement between a bench and its child processes: the task a child gets as its argument, and the pipe that ties it
+// to its parent.
+
+import type { LoadOptions } from '../load/load.ts';
+
+/** A child's end of the pipe that its parent holds. */
+export const parentFd = 3;
+
+export type ChildTask =
+  | { role: 'load'; options: LoadOptions }
+  | { role: 'sink'; answer: string }
+  | { role: 'gateway'; publicKey: string }
+  | { role: 'engine'; path: string; database: string };
