@@ -2,7 +2,7 @@
 // what came of it. Sends nothing but made-up visits.
 
 import { randomInt } from 'node:crypto';
-import { systemClock } from '../platform/clock.ts';
+import { dayMs, systemClock } from '../platform/clock.ts';
 import { readFlags, runCommand, wholeNumber } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
@@ -17,7 +17,7 @@ const usage =
   'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';
 const defaultEvents = 20_000;
 const visitors = 4_000;
-const spanMs = 3 * 86_400_000;
+const spanMs = 3 * dayMs;
 const connections = 16;
 const shownEvents = 10;
 

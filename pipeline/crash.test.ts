@@ -16,7 +16,7 @@ import {
   writerConsumer,
 } from '../platform/broker/topology.ts';
 import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse.ts';
-import { systemClock } from '../platform/clock.ts';
+import { dayMs, systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
@@ -278,7 +278,7 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
         sessionId: eventId,
         distinctId: `v${eventId[0]}`,
         kind: 'page_view',
-        occurTime: new Date(receiveTimeMs - monthsAgo * 86_400_000).toISOString(),
+        occurTime: new Date(receiveTimeMs - monthsAgo * dayMs).toISOString(),
       };
     });
     sent.bad++;

@@ -8,9 +8,10 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { buckets, eventsStream } from '../platform/broker/topology.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
-import { freeMemory } from '../platform/free-memory.ts';
+import { dayMs } from '../platform/clock.ts';
 import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
+import { freeMemory } from '../platform/memory/free-memory.ts';
 import { retry } from '../platform/retry.ts';
 import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
@@ -67,7 +68,6 @@ const sourceLimits: SourceLimits = {
 const buildTries = 3;
 /** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
 const maxSpareBytes = 16 * 1_048_576;
-const dayMs = 86_400_000;
 /** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
 const maxLoadedSessions = 100_000;
 const recountEveryMs = 30_000;

@@ -1,5 +1,8 @@
 // The one place that asks what time it is. Everything that depends on time takes a Clock, so that tests set it.
 
+/** A day of UTC, which counts no leap seconds. */
+export const dayMs = 86_400_000;
+
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;

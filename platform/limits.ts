@@ -49,6 +49,15 @@ export const duplicateWindowMs = 48 * hourMs;
 /** User agents longer than this are cut before they are queued: none that a browser sends is. */
 export const maxUserAgentCharacters = 1_024;
 
+/** Whether a text has more code points than `max`; counts them only where its UTF-16 units leave it open. */
+export function hasMoreCodePoints(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  if (text.length > 2 * max) return true;
+  let codePoints = 0;
+  for (const _ of text) codePoints++;
+  return codePoints > max;
+}
+
 if (maxBodyBytes + brokerPayloadReserveBytes > embeddedBrokerPayloadBytes) {
   throw new Error('limits: the largest body must fit into one message of the embedded broker');
 }

@@ -4,6 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { isObject } from '../platform/json.ts';
 import { invalidArgument } from './invalid-argument.ts';
 
 /** What a JSON answer holds in place of what would be lost; `jsonOptions` puts the real text back. */
@@ -107,8 +108,4 @@ function checkMoment(json: unknown, path: string): void {
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24) return;
   throw invalidArgument(path, 'no such date or hour');
-}
-
-function isObject(json: unknown): json is object {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }

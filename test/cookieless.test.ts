@@ -9,10 +9,11 @@ import { createClient, type Interceptor } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayMs, saltKey } from '../ingest/cookieless/salt.ts';
+import { saltKey } from '../ingest/cookieless/salt.ts';
 import { cookielessId } from '../ingest/cookieless/visitor-ids.ts';
 import { createRequestRows, decodeRequest } from '../pipeline/build/decode.ts';
 import { buckets } from '../platform/broker/topology.ts';
+import { dayMs } from '../platform/clock.ts';
 import { metricValue } from '../platform/metrics.ts';
 import {
   BatchCreateRequestSchema,

@@ -3,6 +3,7 @@
 
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../platform/clock.ts';
+import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 
 export interface AccessClaims {
@@ -44,13 +45,7 @@ export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessToken
     return undefined;
   };
   const remember = (token: string, claims: AccessClaims): void => {
-    if (verified.size >= maxKnown) {
-      for (const oldest of verified.keys()) {
-        verified.delete(oldest);
-        break;
-      }
-    }
-    verified.set(token, claims);
+    setBounded(verified, token, claims, maxKnown);
   };
   return {
     known,

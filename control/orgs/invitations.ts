@@ -10,6 +10,7 @@ import type {
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { dayMs } from '../../platform/clock.ts';
 import type {
   AcceptInviteRequest,
   Invitation,
@@ -55,7 +56,6 @@ export interface InvitationDeps {
   clock: Clock;
 }
 
-const dayMs = 24 * 3_600_000;
 const lifetimeDays = 7;
 const maxSendsPerDay = 10;
 /** Of one organization to all addresses: whoever signs up must not send the world mail, nor fill the record. */

@@ -1,6 +1,7 @@
 // One visit to the demo's shop, as a walk from page to page that leaves events behind. Says what happens and when;
 // who comes and how often is visitors.ts's.
 
+import { dayMs } from '../../platform/clock.ts';
 import { pickArrival } from './arrivals.ts';
 import {
   categories,
@@ -111,7 +112,7 @@ function viewProduct(walk: Walk): void {
   record(walk, 'product_viewed', {
     ...describe(product),
     in_stock: bool(walk.random.chance(0.92)),
-    ships_by: moment(walk.timeMs + walk.random.between(1, 6) * 86_400_000),
+    ships_by: moment(walk.timeMs + walk.random.between(1, 6) * dayMs),
   });
   if (isBot(walk.visitor) || !walk.random.chance(0.22)) return;
   walk.cart.push(product);
@@ -209,7 +210,7 @@ function checkOut(walk: Walk): void {
       ...{ amount, currency, items: int(walk.cart.length) },
       order_id: text(`ord_${walk.random.word().toString(36)}${walk.random.word().toString(36)}`),
       coupon: bool(walk.random.chance(0.2)),
-      delivery_due: moment(walk.timeMs + walk.random.between(2, 9) * 86_400_000),
+      delivery_due: moment(walk.timeMs + walk.random.between(2, 9) * dayMs),
     },
     'server',
   );

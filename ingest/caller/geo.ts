@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { Reader } from 'maxmind';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { Location } from '../../proto/wire/frame.ts';
-import { isObject, type JsonObject } from '../validation/event-fields.ts';
 import { geoFileFault } from './geo-file.ts';
 
 /** Where an IPv4 or IPv6 address is; undefined where the database does not say. Never throws. */

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
-import { type DaySalt, dayMs, dayOf, type SaltBucket, Salts, saltKey } from './salt.ts';
+import { type DaySalt, dayOf, type SaltBucket, Salts, saltKey } from './salt.ts';
 import { openSaltBucket } from './salt-bucket.ts';
 
 let broker: TestBroker;

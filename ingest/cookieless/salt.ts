@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import type { RecordBucket, VersionedRecord } from '../../platform/broker/kv.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { dayMs } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
-export const dayMs = 86_400_000;
 const saltBytes = 32;
 
 /** Before midnight the next day's salt is made, so that the first requests of a day find it. */

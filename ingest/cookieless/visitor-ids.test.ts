@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../platform/clock.ts';
 import type { DaySalt } from './salt.ts';
 import { CookielessResolver, cookielessId } from './visitor-ids.ts';
 
-const dayMs = 86_400_000;
 const today = 20_777;
 const noonMs = today * dayMs + dayMs / 2;
 

@@ -1,12 +1,7 @@
 // The members of an event as protobuf JSON names them, in snake_case or camelCase, read into one reusable record.
 // Knows the names and nothing of the rules.
 
-/** What JSON.parse makes of an object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import type { JsonObject } from '../../platform/json.ts';
 
 /** undefined: not sent. null counts as not sent as well, and is kept to notice a second spelling. */
 export interface EventFields {

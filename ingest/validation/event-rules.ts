@@ -2,7 +2,10 @@
 // made of a body; what only the text shows (a member given twice, digits that a number lost) is request-text.ts's part.
 // Runs for each event: it makes nothing while an event is valid.
 
+import { dayMs } from '../../platform/clock.ts';
+import { isObject } from '../../platform/json.ts';
 import {
+  hasMoreCodePoints,
   maxDistinctIdCodePoints,
   maxEventsPerRequest,
   maxKindCharacters,
@@ -12,20 +15,12 @@ import {
   minOccurTimeMs,
   sessionInactivityMs,
 } from '../../platform/limits.ts';
-import {
-  type EventFields,
-  isObject,
-  newEventFields,
-  readEventFields,
-  type Tally,
-} from './event-fields.ts';
-import { checkProperty, hasAtMostCodePoints } from './property.ts';
+import { type EventFields, newEventFields, readEventFields, type Tally } from './event-fields.ts';
+import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
 import { propertyPath, type Rule, type Violation } from './violation.ts';
 import { checkWellKnown } from './well-known.ts';
-
-const dayMs = 86_400_000;
 
 export interface RequestOptions {
   /** An event that names its user may leave the session id out. */
@@ -177,9 +172,7 @@ function distinctIdRule(distinctId: unknown): Rule | undefined {
   if (isAbsent(distinctId)) return 'identity_required';
   if (typeof distinctId !== 'string') return 'must_be_string';
   if (distinctId.startsWith('cookieless-')) return 'distinct_id_prefix';
-  return hasAtMostCodePoints(distinctId, maxDistinctIdCodePoints)
-    ? undefined
-    : 'distinct_id_length';
+  return !hasMoreCodePoints(distinctId, maxDistinctIdCodePoints) ? undefined : 'distinct_id_length';
 }
 
 function checkSessionId(sessionId: unknown, isOptional: boolean): Fault | undefined {
@@ -222,7 +215,7 @@ function checkCustomProperties(properties: unknown): Fault | undefined {
 /** What holds for the `count`th entry of either map. */
 function checkEntry(map: string, key: string, value: unknown, count: number): Fault | undefined {
   if (count > maxPropertiesPerMap) return { field: map, rule: 'properties_count' };
-  if (key === '' || !hasAtMostCodePoints(key, maxPropertyKeyCodePoints)) {
+  if (key === '' || hasMoreCodePoints(key, maxPropertyKeyCodePoints)) {
     return keyFault(map, key, 'property_key_length');
   }
   const fault = checkProperty(value);

@@ -2,7 +2,9 @@
 // that a generic router decoded, end in the same checks. What the change does to a profile is the pipeline's.
 
 import { fromBinary } from '@bufbuild/protobuf';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import {
+  hasMoreCodePoints,
   maxAnonymousIdCodePoints,
   maxDeviceIdCharacters,
   maxDistinctIdCodePoints,
@@ -14,7 +16,6 @@ import {
   IdentifyRequestSchema,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
-import { isObject, type JsonObject } from './event-fields.ts';
 import { invalidBody, parseCheckedJson } from './text/readable-body.ts';
 import { isUuid } from './text/uuid.ts';
 import { propertyPath, type Rule, type Violation } from './violation.ts';
@@ -118,17 +119,19 @@ type Invalid = ReadChange & { kind: 'invalid' };
 function checkId(field: string, id: string): Invalid | undefined {
   if (id === '') return invalid(field, 'required');
   if (id.startsWith('cookieless-')) return invalid(field, 'distinct_id_prefix');
-  return isLonger(id, maxDistinctIdCodePoints) ? invalid(field, 'distinct_id_length') : undefined;
+  return hasMoreCodePoints(id, maxDistinctIdCodePoints)
+    ? invalid(field, 'distinct_id_length')
+    : undefined;
 }
 
 function checkAnonymousId(id: string): Invalid | undefined {
   if (id !== '' && !id.startsWith('anon-')) return invalid('anonymousId', 'anonymous_id_prefix');
-  if (!isLonger(id, maxAnonymousIdCodePoints)) return undefined;
+  if (!hasMoreCodePoints(id, maxAnonymousIdCodePoints)) return undefined;
   return invalid('anonymousId', 'anonymous_id_length');
 }
 
 function checkDeviceId(id: string): Invalid | undefined {
-  if (isLonger(id, maxDeviceIdCharacters)) return invalid('deviceId', 'device_id_length');
+  if (hasMoreCodePoints(id, maxDeviceIdCharacters)) return invalid('deviceId', 'device_id_length');
   return id === '' || isUuid(id) ? undefined : invalid('deviceId', 'uuid');
 }
 
@@ -160,11 +163,6 @@ function textBytes(traits: readonly Trait[]): number {
     bytes += Buffer.byteLength(JSON.stringify(key)) + 1 + Buffer.byteLength(json);
   }
   return bytes;
-}
-
-/** Counts code points without walking a text that is short enough in any case. */
-function isLonger(text: string, codePoints: number): boolean {
-  return text.length > codePoints && [...text].length > codePoints;
 }
 
 function invalid(field: string, rule: Rule): Invalid {

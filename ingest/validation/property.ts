@@ -1,7 +1,7 @@
 // One typed value of a property: an object with exactly one variant set. Checked without making anything when valid.
 
-import { maxStringValueCodePoints } from '../../platform/limits.ts';
-import { isObject } from './event-fields.ts';
+import { isObject } from '../../platform/json.ts';
+import { hasMoreCodePoints, maxStringValueCodePoints } from '../../platform/limits.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import type { Rule } from './violation.ts';
 
@@ -71,7 +71,7 @@ function checkVariant(variant: Variant, value: unknown): Rule | undefined {
   switch (variant) {
     case 'stringValue':
       if (typeof value !== 'string') return 'must_be_string';
-      return hasAtMostCodePoints(value, maxStringValueCodePoints) ? undefined : 'string_length';
+      return hasMoreCodePoints(value, maxStringValueCodePoints) ? 'string_length' : undefined;
     case 'intValue':
       return checkInt(value);
     case 'doubleValue':
@@ -121,13 +121,4 @@ const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** Whether `text` is written as a JSON number that a double can hold; "NaN", "Infinity" and "1e999" are not. */
 export function isFiniteNumber(text: string): boolean {
   return jsonNumber.test(text) && Number.isFinite(Number(text));
-}
-
-/** Counts only where the number of UTF-16 units leaves it open. */
-export function hasAtMostCodePoints(text: string, max: number): boolean {
-  if (text.length <= max) return true;
-  if (text.length > 2 * max) return false;
-  let codePoints = 0;
-  for (const _ of text) codePoints++;
-  return codePoints <= max;
 }

@@ -2,11 +2,10 @@
 // stores nothing twice. Who a cookieless event is from is known only after its body was read and judged; until then its
 // id is a stand-in in the body, which is written over in place.
 
+import { dayMs } from '../../platform/clock.ts';
 import type { CookielessIds } from '../../proto/wire/frame.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { uuidV5 } from './text/uuid.ts';
-
-const dayMs = 86_400_000;
 
 /** `seed` is the body's hash or the sender's Idempotency-Key, `index` the event's place in the request. */
 export function plainEventId(

@@ -4,9 +4,9 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
-import { isObject, type JsonObject } from './event-fields.ts';
 import { nameEvents, plainEventId, type UnnamedEvent } from './short-event-id.ts';
 import {
   type BodyContext,

@@ -1,8 +1,8 @@
 // What the properties of well-known events must hold. Which events these are, and what each asks for, is listed in
 // proto/wire/well-known-kinds.ts; all other kinds take any property, and so do these beside what is listed.
 
+import type { JsonObject } from '../../platform/json.ts';
 import { type WellKnownCheck, wellKnownKinds } from '../../proto/wire/well-known-kinds.ts';
-import type { JsonObject } from './event-fields.ts';
 import { type Property, readProperty } from './property.ts';
 import type { Rule } from './violation.ts';
 

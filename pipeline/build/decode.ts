@@ -2,6 +2,8 @@
 // cannot read is refused event by event, with a reason, and goes to the dead letters.
 // It is the way of the bodies that scanned-rows.ts leaves, and the oracle of all others.
 
+import { dayMs } from '../../platform/clock.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxOccurTimeAheadMs, minOccurTimeMs, sessionInactivityMs } from '../../platform/limits.ts';
 import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';
 import { EventRow, findSlot, type PropertyScalar, variantIndex } from '../enrich/event-row.ts';
@@ -35,10 +37,6 @@ export interface Refusal {
   /** What was refused, as JSON. */
   event: string;
 }
-
-const dayMs = 86_400_000;
-
-type JsonObject = { readonly [name: string]: unknown };
 
 /** Room for rows, to be handed to `decodeRequest` again and again. */
 export function createRequestRows(): RequestRows {
@@ -271,8 +269,4 @@ function toTimeMs(held: unknown): number | undefined {
   if (typeof held !== 'string') return undefined;
   const ms = parseTimestampMs(held);
   return Number.isNaN(ms) ? undefined : ms;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 // What the writer does at once: some messages of its shard, as they arrived, as they are read again after a crash, and
 // as they are handed to a builder.
 
-import { freeMemory } from '../../platform/free-memory.ts';
+import { freeMemory } from '../../platform/memory/free-memory.ts';
 import type { Messages } from '../build/thread-messages.ts';
 import type { EventStream, StreamMessage } from './event-stream.ts';
 

@@ -1,5 +1,7 @@
 // A pure function that remembers its last answers, bounded in entries: the one not used for longest makes room.
 
+import { setBounded } from '../../platform/memory/bounded-map.ts';
+
 /** `compute` must depend on its argument alone, or a batch that is built again would come out differently. */
 export function remembered<T>(
   maxEntries: number,
@@ -15,13 +17,7 @@ export function remembered<T>(
       return known.answer;
     }
     const answer = compute(text);
-    if (answers.size >= maxEntries) {
-      for (const oldest of answers.keys()) {
-        answers.delete(oldest);
-        break;
-      }
-    }
-    answers.set(text, { answer });
+    setBounded(answers, text, { answer }, maxEntries);
     return answer;
   };
 }

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasTexts, type ReadResult } from '../broker/kv.ts';
 import type { WatchedBucket } from '../broker/kv-watch.ts';
+import { setBounded } from '../memory/bounded-map.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
 
 /** One aggregate: a project with all its keys. Times are RFC 3339. */
@@ -149,11 +150,7 @@ export class ProjectDirectory {
   }
 
   #remember(rawKey: string, found: KeyLookup & { kind: 'found' }): void {
-    for (const oldest of this.#byRawKey.keys()) {
-      if (this.#byRawKey.size < this.#maxCachedKeys) break;
-      this.#byRawKey.delete(oldest);
-    }
-    this.#byRawKey.set(rawKey, found);
+    setBounded(this.#byRawKey, rawKey, found, this.#maxCachedKeys);
   }
 
   /** One question per project at a time; undefined where there is no answer in time. */

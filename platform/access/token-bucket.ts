@@ -2,6 +2,7 @@
 // through. Knows nothing of what a token stands for (an event, a read) nor of how a refusal is told to a caller.
 
 import type { Clock } from '../clock.ts';
+import { setBounded } from '../memory/bounded-map.ts';
 
 export interface TokenBucketOptions {
   /** Tokens that a bucket gains a second; 0 switches the limit off. */
@@ -50,10 +51,9 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
       bucket.tokens = Math.min(burst, bucket.tokens + gained);
       bucket.filledAtMs = nowMs;
-      if (known === undefined && buckets.size >= maxBuckets) forgetOldest(buckets);
       if (key !== lastKey) {
         buckets.delete(key);
-        buckets.set(key, bucket);
+        setBounded(buckets, key, bucket, maxBuckets);
         lastKey = key;
       }
 
@@ -63,11 +63,4 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       return 0;
     },
   };
-}
-
-function forgetOldest(buckets: Map<string, Bucket>): void {
-  for (const key of buckets.keys()) {
-    buckets.delete(key);
-    return;
-  }
 }

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
-import { freeMemory } from '../free-memory.ts';
+import { freeMemory } from '../memory/free-memory.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
 export interface PlainAnswer {

@@ -3,7 +3,11 @@
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { maxDistinctIdCodePoints, maxKindCharacters } from '../../platform/limits.ts';
+import {
+  hasMoreCodePoints,
+  maxDistinctIdCodePoints,
+  maxKindCharacters,
+} from '../../platform/limits.ts';
 import {
   type ListRequest,
   ListRequestSchema,
@@ -93,7 +97,7 @@ function distinctIdPerson(
   bindings: Bindings,
 ): PersonAsked[] {
   if (distinctId === '') return [];
-  if ([...distinctId].length > maxDistinctIdCodePoints) {
+  if (hasMoreCodePoints(distinctId, maxDistinctIdCodePoints)) {
     throw invalidArgument('distinctId', `takes at most ${maxDistinctIdCodePoints} code points`);
   }
   const bound = bindings.bind('String', distinctId);

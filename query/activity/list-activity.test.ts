@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayMs } from '../../platform/clock.ts';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { startEngine } from '../../test/harness/servers/engine.ts';
@@ -9,7 +10,6 @@ import { type ReadService, startReadService } from '../../test/harness/services/
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
 const method = 'shared.activity.v1.ActivityService/List';
-const dayMs = 86_400_000;
 const startMs = Date.UTC(2026, 9, 10, 12);
 
 let engine: Awaited<ReturnType<typeof startEngine>>;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { dayMs } from '../../platform/clock.ts';
 import { newestFirst } from './time-windows.ts';
 
-const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 20, 13, 30);
 const day = (daysAgo: number): number => Date.UTC(2026, 10, 20) - daysAgo * dayMs;
 

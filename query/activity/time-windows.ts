@@ -1,7 +1,8 @@
 // In which order a newest-first read looks through time. The table is sorted by day, so a read that is content with the
 // newest day costs that day and no more; one that is not goes further back in ever wider steps.
 
-const dayMs = 86_400_000;
+import { dayMs } from '../../platform/clock.ts';
+
 /** A step that would be wider takes all that is left. */
 const widestDays = 1_000;
 

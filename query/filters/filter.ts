@@ -1,7 +1,7 @@
 // The rules of a property filter: which operator takes which values, and what it means. The SQL of the conditions is in
 // property-condition.ts.
 
-import { maxPropertyKeyCodePoints } from '../../platform/limits.ts';
+import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
 import {
   FilterOperator,
   type PropertyFilter,
@@ -101,7 +101,7 @@ export function comparison(filter: PropertyFilter, path: string, property: Compa
 export function checkPropertyName({ property }: PropertyFilter, path: string): void {
   const field = `${path}.property`;
   if (property === '') throw invalidArgument(field, 'is required');
-  if (longerThan(property, maxPropertyKeyCodePoints)) {
+  if (hasMoreCodePoints(property, maxPropertyKeyCodePoints)) {
     throw invalidArgument(field, `takes at most ${maxPropertyKeyCodePoints} code points`);
   }
 }
@@ -126,11 +126,6 @@ function propertyKey(filter: PropertyFilter, path: string): string {
       throw invalidArgument(`${path}.source`, `${Number(unknown)} is not a source`);
     }
   }
-}
-
-/** Counts code points without walking a text that is short enough in any case. */
-function longerThan(text: string, codePoints: number): boolean {
-  return text.length > codePoints && [...text].length > codePoints;
 }
 
 function single({ operator, value, values }: PropertyFilter, path: string): string {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
@@ -21,7 +22,6 @@ afterAll(async () => {
   await engine.stop();
 });
 
-const dayMs = 86_400_000;
 const startMs = Date.UTC(2026, 9, 10, 12);
 
 /** Events of these ids, one a day from `startMs` on. */

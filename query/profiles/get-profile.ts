@@ -5,7 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
-import { maxDistinctIdCodePoints } from '../../platform/limits.ts';
+import { hasMoreCodePoints, maxDistinctIdCodePoints } from '../../platform/limits.ts';
 import {
   type GetByExternalIdRequest,
   type GetByExternalIdResponse,
@@ -72,7 +72,7 @@ export async function getProfileByExternalId(
   standIns: JsonStandIns | undefined,
 ): Promise<GetByExternalIdResponse> {
   if (externalId === '') throw invalidArgument('externalId', 'is required');
-  if ([...externalId].length > maxDistinctIdCodePoints) {
+  if (hasMoreCodePoints(externalId, maxDistinctIdCodePoints)) {
     throw invalidArgument('externalId', `takes at most ${maxDistinctIdCodePoints} code points`);
   }
   const found = await readNamed(clickhouse, projectId, externalId, deadline);

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
-import { freeMemory } from '../../platform/free-memory.ts';
+import { freeMemory } from '../../platform/memory/free-memory.ts';
 import type { Scope } from './connection.ts';
 import { EngineError } from './errors.ts';
 

@@ -9,6 +9,7 @@ import { createIngestMetrics } from '../../../ingest/metrics.ts';
 import { FramePacking } from '../../../ingest/publish/frame-packing.ts';
 import { acceptEvents, type IngestParts, type Sender } from '../../../ingest/rpc/accept.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { type EncodedRequest, encodeFrame, FRAME_HEADER_BYTES } from '../../../proto/wire/frame.ts';
@@ -95,7 +96,7 @@ async function accept(bodies: readonly Body[], rounds: number, hash: Hash): Prom
 function partsOf(hash: Hash): IngestParts {
   const clock = { nowMs: () => nowMs };
   const salts = new Map([0, 1].map((ago) => [ago, createHmac('sha256', `${ago}`).digest()]));
-  const today = Math.floor(nowMs / 86_400_000);
+  const today = Math.floor(nowMs / dayMs);
   return {
     authenticate: () => principal,
     callers: new CallerReader({

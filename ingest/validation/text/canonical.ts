@@ -1,7 +1,8 @@
 // The one form in which re-encoded events are queued: protobuf JSON in camelCase, int64 as strings, doubles as
 // numbers, without unknown members and without what is never taken from a sender. Takes events that rules.ts passed.
 
-import { type EventFields, isObject, newEventFields, readEventFields } from '../event-fields.ts';
+import { isObject } from '../../../platform/json.ts';
+import { type EventFields, newEventFields, readEventFields } from '../event-fields.ts';
 import { type Property, readProperty } from '../property.ts';
 
 /** The caller's address is written nowhere; the bot verdict is the CDN's alone. */

@@ -1,9 +1,10 @@
 // Moments as protobuf JSON writes them: RFC 3339 with an upper-case T and Z or a numeric offset. Stricter than the
 // libraries: a date that no calendar has (30 February, 24:00, a leap second) is no moment.
 
+import { dayMs } from '../../../platform/clock.ts';
+
 const zero = 48;
 const daysBeforeEpoch = 719_468;
-const dayMs = 86_400_000;
 const minTimestampMs = -62_135_596_800_000; // 0001-01-01T00:00:00Z
 const maxTimestampMs = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 const shortest = '2026-01-02T03:04:05Z'.length;

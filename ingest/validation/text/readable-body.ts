@@ -4,13 +4,14 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
+import { isObject } from '../../../platform/json.ts';
 import {
   BatchCreateRequestSchema,
   EventSchema,
 } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import type { CookielessIds } from '../../../proto/wire/frame.ts';
 import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
-import { isObject, newTally, type Tally } from '../event-fields.ts';
+import { newTally, type Tally } from '../event-fields.ts';
 import { checkRequest, type RequestOptions } from '../event-rules.ts';
 import type { Rule, Violation } from '../violation.ts';
 import { encodeCanonical } from './canonical.ts';
