@@ -10,18 +10,19 @@ import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
 import { peerAddressKey } from './ingest/rpc/connect-router.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
+import { serviceAliases } from './platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
   principalOf,
 } from './platform/access/auth-interceptor.ts';
-import { createAuthenticate, serviceAliases } from './platform/access/authenticate.ts';
+import { createAuthenticate } from './platform/access/authenticate.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
-import { openBucket } from './platform/broker/kv.ts';
-import { watchBucket } from './platform/broker/kv-watch.ts';
 import { connectBroker, followConnection } from './platform/broker/nats.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { openBucket } from './platform/broker/record-bucket.ts';
 import { buckets } from './platform/broker/topology.ts';
+import { watchBucket } from './platform/broker/watched-bucket.ts';
 import {
   clickhouseReady,
   createClickHouse,

@@ -15,8 +15,8 @@ import {
   serve,
 } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
-import { openBucket } from './platform/broker/kv.ts';
 import type { NatsConnection } from './platform/broker/nats.ts';
+import { openBucket } from './platform/broker/record-bucket.ts';
 import { buckets, ensureTopology } from './platform/broker/topology.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';

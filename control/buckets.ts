@@ -1,10 +1,10 @@
 // The buckets of the accounts service: their records, how long they are kept, and opening them.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
-import { openBucket, type RecordBucket } from '../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket, type RecordBucket } from '../platform/broker/record-bucket.ts';
 import { buckets } from '../platform/broker/topology.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import type { Log } from '../platform/log.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBucket } from '../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import { createLog } from '../platform/log.ts';
 import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
 import { changeRecord } from './change.ts';

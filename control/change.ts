@@ -2,8 +2,8 @@
 // whoever else is writing.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VersionedRecord } from '../platform/broker/kv.ts';
-import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import type { VersionedRecord } from '../platform/broker/record-bucket.ts';
+import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 
 /** What a change decides on the newest record: a new record, or to leave it as it is; both with an answer. */
 export type Change<T, R> = { write: T; answer: R } | { leave: R };

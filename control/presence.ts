@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import { createPrivateJson } from '../platform/secrets/private-file.ts';
 import type { CustomerRecord } from './customers/customer.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ConnectRouter } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';
-import { membershipOf } from '../platform/access/organization-access.ts';
+import { membershipOf } from '../platform/access/organization-interceptor.ts';
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';

@@ -9,15 +9,15 @@ import {
   createRoleOf,
   type RoleOf,
 } from '../platform/access/customer-access.ts';
-import { createOrganizationInterceptor } from '../platform/access/organization-access.ts';
+import { createOrganizationInterceptor } from '../platform/access/organization-interceptor.ts';
 import {
   createOrganizationDirectory,
   type OrganizationDirectory,
 } from '../platform/access/organizations.ts';
 import type { ProjectRecord } from '../platform/access/projects.ts';
 import type { AccountSettings } from '../platform/account-settings.ts';
-import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
+import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';

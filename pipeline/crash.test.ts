@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openBucket } from '../platform/broker/kv.ts';
 import {
   connectBroker,
   type JetStreamManager,
   type NatsConnection,
 } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
 import {
   buckets,
   deadLetterStream,

@@ -3,8 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { openBucket } from '../platform/broker/kv.ts';
 import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
 import { buckets, eventsStream } from '../platform/broker/topology.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';

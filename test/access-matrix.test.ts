@@ -4,7 +4,7 @@
 import { type DescMethod, type DescService, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { access } from '../platform/access/authenticate.ts';
+import { accessTable } from '../platform/access/access-table.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { definedServices } from './harness/defined-services.ts';
@@ -188,7 +188,7 @@ const methods = services.flatMap((service) =>
 
 it('every method has its need written down, and a row', () => {
   expect(methods.length).toBeGreaterThan(40);
-  expect([...access.keys()].sort()).toEqual(methods.map(([name]) => name).sort());
+  expect([...accessTable.keys()].sort()).toEqual(methods.map(([name]) => name).sort());
   for (const [, service, method] of methods) expect(needOf(service, method)).toBeDefined();
 });
 

@@ -18,9 +18,9 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, revokeApiKey } from '../control/projects/project-record.ts';
 import { readProject } from '../platform/access/projects.ts';
-import { openBucket } from '../platform/broker/kv.ts';
-import { watchBucket } from '../platform/broker/kv-watch.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
 import { buckets } from '../platform/broker/topology.ts';
+import { watchBucket } from '../platform/broker/watched-bucket.ts';
 import { systemClock } from '../platform/clock.ts';
 import {
   BatchCreateRequestSchema,

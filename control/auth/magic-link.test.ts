@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createMagicLinks, type MagicLinkRecord, readMagicLink } from './magic-link.ts';

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
-import type { RecordBucket } from '../../platform/broker/kv.ts';
 import { apiErrorCode } from '../../platform/broker/nats.ts';
+import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface MagicLinkRecord {

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
-import type { RecordBucket } from '../../platform/broker/kv.ts';
+import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface SessionRecord {

@@ -2,8 +2,8 @@
 // at the same moment. What a new customer starts with, an organization and a project, is start.ts's.
 
 import { newId, sha256 } from '../../platform/access/ids.ts';
-import type { RecordBucket } from '../../platform/broker/kv.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord } from '../change.ts';
 import { nowText } from '../times.ts';

@@ -1,7 +1,7 @@
 // The record of a customer (a dashboard user), and the same as the interface shows it.
 
 import { create } from '@bufbuild/protobuf';
-import { hasTexts } from '../../platform/broker/kv.ts';
+import { hasTexts } from '../../platform/broker/record-bucket.ts';
 import {
   type Customer,
   CustomerSchema,

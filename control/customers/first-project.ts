@@ -2,7 +2,7 @@
 // customer's record, so that a start cut short by a crash goes on at the next sign-in and makes nothing twice.
 
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newOrganization } from '../orgs/org-record.ts';
 import { nowText } from '../times.ts';

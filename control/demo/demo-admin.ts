@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
-import { hasTexts } from '../../platform/broker/kv.ts';
+import { hasTexts } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { createPrivateJson, readPrivateJson } from '../../platform/secrets/private-file.ts';

@@ -16,10 +16,10 @@ import {
   type ProjectRecord,
   readProject,
 } from '../../platform/access/projects.ts';
-import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
+import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../platform/access/ids.ts';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
 import type { ProjectRecord } from '../../platform/access/projects.ts';
-import { hasTexts, type RecordBucket } from '../../platform/broker/kv.ts';
+import { hasTexts, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import {

@@ -6,7 +6,7 @@ import type {
   EmailProviderRecord,
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import {
   addInstanceKey,
   dropOldInstanceKeys,

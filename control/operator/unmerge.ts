@@ -3,9 +3,9 @@
 // profile while it was merged stays the owner's.
 
 import { readInstance } from '../../platform/broker/instance.ts';
-import { openBucket } from '../../platform/broker/kv.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { createProfileQueue } from '../../platform/broker/profile-queue.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { buckets } from '../../platform/broker/topology.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

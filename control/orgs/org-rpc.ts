@@ -5,7 +5,7 @@ import type {
   OrganizationDirectory,
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   CreateRequest,

@@ -1,7 +1,7 @@
 // Which projects an organization has, kept beside the watched records: the broker knows projects by their own id only.
 
 import type { ProjectRecord } from '../../platform/access/projects.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 
 export interface ProjectsByOrganization {
   idsOf(organizationId: string): readonly string[];

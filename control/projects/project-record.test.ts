@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId, parseApiKey, sha256 } from '../../platform/access/ids.ts';
 import { type ProjectRecord, readProject } from '../../platform/access/projects.ts';
-import { openBucket } from '../../platform/broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
+import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './project-record.ts';

@@ -3,7 +3,7 @@
 
 import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access/ids.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord } from '../change.ts';
 

@@ -6,7 +6,7 @@ import type { RoleOf } from '../../platform/access/customer-access.ts';
 import type { ApiKeyKind } from '../../platform/access/ids.ts';
 import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
-import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type ApiKey,

@@ -3,7 +3,7 @@
 // cookieless.ts's part.
 
 import { randomBytes } from 'node:crypto';
-import type { RecordBucket, VersionedRecord } from '../../platform/broker/kv.ts';
+import type { RecordBucket, VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { dayMs } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

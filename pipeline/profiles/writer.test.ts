@@ -3,8 +3,8 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBucket, type RecordBucket } from '../../platform/broker/kv.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import {
   buckets,
   deadLetterStream,

@@ -1,7 +1,11 @@
 // What a shard's writer has promised and done, as one record changed only by compare-and-set. Before an insert
 // `pending` says exactly which; after it `hwm` moves on. Whoever loses a compare-and-set is not the writer any more.
 
-import type { ReadResult, VersionedRecord, WriteResult } from '../../platform/broker/kv.ts';
+import type {
+  ReadResult,
+  VersionedRecord,
+  WriteResult,
+} from '../../platform/broker/record-bucket.ts';
 
 const schemaVersion = 1;
 

@@ -21,7 +21,7 @@ import { ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.
 import { checkAccessFirst, createAuthInterceptor, principalOf } from './auth-interceptor.ts';
 import { type Authenticate, createAuthenticate } from './authenticate.ts';
 
-// Two keys, without a broker: the rules are tested in auth.test.ts.
+// Two keys, without a broker: authenticate.test.ts tests the check itself.
 const owner = { projectId: 'p', organizationId: 'o', keyId: 'k' };
 const authenticate: Authenticate = createAuthenticate({
   findKey: (raw) => {
@@ -116,32 +116,35 @@ describe('in every protocol', () => {
     ['gRPC-web', () => createGrpcWebTransport({ baseUrl: url1, httpVersion: '1.1' })],
   ];
 
-  it.each(transports)('%s hands the principal over or the refusal back', async (_, transport) => {
-    const events = createClient(EventsService, transport());
-    const profiles = createClient(ProfilesService, transport());
-    const headers = (key: string) => ({ headers: { 'x-api-key': key } });
-    await events.batchCreate({}, headers('public'));
-    await profiles.get({}, headers('private'));
-    expect(calls).toEqual(['write public', 'read p']);
+  it.each(transports)(
+    '%s gives the handler its principal, or the caller the refusal',
+    async (_, transport) => {
+      const events = createClient(EventsService, transport());
+      const profiles = createClient(ProfilesService, transport());
+      const headers = (key: string) => ({ headers: { 'x-api-key': key } });
+      await events.batchCreate({}, headers('public'));
+      await profiles.get({}, headers('private'));
+      expect(calls).toEqual(['write public', 'read p']);
 
-    const refusals = [
-      profiles.get({}),
-      profiles.get({}, headers('public')),
-      profiles.get({}, { headers: { 'x-api-key': 'private', 'x-project-id': 'q' } }),
-    ].map((call) => call.then(() => 'ok', ConnectError.from));
-    const codes = (await Promise.all(refusals)).map((error) =>
-      error instanceof ConnectError ? [error.code, error.rawMessage] : error,
-    );
-    expect(codes).toEqual([
-      [Code.Unauthenticated, 'no credential: send an API key in x-api-key'],
-      [Code.PermissionDenied, 'a public key cannot call this method'],
-      [Code.NotFound, 'there is no such project'],
-    ]);
-    expect(calls.length).toBe(2);
-  });
+      const refusals = [
+        profiles.get({}),
+        profiles.get({}, headers('public')),
+        profiles.get({}, { headers: { 'x-api-key': 'private', 'x-project-id': 'q' } }),
+      ].map((call) => call.then(() => 'ok', ConnectError.from));
+      const codes = (await Promise.all(refusals)).map((error) =>
+        error instanceof ConnectError ? [error.code, error.rawMessage] : error,
+      );
+      expect(codes).toEqual([
+        [Code.Unauthenticated, 'no credential: send an API key in x-api-key'],
+        [Code.PermissionDenied, 'a public key cannot call this method'],
+        [Code.NotFound, 'there is no such project'],
+      ]);
+      expect(calls.length).toBe(2);
+    },
+  );
 });
 
-describe('before arguments', () => {
+describe('before the arguments', () => {
   it('refuses the caller before it looks at the body', async () => {
     expect(await post(readPath, '{', { 'x-api-key': 'private' })).toBe('400 invalid_argument');
     expect(await post(readPath, '{')).toBe('401 unauthenticated');
@@ -167,8 +170,8 @@ describe('before arguments', () => {
   });
 });
 
-describe('what is not in order', () => {
-  it('registers no method without a row', () => {
+describe('a handler that is set up wrongly', () => {
+  it('is not registered without a row', () => {
     const router = createConnectRouter();
     const parent = { ...ProfilesService, typeName: 'x.v1.Unknown' };
     router.rpc({ ...ProfilesService.method.get, parent }, () => ({}));
@@ -177,7 +180,7 @@ describe('what is not in order', () => {
     );
   });
 
-  it('lets nobody through a handler that was registered too late', async () => {
+  it('is closed where it was registered too late for the check before the body', async () => {
     const listener: RequestListener = connectNodeAdapter({
       routes: register,
       interceptors: [createAuthInterceptor(authenticate)],
@@ -197,7 +200,7 @@ describe('what is not in order', () => {
     server.closeAllConnections();
   });
 
-  it('gives no principal where nobody has authenticated', async () => {
+  it('has no principal where no interceptor has checked', async () => {
     const server = createServer(connectNodeAdapter({ routes: register }));
     const url = await listen(server);
     const headers = { 'content-type': 'application/json', 'x-api-key': 'private' };

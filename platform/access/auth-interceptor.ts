@@ -1,5 +1,5 @@
-// Authentication at the Connect router: no handler runs without a principal, whichever protocol the request speaks.
-// The rules are auth.ts's.
+// Authentication at the Connect router: no handler runs without a principal, in any protocol. The check itself is
+// authenticate.ts.
 
 import {
   Code,
@@ -11,29 +11,29 @@ import {
   type Interceptor,
 } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
-import {
-  type Authenticate,
-  type Authentication,
-  access,
-  type Credentials,
-  type Customer,
-  type Principal,
-  type Refusal,
+import { accessTable } from './access-table.ts';
+import type {
+  AccessRefusal,
+  Authenticate,
+  Authentication,
+  Credentials,
+  CustomerSession,
+  Principal,
 } from './authenticate.ts';
 
 const authenticationKey = createContextKey<Authentication | undefined>(undefined, {
   description: 'authentication',
 });
 
-/** Who calls. Throws `internal` in a handler that no interceptor of ours has let through. */
+/** The principal of a call. Throws `internal` where the interceptor below has not run, or found no principal. */
 export function principalOf(context: Pick<HandlerContext, 'values'>): Principal {
   const authentication = context.values.get(authenticationKey);
   if (authentication?.kind === 'ok') return authentication.principal;
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
-/** The customer who calls; `internal` as principalOf, and in a handler that a key can call. */
-export function customerOf(context: Pick<HandlerContext, 'values'>): Customer {
+/** The customer who calls. Throws `internal` like principalOf, and where a key has called. */
+export function customerOf(context: Pick<HandlerContext, 'values'>): CustomerSession {
   const authentication = context.values.get(authenticationKey);
   if (authentication?.kind === 'customer') return authentication.customer;
   if (authentication?.kind === 'ok' && authentication.principal.customer !== undefined) {
@@ -42,7 +42,7 @@ export function customerOf(context: Pick<HandlerContext, 'values'>): Customer {
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
-/** Refuses what `authenticate` refuses, and leaves the principal for `principalOf`. */
+/** Throws the refusal of `authenticate`, or keeps the principal for `principalOf`. */
 export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
   return (next) => async (request) => {
     const { service, method, header, url, contextValues } = request;
@@ -56,14 +56,15 @@ export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
 }
 
 /**
- * Makes every handler of the router decide access before it reads a body: an interceptor alone runs after the body has
- * been parsed, and a broken one would be reported to callers without a credential. Call it after all services are
- * registered. Throws where a registered method has no row in `access`.
+ * Makes every handler of the router decide access before it reads a body. An interceptor alone runs after the body was
+ * parsed, so a caller without a credential would be told of a broken body. Call it after all services are registered.
+ * Throws where a registered method has no row in `accessTable`.
  */
 export function checkAccessFirst(router: ConnectRouter, authenticate: Authenticate): void {
   for (const [index, handler] of router.handlers.entries()) {
     const method = `${handler.service.typeName}/${handler.method.name}`;
-    if (!access.has(method)) throw new Error(`auth: ${method} has no row in the table of access`);
+    if (!accessTable.has(method))
+      throw new Error(`auth: ${method} has no row in the table of access`);
     router.handlers[index] = checkedFirst(handler, method, authenticate);
   }
 }
@@ -85,8 +86,8 @@ function checkedFirst(
   return Object.assign(checked, { ...properties, method: handler.method });
 }
 
-// The handler answers a failed read of the body in the request's own protocol, which is all that is needed of it. What
-// it would judge before it reads, the body's length and encoding, must not come first either.
+// The handler turns a failed read of the body into an answer in the request's own protocol; nothing else of it is
+// needed. It checks the body's length and encoding before it reads, so these headers go: the refusal must come first.
 function withoutBody(request: UniversalServerRequest, error: ConnectError): UniversalServerRequest {
   const header = new Headers(request.header);
   for (const name of bodyHeaders) header.delete(name);
@@ -100,7 +101,7 @@ const bodyHeaders = [
   'grpc-encoding',
 ];
 
-// biome-ignore lint/correctness/useYield: it stands for a body of which nothing can be read
+// biome-ignore lint/correctness/useYield: stands for a body whose first read fails
 async function* failing(error: ConnectError): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   throw error;
 }
@@ -122,8 +123,8 @@ const codes = {
   not_found: Code.NotFound,
   invalid_argument: Code.InvalidArgument,
   unavailable: Code.Unavailable,
-} as const satisfies Record<Refusal['code'], Code>;
+} as const satisfies Record<AccessRefusal['code'], Code>;
 
-function refusalError({ code, message }: Refusal): ConnectError {
+function refusalError({ code, message }: AccessRefusal): ConnectError {
   return new ConnectError(message, codes[code]);
 }

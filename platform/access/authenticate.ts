@@ -1,94 +1,13 @@
-// Who may call what: one row per served method, and the one function that holds a request's credentials against it.
-// It looks at nothing but names and headers, so that access is decided before a body is read. What customers' tokens
-// say is customer-access.ts's; a role in an organization that the body names is organization-access.ts's.
+// Holds a request's credentials against the row of its method in access-table.ts. It looks at nothing but names and
+// headers, so that access is decided before a body is read. Tokens of customers are checked by customer-access.ts, a
+// role in an organization that the body names by organization-interceptor.ts.
 
+import { type AccessRow, accessRowOf } from './access-table.ts';
 import { parseApiKey } from './ids.ts';
 import type { Role } from './organizations.ts';
 import type { KeyLookup, KeyOwner } from './projects.ts';
 
-/** `jwt` = a customer's token; `none` = the method is open to everybody. */
-export type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
-
-export interface AccessRow {
-  credentials: readonly CredentialClass[];
-  /** In what a customer needs `role`: the project of x-project-id, or the organization that the request names. */
-  scope: 'nothing' | 'organization' | 'project';
-  role: Role;
-}
-
-const open: AccessRow = { credentials: ['none'], scope: 'nothing', role: 'viewer' };
-const keys = ['public-key', 'private-key', 'jwt'] as const;
-/** Writing from browsers and mobile apps. */
-const sdk: AccessRow = { credentials: keys, scope: 'project', role: 'member' };
-/** Reading, from servers and by customers. */
-const shared: AccessRow = { credentials: keys.slice(1), scope: 'project', role: 'viewer' };
-/** Managing, by the same callers. */
-const sharedWrite: AccessRow = { ...shared, role: 'member' };
-const jwt = ['jwt'] as const;
-/** Any customer, for what concerns nobody but themselves. */
-const customer: AccessRow = { credentials: jwt, scope: 'nothing', role: 'viewer' };
-const inOrganization = (role: Role): AccessRow => {
-  return { credentials: jwt, scope: 'organization', role };
-};
-const inProject = (role: Role): AccessRow => ({ credentials: jwt, scope: 'project', role });
-
-/** Service and method, without a leading slash -> who may call it. A method without a row is closed. */
-export const access: ReadonlyMap<string, AccessRow> = new Map([
-  ['public.auth.v1.AuthService/SignUp', open],
-  ['public.auth.v1.AuthService/SignIn', open],
-  ['public.auth.v1.AuthService/SignInWithMagicLink', open],
-  ['public.auth.v1.AuthService/StartOAuth', open],
-  ['public.auth.v1.AuthService/SignInWithOAuth', open],
-  ['public.auth.v1.AuthService/RefreshToken', open],
-  ['public.auth.v1.AuthService/SignOut', open],
-  ['dashboard.orgs.v1.OrgsService/Create', customer],
-  ['dashboard.orgs.v1.OrgsService/Get', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/List', customer],
-  ['dashboard.orgs.v1.OrgsService/Update', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/InviteMember', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/ListMembers', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/RemoveMember', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/UpdateMemberRole', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/ListInvitations', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/ResendInvite', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/RevokeInvite', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/AcceptInvite', customer],
-  ['dashboard.orgs.v1.OrgsService/Leave', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/CreateOrgKey', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/ListOrgKeys', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/RevokeOrgKey', inOrganization('admin')],
-  ['dashboard.projects.v1.ProjectsService/Create', inOrganization('admin')],
-  ['dashboard.projects.v1.ProjectsService/Get', inProject('viewer')],
-  ['dashboard.projects.v1.ProjectsService/List', customer],
-  ['dashboard.projects.v1.ProjectsService/Update', inProject('admin')],
-  ['dashboard.projects.v1.ProjectsService/CreateApiKey', inProject('admin')],
-  ['dashboard.projects.v1.ProjectsService/ListApiKeys', inProject('viewer')],
-  ['dashboard.projects.v1.ProjectsService/RevokeApiKey', inProject('admin')],
-  ['dashboard.customers.v1.CustomersService/List', customer],
-  ['dashboard.customers.v1.CustomersService/Get', customer],
-  ['dashboard.customers.v1.CustomersService/Update', customer],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Get', inOrganization('viewer')],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Upsert', inOrganization('admin')],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Delete', inOrganization('admin')],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest', inOrganization('admin')],
-  ['sdk.events.v1.EventsService/BatchCreate', sdk],
-  ['events.v1.EventsService/BatchCreate', sdk],
-  ['sdk.profiles.v1.ProfilesSDKService/Identify', sdk],
-  ['sdk.profiles.v1.ProfilesSDKService/Alias', sdk],
-  ['shared.profiles.v1.ProfilesService/Get', shared],
-  ['shared.profiles.v1.ProfilesService/GetByExternalId', shared],
-  ['shared.profiles.v1.ProfilesService/List', shared],
-  ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
-  ['shared.activity.v1.ActivityService/List', shared],
-]);
-
-/** Services that answer under a second name: the key is the alias. */
-export const serviceAliases: ReadonlyMap<string, string> = new Map([
-  ['profiles.v1.ProfilesSDKService', 'sdk.profiles.v1.ProfilesSDKService'],
-  ['profiles.v1.ProfilesService', 'shared.profiles.v1.ProfilesService'],
-]);
-
-/** As they came with the request; an empty text counts as absent. */
+/** The credentials that a request carries; an empty text counts as absent. */
 export interface Credentials {
   /** Header x-api-key. */
   apiKey?: string | undefined;
@@ -96,51 +15,51 @@ export interface Credentials {
   authorization?: string | undefined;
   /** Header x-project-id. */
   projectIdHeader?: string | undefined;
-  /** Query parameter api_key, for beacons that cannot set headers: public keys on SDK methods only. */
+  /** Query parameter api_key, for beacons, which cannot set headers: public keys on SDK methods only. */
   apiKeyParam?: string | undefined;
 }
 
-/** Who calls, in a project: a key of it, or a customer, who then counts as a private key. */
-export type Principal = KeyOwner & { customer?: Customer & { role: Role } };
+/** The project that a call may use, and its key. A customer's call counts as one with a private key. */
+export type Principal = KeyOwner & { customer?: CustomerSession & { role: Role } };
 
-/** Who calls, as themselves. */
-export interface Customer {
+/** A customer and the session that their token belongs to. */
+export interface CustomerSession {
   customerId: string;
   sessionId: string;
 }
 
-export type Refusal = {
+export type AccessRefusal = {
   kind: 'refused';
-  /** `unavailable`: the credential cannot be checked now, the same request may succeed later. */
+  /** `unavailable`: the credential cannot be checked now; the same request may succeed later. */
   code: 'unauthenticated' | 'permission_denied' | 'not_found' | 'invalid_argument' | 'unavailable';
-  /** For the caller; never repeats the credential. */
+  /** The caller sees it: it never repeats the credential. */
   message: string;
 };
 
 export type Authentication =
   | { kind: 'ok'; principal: Principal }
-  /** Of a method that concerns no project. */
-  | { kind: 'customer'; customer: Customer }
-  /** Of a method that is open to everybody. */
+  /** The method concerns no project. */
+  | { kind: 'customer'; customer: CustomerSession }
+  /** The method is open to everybody. */
   | { kind: 'open' }
-  | Refusal;
+  | AccessRefusal;
 
-/** `method` as in `access`, by either name of its service. A promise only where the broker has to be asked. */
+/** `method` is `package.Service/Method`, by either name of the service. A promise only where the broker is asked. */
 export type Authenticate = (
   method: string,
   credentials: Credentials,
 ) => Authentication | Promise<Authentication>;
 
-/** What authentication needs of the directory of projects. */
+/** The look-ups of keys that authentication needs; ProjectDirectory has them. */
 export interface KeyDirectory {
   findKey(rawKey: string): KeyLookup;
   confirmKey(rawKey: string): Promise<KeyLookup>;
 }
 
-/** What authentication needs to know of customers. */
+/** The checks of customers' tokens and of organizations' keys that authentication needs. */
 export interface CustomerAccess {
-  /** Whether a customer's token opens a method; a promise only for a token that is new here. */
-  judgeToken(
+  /** Checks a customer's token against a row; a promise only for a token that this process sees for the first time. */
+  checkToken(
     token: string,
     row: AccessRow,
     projectIdHeader: string | undefined,
@@ -161,44 +80,37 @@ const orgKeyHere = refused('permission_denied', 'an organization key cannot call
 export const otherProject = refused('not_found', 'there is no such project');
 export const notNow = refused('unavailable', 'the credential cannot be checked now');
 
-/** Without `customers`, no token is valid. */
+/** The check of every request's credentials. Without `customers`, no token is valid. */
 export function createAuthenticate(
   directory: KeyDirectory,
   customers?: CustomerAccess,
 ): Authenticate {
   return (method, credentials) => {
-    const row = access.get(method) ?? access.get(canonicalMethod(method));
+    const row = accessRowOf(method);
     if (row === undefined) return noRow;
     if (row.credentials.includes('none')) return { kind: 'open' };
     const presented = presentedKey(credentials, row);
     if (typeof presented !== 'string') return presented;
-    if (presented.startsWith('org_')) return judgeOrgKey(customers?.isOrgKey(presented));
+    if (presented.startsWith('org_')) return refuseOrgKey(customers?.isOrgKey(presented));
     if (customers !== undefined && isToken(presented)) {
-      return customers.judgeToken(presented, row, credentials.projectIdHeader);
+      return customers.checkToken(presented, row, credentials.projectIdHeader);
     }
     const found = directory.findKey(presented);
-    if (found.kind !== 'unconfirmed') return judge(found, row, credentials);
-    return directory.confirmKey(presented).then((answer) => judge(answer, row, credentials));
+    if (found.kind !== 'unconfirmed') return checkKey(found, row, credentials);
+    return directory.confirmKey(presented).then((answer) => checkKey(answer, row, credentials));
   };
 }
 
-/** Three parts: no API key has a point in it. */
+/** Tells a token from an API key: a token has three parts, and no key has a point. */
 function isToken(presented: string): boolean {
   return presented.includes('.') && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(presented);
 }
 
-/** `package.Service/Method`, an alias of the service replaced by its name. */
-export function canonicalMethod(method: string): string {
-  const slash = method.indexOf('/');
-  const name = serviceAliases.get(method.slice(0, slash));
-  return name === undefined ? method : name + method.slice(slash);
-}
-
-/** What speaks for the request: x-api-key, else the bearer token, else the query parameter. */
+/** The credential that counts: x-api-key, else the bearer token, else the query parameter. */
 function presentedKey(
   { apiKey, authorization, apiKeyParam }: Credentials,
   row: AccessRow,
-): string | Refusal {
+): string | AccessRefusal {
   const keysOpen = row.credentials.includes('private-key');
   if (apiKey && (keysOpen || !authorization)) return apiKey;
   if (authorization) {
@@ -210,7 +122,11 @@ function presentedKey(
   return parseApiKey(apiKeyParam) === 'private' ? privateKeyInUrl : apiKeyParam;
 }
 
-function judge(found: KeyLookup, row: AccessRow, { projectIdHeader }: Credentials): Authentication {
+function checkKey(
+  found: KeyLookup,
+  row: AccessRow,
+  { projectIdHeader }: Credentials,
+): Authentication {
   switch (found.kind) {
     case 'unknown':
       return invalidKey;
@@ -230,11 +146,11 @@ function judge(found: KeyLookup, row: AccessRow, { projectIdHeader }: Credential
   }
 }
 
-function judgeOrgKey(isKey: boolean | 'unconfirmed' | undefined): Refusal {
+function refuseOrgKey(isKey: boolean | 'unconfirmed' | undefined): AccessRefusal {
   if (isKey === 'unconfirmed') return notNow;
   return isKey === true ? orgKeyHere : invalidKey;
 }
 
-export function refused(code: Refusal['code'], message: string): Refusal {
+export function refused(code: AccessRefusal['code'], message: string): AccessRefusal {
   return { kind: 'refused', code, message };
 }

@@ -1,8 +1,8 @@
-// What a customer's token opens: the token says who calls, memory says whether they still may and in which role. It
-// fails closed: where memory may be out of date, nobody gets in by a role that may be gone.
+// Checks a customer's token against a method's row: the token says who calls, memory says whether they still may and in
+// which role. Fails closed: while memory may be out of date, nobody gets in by a role that may be gone.
 
+import type { AccessRow } from './access-table.ts';
 import {
-  type AccessRow,
   type Authentication,
   type CustomerAccess,
   notNow,
@@ -12,7 +12,7 @@ import {
 import { type OrganizationDirectory, type Role, roleCovers } from './organizations.ts';
 import type { ProjectRecord } from './projects.ts';
 
-/** What a token says that is one of ours and has not expired. */
+/** The claims of a token that this instance signed and that has not expired. */
 export interface TokenClaims {
   customerId: string;
   sessionId: string;
@@ -21,7 +21,7 @@ export interface TokenClaims {
 
 export interface CustomerAccessDeps {
   tokens: {
-    /** The claims of a token that was verified before: a look-up. */
+    /** The claims of a token that this process verified before: a map look-up. */
     known(token: string): TokenClaims | undefined;
     verify(token: string): Promise<TokenClaims | undefined>;
   };
@@ -31,7 +31,7 @@ export interface CustomerAccessDeps {
   };
   organizations: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'findKey' | 'unconfirmedMs'>;
   projects: { project(projectId: string): ProjectRecord | undefined };
-  /** Memory that the broker has not confirmed for this long lets nobody in (10 s). */
+  /** Once the broker has not confirmed memory for this long, nobody gets in (10 s). */
   staleAfterMs?: number;
 }
 
@@ -42,12 +42,12 @@ const lowRole = refused('permission_denied', 'your role does not allow this');
 export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
   const { tokens, organizations } = deps;
   return {
-    judgeToken(token, row, projectIdHeader) {
+    checkToken(token, row, projectIdHeader) {
       const known = tokens.known(token);
-      if (known !== undefined) return judgeClaims(deps, known, row, projectIdHeader);
+      if (known !== undefined) return checkClaims(deps, known, row, projectIdHeader);
       return tokens.verify(token).then((claims) => {
         if (claims === undefined) return invalidToken;
-        return judgeClaims(deps, claims, row, projectIdHeader);
+        return checkClaims(deps, claims, row, projectIdHeader);
       });
     },
     isOrgKey(rawKey) {
@@ -58,8 +58,8 @@ export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
 }
 
 /**
- * A customer's role in an organization: as a member, or an admin's as an operator of the instance. Undefined where
- * there is no such organization, for operators too.
+ * A customer's role in an organization: a member's own, or `admin` for an operator of the instance. Undefined for
+ * others, and for everybody where there is no such organization.
  */
 export type RoleOf = (organizationId: string, customerId: string) => Role | undefined;
 
@@ -71,7 +71,7 @@ export function createRoleOf(deps: Pick<CustomerAccessDeps, 'people' | 'organiza
   };
 }
 
-function judgeClaims(
+function checkClaims(
   deps: CustomerAccessDeps,
   { customerId, sessionId, issuedAtMs }: TokenClaims,
   row: AccessRow,

@@ -1,12 +1,12 @@
-// Makes and checks what names things: record ids and API keys. What a key may do, and whether it still may, is not
-// known here.
+// Makes record ids and raw keys, and checks a raw key's form. Which key opens what, and which are revoked, is not known
+// here.
 
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export type ApiKeyKind = 'public' | 'private';
 
-/** A new id of an organization, project or key record: a random UUID, so that it may be the namespace of a UUIDv5. */
+/** A new id of an organization, project or key record: a random UUID, so that it can be the namespace of a UUIDv5. */
 export function newId(): string {
   return randomUUID();
 }
@@ -27,8 +27,8 @@ export function newApiKey(kind: ApiKeyKind): string {
 }
 
 /**
- * The kind that a raw key claims to be, or undefined where it was never made here: the checksum tells garbage and
- * typing errors apart from keys without a look-up. It proves nothing else.
+ * The kind that a raw key claims to be; undefined where it was never made here. The checksum finds garbage and typing
+ * errors without a look-up. It proves nothing else.
  */
 export function parseApiKey(text: string): ApiKeyKind | undefined {
   if (!keyPattern.test(text)) return undefined;
@@ -46,7 +46,7 @@ export function newOrgKey(): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Whether a raw organization key can have been made here: it proves nothing else. */
+/** Whether a raw organization key has the right form and checksum. It proves nothing else. */
 export function parseOrgKey(text: string): boolean {
   return orgKeyPattern.test(text) && text.endsWith(checksum(text.slice(0, -checksumCharacters)));
 }

@@ -1,15 +1,15 @@
-// The record of an organization, who belongs to it, and the look-ups that every process makes in memory: a customer's
-// role, an organization key's. Changing a record is the accounts service's.
+// The record of an organization with its members and keys, and the look-ups that every process makes in memory: a
+// customer's role, an organization key's owner. Only control/ changes records.
 
-import { hasTexts } from '../broker/kv.ts';
-import type { WatchedBucket } from '../broker/kv-watch.ts';
+import { hasTexts } from '../broker/record-bucket.ts';
+import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { parseOrgKey, sha256 } from './ids.ts';
 
-/** Each may all that the ones before it may. */
+/** In rising order: a role allows everything that the roles before it allow. */
 export const roles = ['viewer', 'member', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** Whether somebody with the role `has` may what `needs` may. */
+/** Whether the role `has` allows everything that the role `needs` allows. */
 export function roleCovers(has: Role, needs: Role): boolean {
   return roles.indexOf(has) >= roles.indexOf(needs);
 }
@@ -40,7 +40,7 @@ export interface OrgKeyRecord {
   createTime: string;
 }
 
-/** Secrets are sealed by the instance key. */
+/** An organization's own mail server; its secrets are sealed by the instance key. */
 export type EmailProviderRecord = {
   fromAddress: string;
   replyTo?: string;
@@ -58,7 +58,7 @@ export type EmailProviderRecord = {
   | { kind: 'resend'; sealedApiKey: string }
 );
 
-/** One aggregate: an organization with its members, what it has sent out and its keys. Times are RFC 3339. */
+/** One aggregate: an organization with its members, invitations and keys. Times are RFC 3339. */
 export interface OrganizationRecord {
   schemaVersion: 1;
   id: string;
@@ -67,7 +67,7 @@ export interface OrganizationRecord {
   updateTime: string;
   members: readonly MemberRecord[];
   invitations?: readonly InvitationRecord[];
-  /** When mails went to invited addresses in the last 24 hours, in ms since the epoch, by SHA-256 of the address. */
+  /** SHA-256 of an invited address to the times of its mails in the last 24 hours, in ms since the epoch. */
   inviteSends?: Readonly<Record<string, readonly number[]>>;
   keys?: readonly OrgKeyRecord[];
   emailProvider?: EmailProviderRecord;
@@ -79,11 +79,11 @@ export interface OrganizationDirectory {
   /** Ids of the organizations that the customer is a member of. */
   organizationsOf(customerId: string): readonly string[];
   findKey(rawKey: string): { organizationId: string; keyId: string; role: Role } | undefined;
-  /** Milliseconds since memory was known to hold everything. */
+  /** Milliseconds since memory was last known to hold everything that the broker holds. */
   unconfirmedMs(): number;
 }
 
-/** Follows the bucket for as long as the process runs. */
+/** Follows the bucket as long as the process runs. */
 export function createOrganizationDirectory(
   bucket: Pick<WatchedBucket<OrganizationRecord>, 'get' | 'records' | 'onChange' | 'unconfirmedMs'>,
 ): OrganizationDirectory {
@@ -130,7 +130,7 @@ export function createOrganizationDirectory(
   };
 }
 
-/** Narrows what the bucket holds. Fields it does not know are kept. */
+/** Narrows a value of the bucket. Fields that this version does not know are kept. */
 export function readOrganization(value: unknown): OrganizationRecord | undefined {
   return isOrganization(value) ? value : undefined;
 }

@@ -5,10 +5,10 @@ import {
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
-import { openBucket } from '../broker/kv.ts';
-import { type WatchedBucket, watchBucket } from '../broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
+import { openBucket } from '../broker/record-bucket.ts';
 import { buckets, ensureTopology } from '../broker/topology.ts';
+import { type WatchedBucket, watchBucket } from '../broker/watched-bucket.ts';
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { newApiKey } from './ids.ts';

@@ -1,9 +1,10 @@
-// Projects as every process needs them: whose key is this, and may it still be used. The answer comes from a watched
-// bucket in memory; making and changing projects is control/projects/project-record.ts's.
+// The record of a project with its keys, and the look-up that every request makes: which project a key belongs to,
+// and whether it is still good. The answer comes from a watched bucket in memory; control/projects/project-record.ts
+// changes records.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasTexts, type ReadResult } from '../broker/kv.ts';
-import type { WatchedBucket } from '../broker/kv-watch.ts';
+import { hasTexts, type ReadResult } from '../broker/record-bucket.ts';
+import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
 
@@ -25,15 +26,15 @@ export interface ApiKeyRecord {
   kind: ApiKeyKind;
   /** SHA-256 of the raw key, hex. */
   hash: string;
-  /** The raw key, of public keys only. */
+  /** The raw key; public keys only. */
   publicKey?: string;
   displayName?: string;
   createTime: string;
-  /** Once set, the key is good for nothing. */
+  /** Once set, the key opens nothing. */
   revokeTime?: string;
 }
 
-/** Narrows what the bucket holds. Fields it does not know are kept. */
+/** Narrows a value of the bucket. Fields that this version does not know are kept. */
 export function readProject(value: unknown): ProjectRecord | undefined {
   return isProject(value) ? value : undefined;
 }
@@ -57,13 +58,13 @@ function isKey(value: unknown): value is ApiKeyRecord {
   if (typeof value !== 'object' || value === null) return false;
   if (!hasTexts(value, ['id', 'kind', 'hash', 'createTime'])) return false;
   if (value.kind !== 'public' && value.kind !== 'private') return false;
-  // A revocation in a form we cannot read is still one: such a record must not pass for a good key.
+  // A revocation in an unknown form is still one: the record must not pass for a good key.
   return ['publicKey', 'displayName', 'revokeTime'].every((name) =>
     ['string', 'undefined'].includes(typeof Reflect.get(value, name)),
   );
 }
 
-/** Who a key speaks for. */
+/** The project that a key belongs to. */
 export interface KeyOwner {
   projectId: string;
   organizationId: string;
@@ -71,16 +72,16 @@ export interface KeyOwner {
   keyId: string;
 }
 
-/** `unconfirmed`: memory is too old to say, so that the key must be refused for now. */
+/** `unconfirmed`: memory is too old to tell, so the key must be refused for now. */
 export type KeyLookup =
   | { kind: 'found'; owner: KeyOwner }
   | { kind: 'unknown' }
   | { kind: 'unconfirmed' };
 
 export interface DirectoryOptions {
-  /** Memory that the broker has not confirmed for this long (10 s) answers for public keys only. */
+  /** Once the broker has not confirmed memory for this long (10 s), it answers for public keys only. */
   staleAfterMs?: number;
-  /** Raw keys that need no hashing (10,000); the oldest goes when there are more. */
+  /** Raw keys remembered without their hash (10,000); beyond it the oldest is forgotten. */
   maxCachedKeys?: number;
 }
 
@@ -89,7 +90,7 @@ const unconfirmed: KeyLookup = { kind: 'unconfirmed' };
 const askTimeoutMs = 1_000;
 const maxQuestionsInFlight = 64;
 
-/** What findKey and confirmKey need of a watched bucket of projects. */
+/** The part of a watched bucket of projects that findKey and confirmKey use. */
 type WatchedProjects = Pick<
   WatchedBucket<ProjectRecord>,
   'get' | 'records' | 'onChange' | 'unconfirmedMs' | 'ask'
@@ -118,8 +119,8 @@ export class ProjectDirectory {
   }
 
   /**
-   * Whose key this is, from memory alone. A key seen before costs a map look-up, another well-formed one a SHA-256.
-   * Where the answer is `unconfirmed`, `confirmKey` may still get one.
+   * Finds a key's owner in memory alone. A key seen before costs a map look-up, any other well-formed one a SHA-256.
+   * Where the answer is `unconfirmed`, `confirmKey` may still get a better one.
    */
   findKey(rawKey: string): KeyLookup {
     const found = this.#byRawKey.get(rawKey) ?? this.#findHash(rawKey);
@@ -129,7 +130,7 @@ export class ProjectDirectory {
     return found ?? unknown;
   }
 
-  /** As findKey, but asks the broker for a known key's project where memory is too old; takes at most 1 s. */
+  /** Like findKey, but asks the broker for a known key's project where memory is too old; takes at most 1 s. */
   async confirmKey(rawKey: string): Promise<KeyLookup> {
     const fromMemory = this.findKey(rawKey);
     if (fromMemory.kind !== 'unconfirmed') return fromMemory;
@@ -153,7 +154,7 @@ export class ProjectDirectory {
     setBounded(this.#byRawKey, rawKey, found, this.#maxCachedKeys);
   }
 
-  /** One question per project at a time; undefined where there is no answer in time. */
+  /** Asks one question per project at a time; undefined without an answer in time, or with 64 questions open. */
   #askOnce(projectId: string): Promise<ReadResult<ProjectRecord> | undefined> {
     const asked = this.#questions.get(projectId);
     if (asked !== undefined) return asked;
@@ -167,7 +168,7 @@ export class ProjectDirectory {
     return question;
   }
 
-  // Changes are rare: forgetting all raw keys costs each a hash at its next use, and cannot miss one.
+  // Changes are rare: forgetting all raw keys costs one hash each at its next use, and misses none.
   #index(projectId: string): void {
     this.#byRawKey.clear();
     for (const hash of this.#hashesOf.get(projectId) ?? []) this.#byHash.delete(hash);

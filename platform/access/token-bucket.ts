@@ -1,24 +1,24 @@
-// Rate limits: one token bucket a key, refilled by the clock, so that a limit holds over time and a burst is let
-// through. Knows nothing of what a token stands for (an event, a read) nor of how a refusal is told to a caller.
+// Rate limits: one token bucket for each key, refilled by the clock, so that a limit holds over time and a burst still
+// passes. Does not know what a token stands for (an event, a read), nor how a refusal is worded.
 
 import type { Clock } from '../clock.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 
 export interface TokenBucketOptions {
-  /** Tokens that a bucket gains a second; 0 switches the limit off. */
+  /** Tokens that a bucket gains each second; 0 switches the limit off. */
   perSecond: number;
   /** Tokens that a full bucket holds; at least 1. */
   burst: number;
   clock: Clock;
-  /** Keys remembered at once. Past it the longest unused is forgotten, which hands it a full bucket. */
+  /** Keys remembered at once (100,000). Beyond it the longest unused is forgotten, and returns with a full bucket. */
   maxBuckets?: number;
 }
 
 export interface TokenBuckets {
   /**
-   * Takes `count` tokens and returns 0; or takes none and returns the whole seconds (at least 1) after which they
-   * will be there, as Retry-After says it. More than `burst` at once pass when the bucket is full and leave a debt
-   * that the key's next takes wait for, so that no request is refused for ever.
+   * Takes `count` tokens and returns 0; or takes none and returns the whole seconds, at least 1, until they are there:
+   * the value of Retry-After. A full bucket lets more than `burst` pass at once and keeps a debt, for which the key's
+   * next takes wait: so no request is refused for ever.
    */
   take(key: string, count: number): number;
 }
@@ -38,7 +38,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
     throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
   }
   if (perSecond === 0) return { take: () => 0 };
-  // In order of last use: a Map keeps the order of insertion, and every take inserts anew.
+  // In order of last use: a Map keeps the order of insertion, and a take of another key than the last inserts anew.
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
 
@@ -47,7 +47,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       const nowMs = clock.nowMs();
       const known = buckets.get(key);
       const bucket = known ?? { tokens: burst, filledAtMs: nowMs };
-      // A clock that steps back adds nothing, and the bucket fills on from the new time.
+      // A clock that steps back adds nothing; the bucket then fills from the new time.
       const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
       bucket.tokens = Math.min(burst, bucket.tokens + gained);
       bucket.filledAtMs = nowMs;

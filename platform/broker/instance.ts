@@ -3,8 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { retry } from '../retry.ts';
-import type { RecordBucket } from './kv.ts';
 import { noStream } from './nats.ts';
+import type { RecordBucket } from './record-bucket.ts';
 
 export interface InstanceRecord {
   schemaVersion: 1;

@@ -7,8 +7,8 @@ import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { openBucket, type RecordBucket, type VersionedRecord } from './kv.ts';
 import type { NatsConnection } from './nats.ts';
+import { openBucket, type RecordBucket, type VersionedRecord } from './record-bucket.ts';
 import { buckets, profilesLedgerKey, profilesSubject, shardOf } from './topology.ts';
 
 export interface ProfileQueue {

@@ -3,7 +3,6 @@
 
 import { crc32 } from 'node:zlib';
 import { openInstance, readInstance } from './instance.ts';
-import { openBucket } from './kv.ts';
 import {
   AckPolicy,
   apiErrorCode,
@@ -15,6 +14,7 @@ import {
   StorageType,
   type StreamInfo,
 } from './nats.ts';
+import { openBucket } from './record-bucket.ts';
 
 import {
   deadLetterConfig,

@@ -4,8 +4,8 @@
 import { makeApiKey, makeProject } from '../../../control/projects/project-record.ts';
 import { newId } from '../../../platform/access/ids.ts';
 import { readProject } from '../../../platform/access/projects.ts';
-import { openBucket } from '../../../platform/broker/kv.ts';
 import { connectBroker } from '../../../platform/broker/nats.ts';
+import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { buckets } from '../../../platform/broker/topology.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';

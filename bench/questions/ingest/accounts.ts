@@ -22,10 +22,10 @@ import {
   ProjectDirectory,
   readProject,
 } from '../../../platform/access/projects.ts';
-import { openBucket } from '../../../platform/broker/kv.ts';
-import { watchBucket } from '../../../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
+import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { buckets, ensureTopology } from '../../../platform/broker/topology.ts';
+import { watchBucket } from '../../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import { startBroker } from '../../../test/harness/servers/broker.ts';

@@ -23,7 +23,7 @@ import {
   takeOverLedger,
 } from '../../../pipeline/write/ledger.ts';
 import { runWriter, type WriterEnd, type WriterState } from '../../../pipeline/write/writer.ts';
-import type { WriteResult } from '../../../platform/broker/kv.ts';
+import type { WriteResult } from '../../../platform/broker/record-bucket.ts';
 
 const secret = Buffer.alloc(32, 7);
 const eventKeys = new EventKeys(secret);

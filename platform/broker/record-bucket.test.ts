@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createLog } from '../log.ts';
-import { openBucket, type RecordBucket } from './kv.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
+import { openBucket, type RecordBucket } from './record-bucket.ts';
 
 interface Counter {
   schemaVersion: 1;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { createLog } from '../log.ts';
-import { openBucket, type RecordBucket } from './kv.ts';
-import { type WatchedBucket, watchBucket } from './kv-watch.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
+import { openBucket, type RecordBucket } from './record-bucket.ts';
+import { type WatchedBucket, watchBucket } from './watched-bucket.ts';
 
 interface Name {
   schemaVersion: 1;

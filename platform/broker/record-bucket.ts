@@ -1,5 +1,5 @@
 // Records in the broker's key-value buckets: JSON with a schema version, changed only by compare-and-set. Keeping
-// records in memory is kv-watch.ts; which buckets there are is topology.ts.
+// records in memory is watched-bucket.ts; which buckets there are is topology.ts.
 
 import { apiErrorCode, type KV, type KvEntry, type NatsConnection } from './nats.ts';
 

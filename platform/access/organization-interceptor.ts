@@ -1,5 +1,5 @@
-// Access to the organization that a request names in its body: checked when the body is read and before any of its
-// other fields is looked at. An organization that is not the caller's might as well not exist.
+// Checks the caller's role in the organization that a request's body names: once the body is read, and before any other
+// field is looked at. An organization without the caller is answered like one that does not exist.
 
 import {
   Code,
@@ -8,11 +8,12 @@ import {
   type HandlerContext,
   type Interceptor,
 } from '@connectrpc/connect';
+import { accessTable } from './access-table.ts';
 import { customerOf, principalOf } from './auth-interceptor.ts';
-import { access } from './authenticate.ts';
+
 import { type Role, roleCovers } from './organizations.ts';
 
-/** A customer in an organization of theirs. */
+/** A customer's place in an organization. */
 export interface Membership {
   customerId: string;
   organizationId: string;
@@ -23,7 +24,7 @@ const membershipKey = createContextKey<Membership | undefined>(undefined, {
   description: 'membership',
 });
 
-/** The caller's place in the request's organization, or its project's. Throws `internal` where none is checked. */
+/** The caller's place in the request's organization, or in its project's. Throws `internal` where none was checked. */
 export function membershipOf(context: Pick<HandlerContext, 'values'>): Membership {
   const membership = context.values.get(membershipKey);
   if (membership !== undefined) return membership;
@@ -34,12 +35,12 @@ export function membershipOf(context: Pick<HandlerContext, 'values'>): Membershi
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
-/** Goes after the interceptor of auth-interceptor.ts. */
+/** Must run after the interceptor of auth-interceptor.ts, which finds the customer. */
 export function createOrganizationInterceptor(
   roleOf: (organizationId: string, customerId: string) => Role | undefined,
 ): Interceptor {
   return (next) => async (request) => {
-    const row = access.get(`${request.service.typeName}/${request.method.name}`);
+    const row = accessTable.get(`${request.service.typeName}/${request.method.name}`);
     if (row?.scope !== 'organization' || request.stream) return next(request);
     const { customerId } = customerOf({ values: request.contextValues });
     const organizationId = organizationIdOf(request.message);
@@ -53,7 +54,7 @@ export function createOrganizationInterceptor(
   };
 }
 
-/** Requests in which `id` is another name of `org_id`. */
+/** Requests whose field `id` is a second name of `org_id`. */
 const namedById = new Set(['dashboard.orgs.v1.GetRequest', 'dashboard.orgs.v1.UpdateRequest']);
 
 function organizationIdOf(message: { $typeName: string }): string {

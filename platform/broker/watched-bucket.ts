@@ -4,13 +4,6 @@
 
 import type { Log } from '../log.ts';
 import {
-  type ReadResult,
-  type RecordBucket,
-  readEntry,
-  type VersionedRecord,
-  type WriteResult,
-} from './kv.ts';
-import {
   Events,
   type JetStreamManager,
   type KvEntry,
@@ -18,6 +11,13 @@ import {
   type QueuedIterator,
   type StreamInfo,
 } from './nats.ts';
+import {
+  type ReadResult,
+  type RecordBucket,
+  readEntry,
+  type VersionedRecord,
+  type WriteResult,
+} from './record-bucket.ts';
 
 export interface WatchOptions {
   log: Log;

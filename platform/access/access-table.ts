@@ -1,0 +1,104 @@
+// The table of access: one row for every served method. Nothing here reads a request; that is authenticate.ts.
+//
+// To add a method, add one line to `accessTable`. The key is `package.Service/Method` as in the .proto file, the
+// value is one of the rows named below. Where none fits, name a new one: its credential classes, where a customer
+// needs a role (`scope`), and the least role. The second name of a whole service goes into `serviceAliases`. A
+// process does not start while a registered method has no row; access-table.test.ts compares the table with the
+// .proto files, and test/access-matrix.test.ts says a second time, on purpose, what each method needs.
+
+import type { Role } from './organizations.ts';
+
+/** `jwt` = a customer's token; `none` = the method is open to everybody. */
+export type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
+
+export interface AccessRow {
+  credentials: readonly CredentialClass[];
+  /** A customer needs `role` in the project of x-project-id, in the organization that the request names, or nowhere. */
+  scope: 'nothing' | 'organization' | 'project';
+  /** The least role that suffices. */
+  role: Role;
+}
+
+const open: AccessRow = { credentials: ['none'], scope: 'nothing', role: 'viewer' };
+const keys = ['public-key', 'private-key', 'jwt'] as const;
+/** Writes from browsers, mobile apps and servers. */
+const sdk: AccessRow = { credentials: keys, scope: 'project', role: 'member' };
+/** Reads by servers and by customers. */
+const shared: AccessRow = { credentials: keys.slice(1), scope: 'project', role: 'viewer' };
+/** Changes by servers and by customers. */
+const sharedWrite: AccessRow = { ...shared, role: 'member' };
+const jwt = ['jwt'] as const;
+/** Any customer: the method concerns their own account, or narrows its answer by itself. */
+const customer: AccessRow = { credentials: jwt, scope: 'nothing', role: 'viewer' };
+const inOrganization = (role: Role): AccessRow => {
+  return { credentials: jwt, scope: 'organization', role };
+};
+const inProject = (role: Role): AccessRow => ({ credentials: jwt, scope: 'project', role });
+
+/** `package.Service/Method` to the row that says who may call it. A method without a row is closed to everybody. */
+export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
+  ['public.auth.v1.AuthService/SignUp', open],
+  ['public.auth.v1.AuthService/SignIn', open],
+  ['public.auth.v1.AuthService/SignInWithMagicLink', open],
+  ['public.auth.v1.AuthService/StartOAuth', open],
+  ['public.auth.v1.AuthService/SignInWithOAuth', open],
+  ['public.auth.v1.AuthService/RefreshToken', open],
+  ['public.auth.v1.AuthService/SignOut', open],
+  ['dashboard.orgs.v1.OrgsService/Create', customer],
+  ['dashboard.orgs.v1.OrgsService/Get', inOrganization('viewer')],
+  ['dashboard.orgs.v1.OrgsService/List', customer],
+  ['dashboard.orgs.v1.OrgsService/Update', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/InviteMember', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/ListMembers', inOrganization('viewer')],
+  ['dashboard.orgs.v1.OrgsService/RemoveMember', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/UpdateMemberRole', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/ListInvitations', inOrganization('viewer')],
+  ['dashboard.orgs.v1.OrgsService/ResendInvite', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/RevokeInvite', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/AcceptInvite', customer],
+  ['dashboard.orgs.v1.OrgsService/Leave', inOrganization('viewer')],
+  ['dashboard.orgs.v1.OrgsService/CreateOrgKey', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/ListOrgKeys', inOrganization('viewer')],
+  ['dashboard.orgs.v1.OrgsService/RevokeOrgKey', inOrganization('admin')],
+  ['dashboard.projects.v1.ProjectsService/Create', inOrganization('admin')],
+  ['dashboard.projects.v1.ProjectsService/Get', inProject('viewer')],
+  ['dashboard.projects.v1.ProjectsService/List', customer],
+  ['dashboard.projects.v1.ProjectsService/Update', inProject('admin')],
+  ['dashboard.projects.v1.ProjectsService/CreateApiKey', inProject('admin')],
+  ['dashboard.projects.v1.ProjectsService/ListApiKeys', inProject('viewer')],
+  ['dashboard.projects.v1.ProjectsService/RevokeApiKey', inProject('admin')],
+  ['dashboard.customers.v1.CustomersService/List', customer],
+  ['dashboard.customers.v1.CustomersService/Get', customer],
+  ['dashboard.customers.v1.CustomersService/Update', customer],
+  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Get', inOrganization('viewer')],
+  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Upsert', inOrganization('admin')],
+  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Delete', inOrganization('admin')],
+  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest', inOrganization('admin')],
+  ['sdk.events.v1.EventsService/BatchCreate', sdk],
+  ['events.v1.EventsService/BatchCreate', sdk],
+  ['sdk.profiles.v1.ProfilesSDKService/Identify', sdk],
+  ['sdk.profiles.v1.ProfilesSDKService/Alias', sdk],
+  ['shared.profiles.v1.ProfilesService/Get', shared],
+  ['shared.profiles.v1.ProfilesService/GetByExternalId', shared],
+  ['shared.profiles.v1.ProfilesService/List', shared],
+  ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
+  ['shared.activity.v1.ActivityService/List', shared],
+]);
+
+/** Services with a second name: alias to the name that `accessTable` has. */
+export const serviceAliases: ReadonlyMap<string, string> = new Map([
+  ['profiles.v1.ProfilesSDKService', 'sdk.profiles.v1.ProfilesSDKService'],
+  ['profiles.v1.ProfilesService', 'shared.profiles.v1.ProfilesService'],
+]);
+
+/** The row of `package.Service/Method`, by either name of the service. */
+export function accessRowOf(method: string): AccessRow | undefined {
+  return accessTable.get(method) ?? accessTable.get(canonicalMethod(method));
+}
+
+/** `package.Service/Method` with an alias of the service replaced by its name. */
+export function canonicalMethod(method: string): string {
+  const slash = method.indexOf('/');
+  const name = serviceAliases.get(method.slice(0, slash));
+  return name === undefined ? method : name + method.slice(slash);
+}
