@@ -18,10 +18,10 @@ import {
 } from './platform/access/auth-interceptor.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
+import { buckets } from './platform/broker/buckets.ts';
 import { connectBroker, followConnection } from './platform/broker/nats.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
-import { buckets } from './platform/broker/topology.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import {
   clickhouseReady,

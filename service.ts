@@ -15,9 +15,10 @@ import {
   serve,
 } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
+import { buckets } from './platform/broker/buckets.ts';
 import type { NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
-import { buckets, ensureTopology } from './platform/broker/topology.ts';
+import { ensureTopology } from './platform/broker/topology.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/engines/data-lock.ts';

@@ -1,9 +1,9 @@
 // The buckets of the accounts service: their records, how long they are kept, and opening them.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
+import { buckets } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../platform/broker/record-bucket.ts';
-import { buckets } from '../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import type { Log } from '../platform/log.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';

@@ -1,7 +1,8 @@
 import { Code } from '@connectrpc/connect';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { buckets } from '../platform/broker/buckets.ts';
 import { connectBroker } from '../platform/broker/nats.ts';
-import { buckets, ensureTopology } from '../platform/broker/topology.ts';
+import { ensureTopology } from '../platform/broker/topology.ts';
 import { createLog } from '../platform/log.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';

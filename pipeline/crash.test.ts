@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buckets } from '../platform/broker/buckets.ts';
 import {
   connectBroker,
   type JetStreamManager,
@@ -8,13 +9,12 @@ import {
 } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import {
-  buckets,
   deadLetterStream,
-  ensureTopology,
   eventsStream,
   eventsSubject,
   writerConsumer,
-} from '../platform/broker/topology.ts';
+} from '../platform/broker/streams.ts';
+import { ensureTopology } from '../platform/broker/topology.ts';
 import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import { dayMs, systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';

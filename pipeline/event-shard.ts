@@ -3,9 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { buckets } from '../platform/broker/buckets.ts';
 import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
-import { buckets, eventsStream } from '../platform/broker/topology.ts';
+import { eventsStream } from '../platform/broker/streams.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { dayMs } from '../platform/clock.ts';

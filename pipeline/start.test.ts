@@ -8,13 +8,8 @@ import {
   type JsMsg,
   type NatsConnection,
 } from '../platform/broker/nats.ts';
-import {
-  deadLetterStream,
-  ensureTopology,
-  eventsStream,
-  eventsSubject,
-  shardOf,
-} from '../platform/broker/topology.ts';
+import { deadLetterStream, eventsStream, eventsSubject } from '../platform/broker/streams.ts';
+import { ensureTopology, shardOf } from '../platform/broker/topology.ts';
 import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { NatsConnection } from '../platform/broker/nats.ts';
-import { eventsStream } from '../platform/broker/topology.ts';
+import { eventsStream } from '../platform/broker/streams.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saltKey } from '../ingest/cookieless/salt.ts';
 import { cookielessId } from '../ingest/cookieless/visitor-ids.ts';
 import { createRequestRows, decodeRequest } from '../pipeline/build/decode.ts';
-import { buckets } from '../platform/broker/topology.ts';
+import { buckets } from '../platform/broker/buckets.ts';
 import { dayMs } from '../platform/clock.ts';
 import { metricValue } from '../platform/metrics.ts';
 import {

@@ -18,8 +18,8 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, revokeApiKey } from '../control/projects/project-record.ts';
 import { readProject } from '../platform/access/projects.ts';
+import { buckets } from '../platform/broker/buckets.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
-import { buckets } from '../platform/broker/topology.ts';
 import { watchBucket } from '../platform/broker/watched-bucket.ts';
 import { systemClock } from '../platform/clock.ts';
 import {

@@ -8,7 +8,7 @@ import { openEventStream, streamCreated } from '../../pipeline/consume/event-str
 import { packMessages } from '../../pipeline/consume/message-batch.ts';
 import { MessageSource } from '../../pipeline/consume/message-source.ts';
 import { followConnection, type NatsConnection } from '../../platform/broker/nats.ts';
-import { eventsStream, eventsSubject } from '../../platform/broker/topology.ts';
+import { eventsStream, eventsSubject } from '../../platform/broker/streams.ts';
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { decodeFrame, type EncodedRequest, frameEvents } from '../../proto/wire/frame.ts';
 import { check } from '../bench.ts';

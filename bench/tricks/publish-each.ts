@@ -3,7 +3,7 @@
 
 import type { Publisher } from '../../ingest/publish/publish.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
-import { eventsSubject } from '../../platform/broker/topology.ts';
+import { eventsSubject } from '../../platform/broker/streams.ts';
 import { encodeFrame } from '../../proto/wire/frame.ts';
 
 export type OpenPublisher = Pick<Publisher, 'publish' | 'close'>;

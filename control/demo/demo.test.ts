@@ -16,9 +16,10 @@ import {
   type ProjectRecord,
   readProject,
 } from '../../platform/access/projects.ts';
+import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
-import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
+import { ensureTopology } from '../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';

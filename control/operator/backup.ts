@@ -1,8 +1,8 @@
 // All records of accounts as lines of JSON, and back again. A line holds one record as it is, so a backup is as secret
 // as the broker's own disk. Events, their ledger and what the instance is are not in it.
 
+import { buckets } from '../../platform/broker/buckets.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
-import { buckets } from '../../platform/broker/topology.ts';
 
 /** What a backup holds, in the order of restoring: what must be unique before what relies on it. */
 export const savedBuckets: readonly string[] = [

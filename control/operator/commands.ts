@@ -4,9 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readProject } from '../../platform/access/projects.ts';
+import { buckets } from '../../platform/broker/buckets.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { buckets } from '../../platform/broker/topology.ts';
 import { watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

@@ -2,11 +2,11 @@
 // were merged into this one stay with it, and so do the traits that the owner has from them. What calls said of the
 // profile while it was merged stays the owner's.
 
+import { buckets } from '../../platform/broker/buckets.ts';
 import { readInstance } from '../../platform/broker/instance.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { createProfileQueue } from '../../platform/broker/profile-queue.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { buckets } from '../../platform/broker/topology.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 

@@ -1,13 +1,13 @@
 // The bucket of salts as salt.ts wants it: records, and the erasing of a revision's bytes, which the key-value
 // interface does not have: a value that is merely deleted or aged out stays readable in the broker's files.
 
+import { buckets } from '../../platform/broker/buckets.ts';
 import {
   apiErrorCode,
   type JetStreamManager,
   type NatsConnection,
 } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { buckets } from '../../platform/broker/topology.ts';
 import { readSalt, type SaltBucket, type SaltOptions, Salts } from './salt.ts';
 
 const requestTimeoutMs = 5_000;

@@ -2,7 +2,7 @@
 // can look at it and send it again. Which those are is decided by the builder.
 
 import { headers, type JetStreamClient } from '../../platform/broker/nats.ts';
-import { deadLetterSubject } from '../../platform/broker/topology.ts';
+import { deadLetterSubject } from '../../platform/broker/streams.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 
 /** What publishing needs of the broker. */

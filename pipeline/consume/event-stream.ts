@@ -10,7 +10,7 @@ import {
   type StreamInfo,
   type Subscription,
 } from '../../platform/broker/nats.ts';
-import { writerConsumer } from '../../platform/broker/topology.ts';
+import { writerConsumer } from '../../platform/broker/streams.ts';
 
 /** A message of the stream; `ackSubject` is absent where it was read and not delivered. */
 export interface StreamMessage {

@@ -4,12 +4,8 @@ import {
   type JetStreamManager,
   type NatsConnection,
 } from '../../platform/broker/nats.ts';
-import {
-  ensureTopology,
-  eventsStream,
-  eventsSubject,
-  writerConsumer,
-} from '../../platform/broker/topology.ts';
+import { eventsStream, eventsSubject, writerConsumer } from '../../platform/broker/streams.ts';
+import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';

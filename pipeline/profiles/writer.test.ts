@@ -3,16 +3,16 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import {
-  buckets,
   deadLetterStream,
-  ensureTopology,
   profilesLedgerKey,
   profilesStream,
   profilesSubject,
-} from '../../platform/broker/topology.ts';
+} from '../../platform/broker/streams.ts';
+import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';

@@ -5,9 +5,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { buckets } from '../../platform/broker/buckets.ts';
 import { maxPayloadBytes, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { buckets, profilesLedgerKey, profilesStream } from '../../platform/broker/topology.ts';
+import { profilesLedgerKey, profilesStream } from '../../platform/broker/streams.ts';
 import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

@@ -5,9 +5,10 @@ import {
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
 import { openBucket } from '../broker/record-bucket.ts';
-import { buckets, ensureTopology } from '../broker/topology.ts';
+import { ensureTopology } from '../broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../broker/watched-bucket.ts';
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';

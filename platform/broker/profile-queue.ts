@@ -7,9 +7,11 @@ import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { buckets } from './buckets.ts';
 import type { NatsConnection } from './nats.ts';
 import { openBucket, type RecordBucket, type VersionedRecord } from './record-bucket.ts';
-import { buckets, profilesLedgerKey, profilesSubject, shardOf } from './topology.ts';
+import { profilesLedgerKey, profilesSubject } from './streams.ts';
+import { shardOf } from './topology.ts';
 
 export interface ProfileQueue {
   /** Resolves once the change is done. Throws unavailable where it may not be queued, and the signal's reason. */

@@ -1,7 +1,16 @@
 // The broker's streams by name and subject, and how each is configured. Making them is topology.ts's; what flows
 // through them is not known here.
 
-import { DiscardPolicy, nanos, RetentionPolicy, StorageType, type StreamConfig } from './nats.ts';
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from './nats.ts';
 
 export const eventsStream = (shard: number): string => `EVENTS_${shard}`;
 export const eventsSubject = (shard: number): string => `events.${shard}`;
@@ -66,3 +75,15 @@ export function deadLetterConfig(eventsMaxBytes: number, replicas: number): OurS
     duplicate_window: nanos(deadLetterWindowMs),
   };
 }
+
+// Every message of a batch waits for its ack until the insert is through, while the next batch is already being read:
+// two batches' worth even where most frames carry a handful of events. The server writes the list of what is pending
+// again and again, which is the reason not to ask for more.
+export const writerConfig = {
+  durable_name: writerConsumer,
+  ack_policy: AckPolicy.Explicit,
+  deliver_policy: DeliverPolicy.All,
+  ack_wait: nanos(60_000),
+  max_ack_pending: 20_000,
+  max_deliver: -1,
+} as const satisfies Partial<ConsumerConfig>;

@@ -10,12 +10,11 @@ import {
 import {
   deadLetterStream,
   deadLetterSubject,
-  ensureTopology,
   eventsStream,
   eventsSubject,
-  shardOf,
   writerConsumer,
-} from './topology.ts';
+} from './streams.ts';
+import { ensureTopology, shardOf } from './topology.ts';
 
 const log = createLog('silent');
 const MiB = 1_048_576;

@@ -1,75 +1,27 @@
-// What the broker holds for us: streams, their consumers and buckets, by name and configuration, and the number of
-// shards, which is fixed at the first start. What flows through them is not known here.
+// Everything that the broker holds for us, and the number of shards, which is fixed at the first start. Names and
+// configurations are in streams.ts and buckets.ts; what flows through them is not known here.
 
 import { crc32 } from 'node:zlib';
-import { openInstance, readInstance } from './instance.ts';
+import { buckets } from './buckets.ts';
 import {
-  AckPolicy,
-  apiErrorCode,
-  type ConsumerConfig,
-  DeliverPolicy,
-  type JetStreamManager,
-  type NatsConnection,
-  nanos,
-  StorageType,
-  type StreamInfo,
-} from './nats.ts';
+  ensureBucket,
+  ensureConsumer,
+  ensureStream,
+  noSuchStream,
+  unlessCode,
+} from './ensure-stream.ts';
+import { openInstance, readInstance } from './instance.ts';
+import type { JetStreamManager, NatsConnection } from './nats.ts';
 import { openBucket } from './record-bucket.ts';
-
 import {
   deadLetterConfig,
   deadLetterStream,
   eventsConfig,
   eventsStream,
-  type OurStream,
   profilesConfig,
   profilesStream,
-  writerConsumer,
+  writerConfig,
 } from './streams.ts';
-
-export {
-  deadLetterStream,
-  deadLetterSubject,
-  eventsStream,
-  eventsSubject,
-  profilesLedgerKey,
-  profilesStream,
-  profilesSubject,
-  writerConsumer,
-} from './streams.ts';
-
-export const buckets = {
-  instance: 'instance',
-  organizations: 'orgs',
-  projects: 'projects',
-  ledger: 'ledger',
-  salts: 'salts',
-  customers: 'customers',
-  owners: 'owners',
-  sessions: 'sessions',
-  magicLinks: 'magic_links',
-} as const;
-
-type BucketName = (typeof buckets)[keyof typeof buckets];
-
-const KiB = 1_024;
-const MiB = 1_024 * KiB;
-const hourMs = 3_600_000;
-
-const bucketOptions = {
-  instance: { history: 1, max_bytes: 1 * MiB, maxValueSize: 64 * KiB },
-  orgs: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
-  projects: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
-  ledger: { history: 1, max_bytes: 64 * MiB, maxValueSize: 1 * MiB },
-  // Whoever runs erases a salt 48 h after its day began. The age is for when nobody does, and an hour longer than that:
-  // it counts from when the salt was made, up to a minute before its day, and what it takes away is not overwritten.
-  salts: { history: 1, max_bytes: 1 * MiB, maxValueSize: 1 * KiB, ttl: 49 * hourMs },
-  customers: { history: 1, max_bytes: 96 * MiB, maxValueSize: 64 * KiB },
-  owners: { history: 1, max_bytes: 64 * MiB, maxValueSize: 4 * KiB },
-  // Each refresh writes the record anew: what nobody refreshed for 90 days is gone.
-  sessions: { history: 1, max_bytes: 128 * MiB, maxValueSize: 16 * KiB, ttl: 90 * 24 * hourMs },
-  magic_links: { history: 1, max_bytes: 16 * MiB, maxValueSize: 4 * KiB, ttl: hourMs },
-} as const satisfies Record<BucketName, object>;
 
 export interface TopologyOptions {
   /** Bytes that all events streams together may hold. */
@@ -130,18 +82,6 @@ export function shardOf(projectId: string, shards: number): number {
   return shards === 1 ? 0 : crc32(projectId) % shards;
 }
 
-// Every message of a batch waits for its ack until the insert is through, while the next batch is already being read:
-// two batches' worth even where most frames carry a handful of events. The server writes the list of what is pending
-// again and again, which is the reason not to ask for more.
-const writerConfig = {
-  durable_name: writerConsumer,
-  ack_policy: AckPolicy.Explicit,
-  deliver_policy: DeliverPolicy.All,
-  ack_wait: nanos(60_000),
-  max_ack_pending: 20_000,
-  max_deliver: -1,
-} as const satisfies Partial<ConsumerConfig>;
-
 async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
   try {
     return await connection.jetstreamManager();
@@ -150,15 +90,6 @@ async function openManager(connection: NatsConnection): Promise<JetStreamManager
       cause: error,
     });
   }
-}
-
-async function ensureBucket(
-  connection: NatsConnection,
-  name: BucketName,
-  replicas: number,
-): Promise<void> {
-  const options = { ...bucketOptions[name], replicas, storage: StorageType.File };
-  await despiteRace(() => connection.jetstream().views.kv(name, options));
 }
 
 function everyStream(shards: number): string[] {
@@ -176,109 +107,9 @@ async function refuseLost(
   made: readonly string[],
   name: string,
 ): Promise<void> {
-  if (!made.includes(name) || (await unless(noSuchStream, manager.streams.info(name)))) return;
+  if (!made.includes(name) || (await unlessCode(noSuchStream, manager.streams.info(name)))) return;
   throw new Error(
     `the broker has lost the stream ${name} that it held before: raise its max_file_store or restore its data; ` +
       `to start anew without that data, delete the bucket ${buckets.instance}`,
   );
-}
-
-const insufficientStorage = 10_047;
-const nameInUse = 10_058;
-const noSuchStream = 10_059;
-const subjectsOverlap = 10_065;
-const noSuchConsumer = 10_014;
-
-const fixedStreamFields = [
-  'subjects',
-  'retention',
-  'storage',
-  'discard',
-  'max_age',
-] as const satisfies (keyof OurStream)[];
-
-async function ensureStream(manager: JetStreamManager, wanted: OurStream): Promise<StreamInfo> {
-  const existing = await despiteRace(() => findOrAddStream(manager, wanted));
-  for (const field of fixedStreamFields) {
-    refuseOther(`stream ${wanted.name}`, field, existing.config[field], wanted[field]);
-  }
-  const { max_bytes: is } = existing.config;
-  if (is === wanted.max_bytes || !mayBecome(wanted.max_bytes, existing)) return existing;
-  const update = { ...existing.config, max_bytes: wanted.max_bytes };
-  return withStorage(wanted, manager.streams.update(wanted.name, update));
-}
-
-async function findOrAddStream(manager: JetStreamManager, wanted: OurStream): Promise<StreamInfo> {
-  return (
-    (await unless(noSuchStream, manager.streams.info(wanted.name))) ??
-    (await unless(nameInUse, withStorage(wanted, manager.streams.add(wanted)))) ??
-    (await manager.streams.info(wanted.name))
-  );
-}
-
-/**
- * nats-server 2.9 takes a stream that another process is just creating for an overlap with itself (2 in 100 of four
- * concurrent creations); by the answer's time that stream is there, so a second call finds it.
- */
-async function despiteRace<T>(call: () => Promise<T>): Promise<T> {
-  return (await unless(subjectsOverlap, call())) ?? (await call());
-}
-
-// nats-server drops the oldest messages where max_bytes becomes smaller than what is stored, `discard: new` or not. A
-// limit is lowered only where twice as much would fit, so that no publish in between can reach it.
-function mayBecome(maxBytes: number, stream: StreamInfo): boolean {
-  return maxBytes > stream.config.max_bytes || stream.state.bytes <= maxBytes / 2;
-}
-
-async function withStorage<T>(wanted: OurStream, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (apiErrorCode(error) !== insufficientStorage) throw error;
-    const room = Math.ceil(wanted.max_bytes / MiB);
-    throw new Error(
-      `the broker has no ${room} MiB to reserve for stream ${wanted.name}: ` +
-        "allow fewer bytes of events, or raise the broker's max_file_store",
-      { cause: error },
-    );
-  }
-}
-
-async function ensureConsumer(
-  manager: JetStreamManager,
-  stream: string,
-  wanted: typeof writerConfig,
-): Promise<void> {
-  const existing =
-    (await unless(noSuchConsumer, manager.consumers.info(stream, wanted.durable_name))) ??
-    (await manager.consumers.add(stream, wanted));
-  const { config } = existing;
-  const name = `consumer ${wanted.durable_name} of stream ${stream}`;
-  for (const field of ['ack_policy', 'deliver_policy', 'max_deliver'] as const) {
-    refuseOther(name, field, config[field], wanted[field]);
-  }
-  refuseOther(name, 'filter_subject', config.filter_subject, undefined);
-  const { ack_wait, max_ack_pending } = wanted;
-  if (config.ack_wait === ack_wait && config.max_ack_pending === max_ack_pending) return;
-  await manager.consumers.update(stream, wanted.durable_name, {
-    ...config,
-    ack_wait,
-    max_ack_pending,
-  });
-}
-
-function refuseOther(name: string, field: string, is: unknown, wanted: unknown): void {
-  const [found, expected] = [JSON.stringify(is), JSON.stringify(wanted)];
-  if (found === expected) return;
-  throw new Error(`the broker's ${name} has ${field} ${found} where ${expected} is needed`);
-}
-
-/** Undefined where the call fails with this code of JetStream's. */
-async function unless<T>(code: number, call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (apiErrorCode(error) === code) return undefined;
-    throw error;
-  }
 }

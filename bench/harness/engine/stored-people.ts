@@ -4,9 +4,9 @@
 import { makeApiKey, makeProject } from '../../../control/projects/project-record.ts';
 import { newId } from '../../../platform/access/ids.ts';
 import { readProject } from '../../../platform/access/projects.ts';
+import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
-import { buckets } from '../../../platform/broker/topology.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';

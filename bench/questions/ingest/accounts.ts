@@ -22,9 +22,10 @@ import {
   ProjectDirectory,
   readProject,
 } from '../../../platform/access/projects.ts';
+import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
-import { buckets, ensureTopology } from '../../../platform/broker/topology.ts';
+import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { watchBucket } from '../../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';

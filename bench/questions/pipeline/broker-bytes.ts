@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { NatsConnection } from '../../../platform/broker/nats.ts';
-import { eventsStream } from '../../../platform/broker/topology.ts';
+import { eventsStream } from '../../../platform/broker/streams.ts';
 import { decodeFrame, type EncodedRequest } from '../../../proto/wire/frame.ts';
 import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bodies.ts';
 import { startIngestService } from '../../../test/harness/services/ingest-service.ts';

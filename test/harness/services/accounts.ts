@@ -26,9 +26,10 @@ import {
   readProject,
 } from '../../../platform/access/projects.ts';
 import { readAccountSettings } from '../../../platform/account-settings.ts';
+import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
-import { buckets, ensureTopology } from '../../../platform/broker/topology.ts';
+import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../../platform/broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';

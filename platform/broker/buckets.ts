@@ -1,0 +1,35 @@
+// The broker's key-value buckets by name, and how each is configured. Making them is topology.ts; the records in them
+// belong to the services.
+
+export const buckets = {
+  instance: 'instance',
+  organizations: 'orgs',
+  projects: 'projects',
+  ledger: 'ledger',
+  salts: 'salts',
+  customers: 'customers',
+  owners: 'owners',
+  sessions: 'sessions',
+  magicLinks: 'magic_links',
+} as const;
+
+export type BucketName = (typeof buckets)[keyof typeof buckets];
+
+const KiB = 1_024;
+const MiB = 1_024 * KiB;
+const hourMs = 3_600_000;
+
+export const bucketOptions = {
+  instance: { history: 1, max_bytes: 1 * MiB, maxValueSize: 64 * KiB },
+  orgs: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  projects: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  ledger: { history: 1, max_bytes: 64 * MiB, maxValueSize: 1 * MiB },
+  // Whoever runs erases a salt 48 h after its day began. The age is for when nobody does, and an hour longer than that:
+  // it counts from when the salt was made, up to a minute before its day, and what it takes away is not overwritten.
+  salts: { history: 1, max_bytes: 1 * MiB, maxValueSize: 1 * KiB, ttl: 49 * hourMs },
+  customers: { history: 1, max_bytes: 96 * MiB, maxValueSize: 64 * KiB },
+  owners: { history: 1, max_bytes: 64 * MiB, maxValueSize: 4 * KiB },
+  // Each refresh writes the record anew: what nobody refreshed for 90 days is gone.
+  sessions: { history: 1, max_bytes: 128 * MiB, maxValueSize: 16 * KiB, ttl: 90 * 24 * hourMs },
+  magic_links: { history: 1, max_bytes: 16 * MiB, maxValueSize: 4 * KiB, ttl: hourMs },
+} as const satisfies Record<BucketName, object>;
