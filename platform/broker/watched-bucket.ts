@@ -1,8 +1,9 @@
-// A bucket kept in memory: every record the broker holds, a map look-up away, with a measure of how sure that is. The
-// broker is asked again and again for its newest revision; where memory has not followed, the watch is started anew.
-// Not for buckets whose messages are erased by sequence: what is erased leaves memory only at the next replay.
+// Keeps a bucket in memory: every record that the broker holds is a map look-up away, and memory knows when it was last
+// confirmed. The broker is asked again and again for its newest revision; where the watch lags behind, it starts anew.
+// Not for buckets whose messages are erased by sequence: an erased record leaves memory only at the next replay.
 
 import type { Log } from '../log.ts';
+import { BucketMemory, type HeldRecord } from './bucket-memory.ts';
 import {
   Events,
   type JetStreamManager,
@@ -21,7 +22,7 @@ import {
 
 export interface WatchOptions {
   log: Log;
-  /** How often the broker is asked (1 s): a change that the watch missed is found after at most this and 250 ms. */
+  /** The time between two questions to the broker (1 s): a change that the watch missed shows after it and 250 ms. */
   confirmEveryMs?: number;
 }
 
@@ -29,13 +30,7 @@ const askTimeoutMs = 1_000;
 const catchUpMs = 250;
 const replayTimeoutMs = 10_000;
 
-interface Held<T> {
-  /** Undefined once the key is deleted: its revision is kept, so that an older value cannot come back. */
-  record: T | undefined;
-  revision: number;
-}
-
-/** Resolves when memory holds everything that the broker held; throws where that takes over 10 s. */
+/** Resolves when memory holds everything that the broker held at the call; throws where that takes over 10 s. */
 export async function watchBucket<T extends VersionedRecord>(
   connection: NatsConnection,
   bucket: RecordBucket<T>,
@@ -52,11 +47,10 @@ export class WatchedBucket<T extends VersionedRecord> {
   readonly #bucket: RecordBucket<T>;
   readonly #log: Log;
   readonly #confirmEveryMs: number;
-  readonly #listeners: ((key: string) => void)[] = [];
-  #memory = new Map<string, Held<T>>();
+  readonly #memory = new BucketMemory<T>();
   /** The newest revision that has come through the watch. */
   #seen = 0;
-  /** When the bucket was made: another time means another bucket of the same name, counting from 1 again. */
+  /** The bucket's time of creation: another one means a new bucket of the same name, whose revisions start at 1. */
   #created = '';
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #watch: QueuedIterator<KvEntry> | undefined;
@@ -83,21 +77,17 @@ export class WatchedBucket<T extends VersionedRecord> {
 
   /** The record in memory. */
   get(key: string): { record: T; revision: number } | undefined {
-    const held = this.#memory.get(key);
-    if (held?.record === undefined) return undefined;
-    return { record: held.record, revision: held.revision };
+    return this.#memory.get(key);
   }
 
   /** Every record in memory. */
-  *records(): Generator<[key: string, record: T]> {
-    for (const [key, { record }] of this.#memory) {
-      if (record !== undefined) yield [key, record];
-    }
+  records(): Generator<[key: string, record: T]> {
+    return this.#memory.records();
   }
 
-  /** Told of each key whose record has changed in memory, by own writes too. Must not throw. */
+  /** Calls `listener` with each key whose record has changed in memory, by own writes too. It must not throw. */
   onChange(listener: (key: string) => void): void {
-    this.#listeners.push(listener);
+    this.#memory.onChange(listener);
   }
 
   /** Milliseconds since memory was last known to hold everything that the broker holds. */
@@ -115,7 +105,7 @@ export class WatchedBucket<T extends VersionedRecord> {
     return this.#keepOwn(key, record, await this.#bucket.update(key, record, revision));
   }
 
-  /** Past memory: what the broker holds now. */
+  /** The broker's own answer, past memory. */
   ask(key: string): Promise<ReadResult<T>> {
     return this.#bucket.get(key);
   }
@@ -127,17 +117,10 @@ export class WatchedBucket<T extends VersionedRecord> {
     await this.#loop;
   }
 
-  // Revisions of one key are in order, so an own write need not wait for the watch to bring it back.
+  // Revisions of one key are in order, so an own write need not wait until the watch brings it back.
   #keepOwn(key: string, record: T, result: WriteResult): WriteResult {
-    if (result.kind === 'written') this.#keep(key, { record, revision: result.revision });
+    if (result.kind === 'written') this.#memory.keep(key, { record, revision: result.revision });
     return result;
-  }
-
-  #keep(key: string, next: Held<T>): void {
-    const held = this.#memory.get(key);
-    if (held !== undefined && held.revision >= next.revision) return;
-    this.#memory.set(key, next);
-    for (const listener of this.#listeners) listener(key);
   }
 
   async #confirm(): Promise<void> {
@@ -149,7 +132,7 @@ export class WatchedBucket<T extends VersionedRecord> {
     this.#confirmedAt = askedAt;
   }
 
-  /** Whether the watch comes to `revision` in time. */
+  /** Whether the watch reaches `revision` within 250 ms. */
   async #reach(revision: number): Promise<boolean> {
     if (this.#watch === undefined) return false;
     if (this.#seen < revision) {
@@ -166,11 +149,11 @@ export class WatchedBucket<T extends VersionedRecord> {
     return this.#seen >= revision;
   }
 
-  /** Reads the whole bucket again, then exchanges memory for what was read and goes on with the same watch. */
+  /** Reads the whole bucket again, then exchanges memory for the result and goes on with the same watch. */
   async #replay(info: StreamInfo): Promise<void> {
     this.#watch?.stop();
     const newest = newestRevision(info);
-    const staged = new Map<string, Held<T>>();
+    const staged = new Map<string, HeldRecord<T>>();
     const watch = await this.#bucket.kv.watch();
     this.#watch = watch;
     await new Promise<void>((resolve, reject) => {
@@ -190,7 +173,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   async #follow(
     watch: QueuedIterator<KvEntry>,
     newest: number,
-    staged: Map<string, Held<T>>,
+    staged: Map<string, HeldRecord<T>>,
     exchange: () => void,
   ): Promise<void> {
     let replaying = newest > 0;
@@ -204,7 +187,7 @@ export class WatchedBucket<T extends VersionedRecord> {
           replaying = entry.revision < newest;
           if (!replaying) exchange();
         } else {
-          this.#keep(entry.key, held);
+          this.#memory.keep(entry.key, held);
           this.#sawRevision(entry.revision);
         }
       }
@@ -214,25 +197,14 @@ export class WatchedBucket<T extends VersionedRecord> {
     if (this.#watch === watch) this.#watch = undefined;
   }
 
-  #exchange(staged: Map<string, Held<T>>, info: StreamInfo): void {
-    const before = this.#memory;
+  #exchange(staged: Map<string, HeldRecord<T>>, info: StreamInfo): void {
     const newest = newestRevision(info);
-    if (info.created === this.#created) {
-      // Own writes that are newer than what was asked for.
-      for (const [key, held] of before) {
-        if (held.revision > newest && held.revision > (staged.get(key)?.revision ?? 0)) {
-          staged.set(key, held);
-        }
-      }
-    }
-    this.#memory = staged;
+    // Another bucket of the same name counts anew, so no revision of the old one may stay.
+    const sameBucket = info.created === this.#created;
+    this.#memory.exchange(staged, sameBucket ? newest : Number.POSITIVE_INFINITY);
     this.#created = info.created;
     this.#seen = 0;
     this.#sawRevision(newest);
-    for (const key of new Set([...before.keys(), ...staged.keys()])) {
-      if (before.get(key)?.revision === staged.get(key)?.revision) continue;
-      for (const listener of this.#listeners) listener(key);
-    }
   }
 
   #sawRevision(revision: number): void {
@@ -240,7 +212,7 @@ export class WatchedBucket<T extends VersionedRecord> {
     if (this.#awaited !== undefined && this.#seen >= this.#awaited.revision) this.#awaited.done();
   }
 
-  #heldOf(entry: KvEntry): Held<T> {
+  #heldOf(entry: KvEntry): HeldRecord<T> {
     const result = readEntry(entry, this.#bucket.read);
     if (result.kind === 'found') return result;
     if (result.kind === 'unreadable') {
@@ -280,7 +252,7 @@ export class WatchedBucket<T extends VersionedRecord> {
     this.#wake();
   }
 
-  // What was published while the connection was down never reaches the watch.
+  // Messages that were published while the connection was down never reach the watch.
   async #followConnection(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (this.#closed) return;
@@ -291,7 +263,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   }
 }
 
-/** Of the messages that are still there, the newest one's revision; 0 where the bucket is empty. */
+/** The revision of the newest message that is still there; 0 where the bucket is empty. */
 function newestRevision(info: StreamInfo): number {
   return info.state.messages === 0 ? 0 : info.state.last_seq;
 }
