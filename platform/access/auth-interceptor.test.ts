@@ -145,7 +145,7 @@ describe('in every protocol', () => {
 });
 
 describe('before the arguments', () => {
-  it('refuses the caller before it looks at the body', async () => {
+  it('come the credentials: a broken body is not looked at', async () => {
     expect(await post(readPath, '{', { 'x-api-key': 'private' })).toBe('400 invalid_argument');
     expect(await post(readPath, '{')).toBe('401 unauthenticated');
     expect(await post(readPath, '{', { 'x-api-key': 'public' })).toBe('403 permission_denied');
@@ -153,7 +153,7 @@ describe('before the arguments', () => {
     expect(await post(readPath, new Uint8Array([255]), binary)).toBe('401 unauthenticated');
   });
 
-  it('refuses the caller before it looks at the size or the encoding of the body', async () => {
+  it('come the credentials: the size and the encoding of the body are not looked at', async () => {
     const large = `{"id":"${'x'.repeat(5_000)}"}`;
     const status = await post(readPath, large, { 'x-api-key': 'private' });
     expect(status).toBe('429 resource_exhausted');
@@ -163,7 +163,7 @@ describe('before the arguments', () => {
     expect(await post(readPath, '{}', { 'content-encoding': 'lzma' })).toBe('401 unauthenticated');
   });
 
-  it('takes a public key from the URL of an SDK method alone', async () => {
+  it('comes the URL: it may carry a public key, for SDK methods only', async () => {
     expect(await post(`${writePath}?api_key=public`, '{}')).toBe('200 undefined');
     expect(await post(`${readPath}?api_key=private`, '{}')).toBe('401 unauthenticated');
     expect(calls).toEqual(['write public']);

@@ -158,7 +158,7 @@ describe('every method with every credential', () => {
 });
 
 describe('while the broker is silent', () => {
-  it('cannot check private keys, still takes public ones, and takes both again afterwards', async () => {
+  it('refuses private keys, takes public ones, and takes both again afterwards', async () => {
     const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
     broker.pause();
     try {

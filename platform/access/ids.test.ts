@@ -21,7 +21,7 @@ it('uses every character of the alphabet in the random part', () => {
   expect(seen.size).toBe(62);
 });
 
-it('keeps the form of keys that are already out there', () => {
+it('still accepts keys that are already in use', () => {
   const zeros = `pub_${'0'.repeat(36)}`;
   expect(parseApiKey(`${zeros}0eSMTJ`)).toBe('public');
   expect(parseApiKey(`${zeros}0eSMT0`)).toBeUndefined();
@@ -50,6 +50,6 @@ it('makes UUIDs', () => {
   expect(newId()).not.toBe(newId());
 });
 
-it('hashes as everybody else does', () => {
+it('hashes with standard SHA-256', () => {
   expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });

@@ -21,7 +21,7 @@ let broker: TestBroker;
 const connections: NatsConnection[] = [];
 const watches: WatchedBucket<ProjectRecord>[] = [];
 
-/** What one process has: a connection, its watch and its directory. */
+/** The parts of one process: a connection, its watch and its directory. */
 async function startProcess() {
   const connection = await connectBroker(broker.url, log);
   connections.push(connection);
@@ -59,7 +59,7 @@ async function makeKey(projectId: string): Promise<{ raw: string; id: string }> 
   return { raw: result.key.raw, id: result.key.record.id };
 }
 
-/** Milliseconds until `directory` gives an answer of this kind. */
+/** Resolves once `directory` gives an answer of this kind. */
 async function untilKind(
   { projects, directory }: Process,
   raw: string,
@@ -73,7 +73,7 @@ async function untilKind(
 }
 
 describe('findKey', () => {
-  it('tells whose key it is, in the process that made it at once', async () => {
+  it("finds a key's owner, at once in the process that made the key", async () => {
     const project = await makeProject();
     const { raw, id } = await makeKey(project.id);
     const owner = { projectId: project.id, organizationId: 'org' };
@@ -90,13 +90,13 @@ describe('findKey', () => {
     expect(here.directory.project('other')).toBeUndefined();
   });
 
-  it('knows no key that nobody made, however well formed', () => {
+  it('finds no well-formed key that nobody made', () => {
     for (const raw of [newApiKey('public'), newApiKey('private'), 'pub_', '', '__proto__']) {
       expect(here.directory.findKey(raw)).toEqual({ kind: 'unknown' });
     }
   });
 
-  it('takes a hash of a key for no key: what is stored does not open anything', async () => {
+  it('takes no hash for a key: the stored hashes open nothing', async () => {
     const project = await makeProject();
     const { id } = await makeKey(project.id);
     const hash = here.directory.project(project.id)?.keys.find((key) => key.id === id)?.hash ?? '';
@@ -104,11 +104,11 @@ describe('findKey', () => {
     expect(here.directory.findKey(hash).kind).toBe('unknown');
   });
 
-  it('hears of new and of revoked keys in another process', async () => {
+  it('learns of keys that another process makes or revokes', async () => {
     const project = await makeProject();
     const { raw, id } = await makeKey(project.id);
     await untilKind(there, raw, 'found');
-    // Once more, so that it comes from the raw keys that were seen before.
+    // The second look-up is answered from the remembered raw keys.
     expect(there.directory.findKey(raw).kind).toBe('found');
 
     const revoked = revokeApiKey(here.projects, project.id, id, systemClock);
@@ -117,14 +117,14 @@ describe('findKey', () => {
     expect(here.directory.findKey(raw).kind).toBe('unknown');
   });
 
-  it('knows from the start the keys that were there before', async () => {
+  it('knows the existing keys from the start', async () => {
     const project = await makeProject();
     const { raw } = await makeKey(project.id);
     const late = await startProcess();
     expect(late.directory.findKey(raw).kind).toBe('found');
   });
 
-  it('still answers for keys that it forgot', async () => {
+  it('finds keys that it has dropped from its cache', async () => {
     const project = await makeProject();
     const raws = await Promise.all([makeKey(project.id), makeKey(project.id)]);
     const small = new ProjectDirectory(here.projects, { maxCachedKeys: 1 });
@@ -134,7 +134,7 @@ describe('findKey', () => {
   });
 });
 
-describe('where memory is too old', () => {
+describe('memory that is too old', () => {
   /** A directory over memory that stays as it is now and is never confirmed again; questions reach the broker. */
   function frozenDirectory(): ProjectDirectory {
     const memory = new Map(here.projects.records());
@@ -150,7 +150,7 @@ describe('where memory is too old', () => {
     });
   }
 
-  it('asks the broker before it takes a private key, and takes a public one', async () => {
+  it('takes a public key, and a private key only after asking the broker', async () => {
     const project = await makeProject();
     const { raw, id } = await makeKey(project.id);
     const directory = frozenDirectory();
@@ -164,7 +164,7 @@ describe('where memory is too old', () => {
     expect(await directory.confirmKey(raw)).toEqual({ kind: 'unknown' });
   });
 
-  it('cannot tell about a key that is not in memory, but about garbage', async () => {
+  it('leaves a key that it does not hold unconfirmed, and refuses garbage', async () => {
     const directory = frozenDirectory();
     for (const kind of ['public', 'private'] as const) {
       expect(await directory.confirmKey(newApiKey(kind))).toEqual({ kind: 'unconfirmed' });
@@ -206,11 +206,11 @@ describe('readProject', () => {
     keys: [key],
   };
 
-  it('keeps fields it does not know', () => {
+  it('keeps fields that it does not know', () => {
     expect(readProject({ ...project, color: 'red' })).toEqual({ ...project, color: 'red' });
   });
 
-  it('reads nothing from a record that is not whole', () => {
+  it('refuses an incomplete record', () => {
     const broken = [
       null,
       7,

@@ -12,7 +12,7 @@ function at(startMs: number) {
 }
 
 describe('token buckets', () => {
-  it('lets a burst through, then what the rate allows', () => {
+  it('lets a burst pass, then as much as the rate allows', () => {
     const clock = at(1_000);
     const buckets = createTokenBuckets({ perSecond: 10, burst: 20, clock });
     expect(buckets.take('a', 20)).toBe(0);
@@ -24,7 +24,7 @@ describe('token buckets', () => {
     expect(buckets.take('a', 1)).toBe(1);
   });
 
-  it('says the whole seconds until the tokens are there, and they are there then', () => {
+  it('returns the whole seconds until the tokens are there, and has them then', () => {
     const clock = at(0);
     const buckets = createTokenBuckets({ perSecond: 10, burst: 100, clock });
     expect(buckets.take('a', 100)).toBe(0);
@@ -69,7 +69,7 @@ describe('token buckets', () => {
     expect(buckets.take('b', 1)).toBe(0);
   });
 
-  it('goes on from a clock that stepped back', () => {
+  it('fills on after the clock stepped back', () => {
     const clock = at(10_000);
     const buckets = createTokenBuckets({ perSecond: 1, burst: 1, clock });
     expect(buckets.take('a', 1)).toBe(0);
@@ -84,7 +84,7 @@ describe('token buckets', () => {
     for (let index = 0; index < 10; index++) expect(buckets.take('a', 1_000)).toBe(0);
   });
 
-  it('refuses bounds that could not work', () => {
+  it('refuses bounds that cannot work', () => {
     const clock = at(0);
     expect(() => createTokenBuckets({ perSecond: -1, burst: 1, clock })).toThrow(RangeError);
     expect(() => createTokenBuckets({ perSecond: 1, burst: 0, clock })).toThrow(RangeError);

@@ -24,12 +24,13 @@ export const bucketOptions = {
   orgs: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   projects: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   ledger: { history: 1, max_bytes: 64 * MiB, maxValueSize: 1 * MiB },
-  // Whoever runs erases a salt 48 h after its day began. The age is for when nobody does, and an hour longer than that:
-  // it counts from when the salt was made, up to a minute before its day, and what it takes away is not overwritten.
+  // A running process erases a salt 48 h after its day began, and overwrites it. The age bounds a salt while no
+  // process runs, without overwriting it; it is an hour longer because it counts from the salt's creation, up to a
+  // minute before its day.
   salts: { history: 1, max_bytes: 1 * MiB, maxValueSize: 1 * KiB, ttl: 49 * hourMs },
   customers: { history: 1, max_bytes: 96 * MiB, maxValueSize: 64 * KiB },
   owners: { history: 1, max_bytes: 64 * MiB, maxValueSize: 4 * KiB },
-  // Each refresh writes the record anew: what nobody refreshed for 90 days is gone.
+  // Each refresh writes the record anew: a session that nobody refreshes for 90 days is gone.
   sessions: { history: 1, max_bytes: 128 * MiB, maxValueSize: 16 * KiB, ttl: 90 * 24 * hourMs },
   magic_links: { history: 1, max_bytes: 16 * MiB, maxValueSize: 4 * KiB, ttl: hourMs },
 } as const satisfies Record<BucketName, object>;

@@ -1,4 +1,4 @@
-// Makes one stream, consumer or bucket of the broker, or brings an existing one up to date. Which there are is
+// Makes one stream, consumer or bucket of the broker, or brings an existing one up to date. The list of them is
 // topology.ts.
 
 import { type BucketName, bucketOptions } from './buckets.ts';
@@ -59,15 +59,15 @@ async function findOrAddStream(manager: JetStreamManager, wanted: OurStream): Pr
 }
 
 /**
- * nats-server 2.9 takes a stream that another process is just creating for an overlap with itself (2 in 100 of four
- * concurrent creations); by the answer's time that stream is there, so a second call finds it.
+ * nats-server 2.9 may report a stream that another process is just creating as an overlap with itself (2 in 100 of four
+ * concurrent creations). The stream is there once the answer comes, so a second call finds it.
  */
 async function despiteRace<T>(call: () => Promise<T>): Promise<T> {
   return (await unlessCode(subjectsOverlap, call())) ?? (await call());
 }
 
-// nats-server drops the oldest messages where max_bytes becomes smaller than what is stored, `discard: new` or not. A
-// limit is lowered only where twice as much would fit, so that no publish in between can reach it.
+// nats-server drops the oldest messages where max_bytes falls below the stored bytes, even with `discard: new`. So a
+// limit is lowered only where twice the stored bytes fit: no publish in between can reach it.
 function mayBecome(maxBytes: number, stream: StreamInfo): boolean {
   return maxBytes > stream.config.max_bytes || stream.state.bytes <= maxBytes / 2;
 }
@@ -115,7 +115,7 @@ function refuseOther(name: string, field: string, is: unknown, wanted: unknown):
   throw new Error(`the broker's ${name} has ${field} ${found} where ${expected} is needed`);
 }
 
-/** Undefined where the call fails with this code of JetStream's. */
+/** Undefined where the call fails with this code of JetStream. */
 export async function unlessCode<T>(code: number, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

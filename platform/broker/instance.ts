@@ -1,5 +1,5 @@
-// The record of one installation's broker data: who it is, its number of shards, and which streams it has had, so that
-// a start can tell a new broker from one that lost something.
+// The record of one installation's broker data: its id, its number of shards and the streams it has had. By it a start
+// tells a new broker from one that lost a stream. It makes no stream itself; topology.ts does.
 
 import { randomUUID } from 'node:crypto';
 import { retry } from '../retry.ts';
@@ -16,7 +16,7 @@ export interface InstanceRecord {
 
 export interface Instance {
   record: InstanceRecord;
-  /** Remembers what a complete start has made. */
+  /** Records the names of all streams at the end of a complete start. */
   recordMade(names: readonly string[]): Promise<void>;
 }
 
@@ -33,13 +33,13 @@ export function readInstance(value: unknown): InstanceRecord | undefined {
   return { schemaVersion, shards, instanceId, made: made.map(String) };
 }
 
-/** Makes the record at the first start; throws one sentence where `shards` is not that start's. */
+/** Makes the record at the first start. Throws one sentence where `shards` is not the number of that start. */
 export async function openInstance(
   bucket: RecordBucket<InstanceRecord>,
   shards: number,
 ): Promise<Instance> {
   const record: InstanceRecord = { schemaVersion: 1, shards, instanceId: randomUUID(), made: [] };
-  // A bucket that another process is making at this moment can be there already and not yet take a record.
+  // A bucket that another process is just making may exist and not take a record yet.
   await retry(() => bucket.create('shards', record), {
     signal: AbortSignal.timeout(10_000),
     baseMs: 20,
@@ -66,7 +66,7 @@ async function confirmed(bucket: RecordBucket<InstanceRecord>, shards: number): 
     record,
     async recordMade(names) {
       if (names.every((name) => record.made.includes(name))) return;
-      // A conflict is another process that records the same.
+      // A conflict means that another process has recorded the same names.
       await bucket.update('shards', { ...record, made: names }, revision);
     },
   };

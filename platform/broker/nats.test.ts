@@ -91,7 +91,7 @@ describe('publishOutcome', () => {
     });
   });
 
-  it('takes nothing for stored that is not an acknowledgement', () => {
+  it('calls a message stored only after an acknowledgement', () => {
     for (const value of [null, 7, [], {}, { seq: 0 }, { seq: '7' }, { stream: 'S' }]) {
       expect(publishOutcome(reply(value)).kind).toBe('unavailable');
     }
@@ -112,7 +112,7 @@ describe('connectBroker', () => {
     expect(maxPayloadBytes(connection)).toBe(9 * 1_048_576);
   });
 
-  it('comes back by itself after the broker was killed, and says so in between', async () => {
+  it('reconnects by itself after the broker was killed, and reports the loss and the return', async () => {
     const state = followConnection(connection);
     const change = () => new Promise<boolean>((resolve) => state.onChange(resolve));
     expect(state.connected()).toBe(true);

@@ -1,5 +1,5 @@
-// The only place that builds connections to the broker, and the one reading of its failures. Names of streams and
-// buckets are topology.ts's; what to do about a failure is the caller's.
+// The only place that connects to the broker and reads its failures. It knows no stream or bucket; what to do about a
+// failure is the caller's decision.
 
 import { connect, ErrorCode, Events, type Msg, type NatsConnection, NatsError } from 'nats';
 import type { Log } from '../log.ts';
@@ -41,8 +41,8 @@ const pingIntervalMs = 5_000;
 const maxPingsOut = 2;
 
 /**
- * Connects, then reconnects for ever on its own. `url` is one or several (comma-separated) nats:// or tls:// URLs; the
- * first one's user and password, or user alone as a token, are used for all. Throws one sentence, without secrets,
+ * Connects, then reconnects by itself for ever. `url` is one or several (comma-separated) nats:// or tls:// URLs; the
+ * user and password of the first, or its user alone as a token, serve for all. Throws one sentence, without secrets,
  * where no server answers within `firstConnectMs` (10 s) or the credentials are refused.
  */
 export async function connectBroker(
@@ -101,7 +101,7 @@ export function maxPayloadBytes(connection: NatsConnection): number {
 }
 
 export interface ConnectionState {
-  /** False from the loss of the connection until it is back: what is published meanwhile is lost. */
+  /** False from the loss of the connection until it is back: messages published meanwhile are lost. */
   connected(): boolean;
   /** Called after each change, in the order of registration. */
   onChange(listener: (connected: boolean) => void): void;
@@ -126,18 +126,18 @@ export function followConnection(connection: NatsConnection): ConnectionState {
   return { connected: () => connected, onChange: (listener) => void listeners.push(listener) };
 }
 
-/** Whether a request failed because no stream listens on its subject: then nothing was stored. */
+/** Whether a request failed because no stream listens on its subject. Then nothing was stored. */
 export function noStream(error: unknown): boolean {
   return error instanceof NatsError && error.code === ErrorCode.NoResponders;
 }
 
-/** What became of a publish. After `full` the message is surely not stored, after `unavailable` it may be. */
+/** The outcome of a publish. After `full` the message is surely not stored; after `unavailable` it may be. */
 export type PublishOutcome =
   | { kind: 'stored'; seq: number; duplicate: boolean }
   | { kind: 'full' }
   | { kind: 'unavailable'; reason: string };
 
-/** The broker's reply to a publish, or what was thrown instead of one. Never throws. */
+/** Reads the broker's reply to a publish, or the error thrown instead of one. Never throws. */
 export function publishOutcome(reply: Pick<Msg, 'data' | 'headers'> | Error): PublishOutcome {
   if (reply instanceof Error) return failedOutcome(reply);
   // An empty reply with a status header is the server's own: 503 says that no stream listens on the subject.
@@ -158,7 +158,7 @@ export function publishOutcome(reply: Pick<Msg, 'data' | 'headers'> | Error): Pu
   return { kind: 'unavailable', reason: 'the reply is not an acknowledgement' };
 }
 
-/** JetStream's own code of a failed call (10059 = no such stream), undefined where JetStream did not answer. */
+/** JetStream's own code of a failed call (10059 = no such stream); undefined where JetStream did not answer. */
 export function apiErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }

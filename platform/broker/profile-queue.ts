@@ -1,5 +1,5 @@
-// Changes of profiles that must be in force before a request is answered: published to the shard's queue, then waited
-// for until the ledger says that the shard's writer has done them.
+// Queues changes of profiles that must be in force before a request is answered: publishes each to the shard's stream,
+// then waits until the ledger says that the shard's writer has applied it. It applies none itself.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -14,7 +14,7 @@ import { profilesLedgerKey, profilesSubject } from './streams.ts';
 import { shardOf } from './topology.ts';
 
 export interface ProfileQueue {
-  /** Resolves once the change is done. Throws unavailable where it may not be queued, and the signal's reason. */
+  /** Resolves once the change is applied. Throws `unavailable` where it may not be queued, and the signal's reason. */
   change(projectId: string, change: ProfileChange, signal: AbortSignal): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createProfileQueue(options: ProfileQueueOptions): ProfileQueue {
   };
 }
 
-/** What is read of the record of a shard's writer of profiles. */
+/** The part of a profile writer's ledger record that is read here. */
 interface Progress extends VersionedRecord {
   hwm: number;
 }

@@ -62,14 +62,14 @@ it('loses no increment between writers that retry on conflict', async () => {
   expect(await bucket.get('sum')).toMatchObject({ record: counter(20) });
 });
 
-it('may create again what was deleted', async () => {
+it('creates a deleted key again', async () => {
   await bucket.create('a', counter(1));
   await bucket.kv.delete('a');
   expect(await bucket.get('a')).toEqual({ kind: 'absent' });
   expect(await bucket.create('a', counter(2))).toEqual({ kind: 'written', revision: 3 });
 });
 
-it('hands out nothing that the reader does not accept', async () => {
+it('returns no record that the reader does not accept', async () => {
   await bucket.kv.put('newer', JSON.stringify({ schemaVersion: 2, total: 7 }));
   await bucket.kv.put('broken', '{"schemaVersion":1,');
   expect(await bucket.get('newer')).toEqual({ kind: 'unreadable', revision: 1 });

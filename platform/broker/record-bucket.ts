@@ -1,9 +1,9 @@
-// Records in the broker's key-value buckets: JSON with a schema version, changed only by compare-and-set. Keeping
-// records in memory is watched-bucket.ts; which buckets there are is topology.ts.
+// Records in one of the broker's key-value buckets: JSON with a schema version, changed only by compare-and-set.
+// Keeping a bucket in memory is watched-bucket.ts; the list of buckets is buckets.ts.
 
 import { apiErrorCode, type KV, type KvEntry, type NatsConnection } from './nats.ts';
 
-/** Every record names the version of its own shape, so that a reader can tell an older one from a newer one. */
+/** Every record names the version of its schema, so that a reader can tell an older record from a newer one. */
 export interface VersionedRecord {
   schemaVersion: number;
 }
@@ -16,18 +16,18 @@ export type ReadResult<T> =
   | { kind: 'absent' }
   | { kind: 'unreadable'; revision: number };
 
-/** `conflict`: somebody else's write came first, and nothing was written. */
+/** `conflict`: another write came first, and nothing was written. */
 export type WriteResult = { kind: 'written'; revision: number } | { kind: 'conflict' };
 
 /**
- * One bucket. Keys match `[-/_=.a-zA-Z0-9]+`. All calls throw NatsError where the broker does not answer in time; a
+ * One bucket. Keys match `[-/_=.a-zA-Z0-9]+`. All calls throw NatsError where the broker does not answer within 5 s; a
  * write that throws may have happened.
  */
 export interface RecordBucket<T extends VersionedRecord> {
   readonly name: string;
   readonly kv: KV;
   readonly read: RecordReader<T>;
-  /** Reads from the stream's leader: never older than a write that was acknowledged before. */
+  /** Reads from the stream's leader: never older than a write that was acknowledged before the call. */
   get(key: string): Promise<ReadResult<T>>;
   /** Writes only where the key holds nothing. */
   create(key: string, record: T): Promise<WriteResult>;
@@ -38,14 +38,14 @@ export interface RecordBucket<T extends VersionedRecord> {
 const requestTimeoutMs = 5_000;
 const wrongLastSequence = 10_071;
 
-/** Opens a bucket that ensureTopology has made. */
+/** Opens a bucket that exists: ensureTopology makes them all. */
 export async function openBucket<T extends VersionedRecord>(
   connection: NatsConnection,
   name: string,
   read: RecordReader<T>,
 ): Promise<RecordBucket<T>> {
   const js = connection.jetstream({ timeout: requestTimeoutMs });
-  // bindOnly also keeps reads off "direct get", which any replica may answer with an older value.
+  // bindOnly also turns "direct get" off, which any replica may answer with an older value.
   const kv = await js.views.kv(name, { bindOnly: true });
   return {
     name,
@@ -60,7 +60,7 @@ export async function openBucket<T extends VersionedRecord>(
   };
 }
 
-/** Narrows an object to one whose fields `names` are all strings: most of what a record's reader must check. */
+/** Narrows an object to one whose fields `names` are all strings: the larger part of every record's reader. */
 export function hasTexts<N extends string>(
   value: object,
   names: readonly N[],
@@ -68,7 +68,7 @@ export function hasTexts<N extends string>(
   return names.every((name) => typeof Reflect.get(value, name) === 'string');
 }
 
-/** What one version of a key holds. */
+/** The record in one entry of a key's history. */
 export function readEntry<T>(entry: KvEntry, read: RecordReader<T>): ReadResult<T> {
   if (entry.operation !== 'PUT') return { kind: 'absent' };
   const { revision } = entry;

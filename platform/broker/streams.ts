@@ -1,4 +1,4 @@
-// The broker's streams by name and subject, and how each is configured. Making them is topology.ts's; what flows
+// The broker's streams and their consumer: names, subjects, configurations. Making them is ensure-stream.ts; what flows
 // through them is not known here.
 
 import {
@@ -14,10 +14,10 @@ import {
 
 export const eventsStream = (shard: number): string => `EVENTS_${shard}`;
 export const eventsSubject = (shard: number): string => `events.${shard}`;
-/** What identity calls and deletions have to say about profiles, in the order in which it takes effect. */
+/** Changes of profiles by identity calls and deletions, in the order in which they take effect. */
 export const profilesStream = (shard: number): string => `PROFILES_${shard}`;
 export const profilesSubject = (shard: number): string => `profiles.${shard}`;
-/** Where the bucket `ledger` says, as `hwm`, how far the writer of a shard's profiles is. */
+/** The key in the bucket `ledger` whose `hwm` says how far the writer of a shard's profiles is. */
 export const profilesLedgerKey = (shard: number): string => `profiles.${shard}`;
 /** The durable consumer of each stream of events and of profiles. */
 export const writerConsumer = 'writer';
@@ -57,7 +57,7 @@ export function profilesConfig(shard: number, eventsMaxBytes: number, replicas: 
   };
 }
 
-/** For streams that hold little where events hold much. */
+/** The limit of a stream that holds little beside the events: an eighth of theirs, from 16 MiB to 1 GiB. */
 function lesserBytes(eventsMaxBytes: number): number {
   return Math.min(1_024 * MiB, Math.max(16 * MiB, Math.floor(eventsMaxBytes / 8)));
 }
@@ -76,9 +76,9 @@ export function deadLetterConfig(eventsMaxBytes: number, replicas: number): OurS
   };
 }
 
-// Every message of a batch waits for its ack until the insert is through, while the next batch is already being read:
-// two batches' worth even where most frames carry a handful of events. The server writes the list of what is pending
-// again and again, which is the reason not to ask for more.
+// Every message of a batch waits for its ack until the insert is through, while the next batch is already being read.
+// So max_ack_pending holds two batches even where most frames carry a handful of events. It is not higher because the
+// server writes the list of pending messages again and again.
 export const writerConfig = {
   durable_name: writerConsumer,
   ack_policy: AckPolicy.Explicit,

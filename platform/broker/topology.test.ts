@@ -93,7 +93,7 @@ it('is the same when asked again, and from many processes at once, whatever they
   for (const other of others) await other.close();
 });
 
-it('comes out of many races of the same creation, in which the broker may call a stream an overlap of itself', async () => {
+it('survives many races of the same creation, in which the broker may call a stream an overlap of itself', async () => {
   const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
   for (let round = 0; round < 20; round++) {
     const made = await Promise.all(
@@ -106,7 +106,7 @@ it('comes out of many races of the same creation, in which the broker may call a
   for (const other of others) await other.close();
 });
 
-it('has another instance id where the data of the broker is another', async () => {
+it('has another instance id where the broker has other data', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   const first = await ensureTopology(connection, options);
   await manager.streams.delete('KV_instance');
@@ -181,7 +181,7 @@ it('refuses a stream of the same name that cannot become ours', async () => {
   );
 });
 
-it('brings a writer up to date and refuses one that delivers otherwise', async () => {
+it('brings a consumer up to date, and refuses one with another way to deliver', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   await ensureTopology(connection, options);
   const stream = eventsStream(0);
@@ -197,7 +197,7 @@ it('brings a writer up to date and refuses one that delivers otherwise', async (
   );
 });
 
-it('says what to do where the broker has too little storage', async () => {
+it('says how to help a broker with too little storage', async () => {
   await connection.close();
   await broker.stop();
   await start({ maxFileStoreBytes: 1_024 * MiB });
@@ -208,7 +208,7 @@ it('says what to do where the broker has too little storage', async () => {
   );
 });
 
-it('spreads projects over shards, always in the same way', () => {
+it('spreads projects evenly over shards, and always gives a project the same shard', () => {
   expect(['a', 'b', 'c', 'project-1'].map((id) => shardOf(id, 8))).toEqual([3, 1, 7, 7]);
   const counts = [0, 0, 0, 0];
   for (let index = 0; index < 4_000; index++) {

@@ -32,17 +32,17 @@ export interface TopologyOptions {
 }
 
 export interface Topology {
-  /** A random id, made at the first start: another one means that the broker's data is not the same any more. */
+  /** A random id, made at the first start: a different one means that the broker's data has been exchanged. */
   instanceId: string;
-  /** In force for each events stream. Larger than asked for where lowering it could have dropped stored messages. */
+  /** The limit in force for each events stream: above `eventsMaxBytes` where lowering it could drop stored messages. */
   maxBytesPerShard: number;
 }
 
 /**
- * Makes what is missing and brings up to date what may change; safe to call again and from several processes at once.
- * Throws one sentence where the broker has no JetStream or too little storage, where `shards` is not the number of
- * the first start, where a stream or consumer exists with a configuration that cannot be changed to ours, and where
- * something that was made at an earlier start is gone.
+ * Makes missing streams, consumers and buckets, and brings existing ones up to date. Safe to call again, and from
+ * several processes at once. Throws one sentence where the broker has no JetStream or too little storage, where
+ * `shards` is not the number of the first start, where a stream or consumer has a configuration that cannot become
+ * ours, and where a stream or bucket of an earlier start is gone.
  */
 export async function ensureTopology(
   connection: NatsConnection,
@@ -100,8 +100,8 @@ function everyStream(shards: number): string[] {
   return [...kept, ...queues, deadLetterStream];
 }
 
-// A broker that starts with too small a max_file_store leaves streams out without a word, and making one of that name
-// again, with a smaller limit, would drop what its files hold.
+// A broker that starts with too small a max_file_store leaves streams out without a word. Making the stream again
+// with a smaller limit would drop the messages in its files.
 async function refuseLost(
   manager: JetStreamManager,
   made: readonly string[],

@@ -72,7 +72,7 @@ afterEach(async () => {
 });
 
 describe('a watched bucket', () => {
-  it('holds from the start all that was there, the newest value of each key', async () => {
+  it('holds from the start the newest value of every key', async () => {
     for (let index = 0; index < 300; index++) await other.create(`k${index}`, named('old'));
     await other.update('k7', named('new'), 8);
     await other.kv.delete('k8');
@@ -84,7 +84,7 @@ describe('a watched bucket', () => {
     expect(view.get('k9')).toEqual({ record: named('old'), revision: 10 });
   });
 
-  it('follows others: new, changed and deleted records, and tells which key', async () => {
+  it('follows the writes of others, deletions included, and names each key to its listeners', async () => {
     const view = await watch();
     const told: string[] = [];
     view.onChange((key) => told.push(key));
@@ -99,7 +99,7 @@ describe('a watched bucket', () => {
     expect(told).toEqual(['a', 'a', 'a', 'b']);
   });
 
-  it('holds an own write as soon as it resolves, whether or not the watch brings it', async () => {
+  it('holds an own write once it resolves, even without the watch', async () => {
     const view = await watch();
     await view.close();
     const made = await view.create('a', named('one'));
@@ -127,7 +127,7 @@ describe('a watched bucket', () => {
     expect(seen.length).toBe(200);
   });
 
-  it('holds nothing in place of a record that it cannot read', async () => {
+  it('drops a record for a newer one that it cannot read', async () => {
     await other.create('a', named('one'));
     const view = await watch();
     await other.kv.put('a', JSON.stringify({ schemaVersion: 2 }));
@@ -136,8 +136,8 @@ describe('a watched bucket', () => {
   });
 });
 
-describe('where the watch fails', () => {
-  it('finds what the watch missed within the time between two questions', async () => {
+describe('a watch that fails', () => {
+  it('is made good within the time between two questions', async () => {
     await other.create('a', named('one'));
     const view = await watch();
     const manager = await connections[0]?.jetstreamManager();
@@ -150,7 +150,7 @@ describe('where the watch fails', () => {
     await until(view, 'a', 'three');
   });
 
-  it('knows how old its knowledge is while the broker is silent, and catches up when it is back', async () => {
+  it('leaves memory that tells its age while the broker is silent, and catches up afterwards', async () => {
     await other.create('a', named('one'));
     const view = await watch();
     await untilConfirmed(view, performance.now());
@@ -179,7 +179,7 @@ describe('where the watch fails', () => {
     await until(view, 'a', 'two');
   });
 
-  it('forgets what another bucket of the same name held', async () => {
+  it('forgets the records of an earlier bucket of the same name', async () => {
     for (const key of ['a', 'b', 'c']) await other.create(key, named('one'));
     const view = await watch();
     await other.kv.destroy();
@@ -190,7 +190,7 @@ describe('where the watch fails', () => {
     expect([...view.records()]).toEqual([['b', named('two')]]);
   });
 
-  it('does not start over a bucket that is not there', async () => {
+  it('does not start on a bucket that is not there', async () => {
     await other.kv.destroy();
     await expect(watch()).rejects.toThrow('stream not found');
   });
