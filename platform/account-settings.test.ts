@@ -15,7 +15,7 @@ it('needs nothing', () => {
   expect(isReachableAddress('127.0.0.1', settings.mailNetworks)).toBe(true);
 });
 
-it('an instance that others reach keeps its own network to itself', () => {
+it('an instance with a public URL keeps its own network to itself', () => {
   const { settings } = read({ MILLRACE_PUBLIC_URL: 'https://app.example.com/' });
   expect(settings.publicUrl).toBe('https://app.example.com');
   expect(settings.mailFrom).toBe('Millrace <millrace@app.example.com>');
@@ -40,7 +40,7 @@ it('an instance that others reach keeps its own network to itself', () => {
   expect(isReachableAddress('127.0.0.1', opened.settings.mailNetworks)).toBe(false);
 });
 
-it('an instance that listens for others keeps its own network to itself, public URL or not', () => {
+it('an instance that listens beyond loopback keeps its own network to itself, public URL or not', () => {
   for (const [host, open] of [
     ['127.0.0.1', true],
     ['::1', true],
@@ -78,7 +78,7 @@ it('reads providers', () => {
   ).toHaveLength(1);
 });
 
-it('says all that is wrong', () => {
+it('reports every problem', () => {
   const { problems } = read({
     MILLRACE_PUBLIC_URL: 'ftp://x',
     SMTP_URL: 'mail.example.com',

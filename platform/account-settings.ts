@@ -1,22 +1,22 @@
-// The settings of accounts and mail, read from what config.ts hands over: where people reach the service, how mail
-// leaves it, and which sign-in providers there are. Problems are collected, never thrown.
+// Reads the settings of accounts and mail: where people reach the service, how mail leaves it, and the sign-in
+// providers. The texts come from config.ts, which alone reads the environment. Problems are collected, never thrown.
 
 import { type BlockList, isIP } from 'node:net';
 import { networks } from './private-networks.ts';
 
 /** An OpenID Connect provider. */
 export interface OAuthProviderSettings {
-  /** How requests name it. */
+  /** The name that requests use. */
   name: string;
   issuer: string;
   clientId: string;
   clientSecret?: string;
-  /** Where browsers may be sent back to, compared character by character. */
+  /** The URLs that browsers may be sent back to, compared character by character. */
   redirectUris: readonly string[];
 }
 
 export interface AccountSettings {
-  /** Where people reach the dashboard, without a slash at the end; absent, where this process listens. */
+  /** The dashboard's address, without a slash at the end; absent, the address on which this process listens. */
   publicUrl?: string;
   /** The instance's mail server; absent, mails become files in the data directory. */
   smtpUrl?: string;
@@ -69,8 +69,8 @@ function readSmtpUrl(url: string | undefined, problems: string[]): string | unde
   return undefined;
 }
 
-// An instance that only its own machine reaches may well have its mail server there too. Any other is reachable by
-// people who must not use it to look into the network that it stands in.
+// An instance that only its own machine reaches may well have its mail server there too. Any other instance is
+// reachable by people who must not look through it into its own network.
 function readMailNetworks(list: string | undefined, local: boolean, problems: string[]): BlockList {
   if (list === undefined) return networks(local ? ['0.0.0.0/0', '::/0'] : []);
   const texts = list.split(',').map((text) => text.trim());
@@ -133,7 +133,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-// A process that listens on more than loopback may be reached by anybody, whether or not its public URL is set.
+// A process that listens on more than loopback may be reached by anybody, with or without a public URL.
 function listensLocally(host: string | undefined): boolean {
   return host === undefined || host === '::1' || isLoopback(host);
 }

@@ -1,4 +1,4 @@
-// The one place that asks what time it is. Everything that depends on time takes a Clock, so that tests set it.
+// The only place that asks for the time. Everything that depends on time takes a Clock, so that tests can set it.
 
 /** A day of UTC, which counts no leap seconds. */
 export const dayMs = 86_400_000;

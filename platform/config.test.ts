@@ -56,7 +56,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('refuses to believe headers from everybody', () => {
+  it('believes no proxy headers without a list of trusted networks', () => {
     const problem =
       'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed';
     expect(read({ MILLRACE_CDN: 'fastly' })).toEqual({ kind: 'refused', problems: [problem] });

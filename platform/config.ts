@@ -1,5 +1,5 @@
-// The one reader of the environment and the command line. Collects every problem before it speaks, refuses junk
-// instead of guessing, and hands out one typed value: nothing else in the product looks at process.env.
+// The only reader of the environment and the command line. Collects every problem before it reports, refuses junk
+// instead of guessing, and returns one typed value. Nothing else in the product looks at process.env.
 
 import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -27,16 +27,16 @@ export interface Config {
   /** Prints one JSON line on stdout when ready, and nothing else there. */
   json: boolean;
   logLevel: string;
-  /** A broker of the user's own; absent, one is started on the data directory. */
+  /** The user's own broker; absent, one is started on the data directory. */
   natsUrl?: string;
-  /** A ClickHouse of the user's own; absent, the embedded engine is started on the data directory. */
+  /** The user's own ClickHouse; absent, the embedded engine is started on the data directory. */
   clickhouseUrl?: string;
   natsServerBinary: string;
   shards: number;
   eventsMaxBytes?: number;
   pipelineThreads: number;
   seenMaxBytes: number;
-  /** 1: requests are served by the process that does everything else. */
+  /** 1: the process that does everything else also serves requests. */
   ingestProcesses: number;
   publishDeadlineMs: number;
   frameLz4: boolean;
@@ -126,7 +126,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
 const onOff = ['on', 'off'] as const;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-// One thread a core, less the one that serves requests; at least one.
+// One thread for each core except the one that serves requests; from one to eight.
 function defaultThreads(): number {
   return Math.max(1, Math.min(8, availableParallelism() - 1));
 }

@@ -1,5 +1,5 @@
-// Every number of the contract and every bound of ours that more than one file needs, units in the names.
-// Source: the interface's own limits where the comment says "contract", our choice elsewhere.
+// Every number of the contract, and every bound that more than one file needs, with units in the names. Where a comment
+// says "contract", the interface sets the limit; the others are our choice. A bound of one file stays in that file.
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -14,20 +14,20 @@ export const maxPropertiesPerMap = 256;
 export const maxPropertyKeyCodePoints = 255;
 export const maxKindCharacters = 200;
 export const maxDistinctIdCodePoints = 512;
-/** Contract: of an anonymousId, in code points; and of a deviceId, which is a UUID. */
+/** Contract: the length of an anonymousId, in code points, and of a deviceId, which is a UUID. */
 export const maxAnonymousIdCodePoints = 255;
 export const maxDeviceIdCharacters = 36;
-/** Keys of one Identify's traits, and bytes of their JSON text. */
+/** The keys of one Identify's traits, and the bytes of their JSON text. */
 export const maxTraits = 256;
 export const maxTraitsBytes = 64 * KiB;
-/** occurTime from here … */
+/** occurTime lies between this moment … */
 export const minOccurTimeMs = Date.UTC(2000, 0, 1);
-/** … to this long after receipt: a bound on both sides keeps an insert from spreading over hundreds of partitions. */
+/** … and this long after receipt. Both bounds together keep an insert from spreading over hundreds of partitions. */
 export const maxOccurTimeAheadMs = 48 * hourMs;
 
-/** A body after decompression, unless the broker's max_payload less `brokerPayloadReserveBytes` is smaller. */
+/** A body after decompression; less where the broker's max_payload minus `brokerPayloadReserveBytes` is smaller. */
 export const maxBodyBytes = 8 * MiB;
-/** Of the broker's max_payload, what a frame's header, context and subject may need beside one body. */
+/** The part of the broker's max_payload that is left for a frame's header, context and subject beside one body. */
 export const brokerPayloadReserveBytes = 64 * KiB;
 /** max_payload of the embedded broker. */
 export const embeddedBrokerPayloadBytes = 9 * MiB;
@@ -36,20 +36,20 @@ export const embeddedBrokerPayloadBytes = 9 * MiB;
 export const maxFrameBytes = 256 * KiB;
 export const maxFrameEvents = 10_000;
 
-/** Rows of one insert, and how long the first of them may wait for the others and for the insert before. */
+/** The rows of one insert, and the time that the first of them may wait for the others and for the insert before. */
 export const maxBatchRows = 50_000;
 export const maxBatchWaitMs = 1_000;
 
-/** Contract: a visit without a session id of its own ends after this long without events. */
+/** Contract: a visit whose events name no session ends after this long without events. */
 export const sessionInactivityMs = 30 * 60_000;
 
 /** Client duplicates of one eventId are caught for this long. */
 export const duplicateWindowMs = 48 * hourMs;
 
-/** User agents longer than this are cut before they are queued: none that a browser sends is. */
+/** Longer user agents are cut before they are queued; no browser sends one. */
 export const maxUserAgentCharacters = 1_024;
 
-/** Whether a text has more code points than `max`; counts them only where its UTF-16 units leave it open. */
+/** Whether a text has more code points than `max`; counts them only where its number of UTF-16 units cannot tell. */
 export function hasMoreCodePoints(text: string, max: number): boolean {
   if (text.length <= max) return false;
   if (text.length > 2 * max) return true;

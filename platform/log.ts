@@ -1,5 +1,5 @@
-// Structured logs, one JSON line each, on stderr: stdout belongs to what a command was asked to print.
-// A line never holds a secret, a body or an address: callers pass named fields, never requests or headers.
+// Structured logs, one JSON line each, on stderr: stdout is for a command's own output. A line never holds a secret, a
+// body or an address: callers pass named fields, never requests or headers.
 
 import pino from 'pino';
 

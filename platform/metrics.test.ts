@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMetrics, metricValue } from './metrics.ts';
 
-it('serves what was counted in the text format', async () => {
+it('serves its counts in the text format', async () => {
   const metrics = createMetrics();
   const rejected = metrics.counter('millrace_rejected_total', 'Requests refused.', ['rule']);
   const inFlight = metrics.gauge('millrace_in_flight_bytes', 'Bytes waiting.');
@@ -19,7 +19,7 @@ it('serves what was counted in the text format', async () => {
   expect(await metricValue(metrics, 'millrace_rejected_total', { rule: 'other' })).toBe(0);
 });
 
-it('keeps registries apart and refuses a name twice or without the prefix', () => {
+it('keeps registries apart, and refuses a repeated name and one without the prefix', () => {
   const metrics = createMetrics();
   metrics.counter('millrace_frames_total', 'Frames.');
   createMetrics().counter('millrace_frames_total', 'Frames.');
@@ -31,7 +31,7 @@ it('keeps registries apart and refuses a name twice or without the prefix', () =
   );
 });
 
-it('adds the figures of the process when asked', async () => {
+it("adds the process's own figures when asked", async () => {
   const text = await createMetrics({ processMetrics: true }).registry.metrics();
   expect(text).toContain('process_resident_memory_bytes');
   expect(await createMetrics().registry.metrics()).not.toContain('process_');

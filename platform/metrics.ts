@@ -1,5 +1,5 @@
-// Counters, gauges and histograms of one process, served in Prometheus' text format. Checks the one naming rule; what
-// is counted, and with which labels, belongs to the file that counts.
+// Counters, gauges and histograms of one process, served in Prometheus' text format. Checks the one naming rule; each
+// metric and its labels are declared by the file that counts.
 
 import {
   Counter,
@@ -15,7 +15,7 @@ export type { Counter, Gauge, Histogram } from 'prom-client';
 export interface Metrics {
   registry: Registry;
   /**
-   * Names are `millrace_<noun>_<unit>` or `millrace_<noun>_total`; a name can be taken once. Label values must come
+   * Names are `millrace_<noun>_<unit>` or `millrace_<noun>_total`, and each can be taken once. Label values must come
    * from a closed set: a project, key or event kind as a label would grow without bound.
    */
   counter<L extends string = never>(
@@ -51,7 +51,7 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
   };
 }
 
-/** The value of one metric with exactly these labels; 0 where nothing has been recorded. */
+/** The value of one metric with exactly these labels; 0 before the first recording. */
 export async function metricValue(
   metrics: Metrics,
   name: string,

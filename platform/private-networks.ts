@@ -1,5 +1,5 @@
-// Networks that a caller from outside must not reach through us: private, local and special ones, by IANA's registries.
-// Says what an address is; who resolves names and when to look again is the caller's.
+// Networks that nobody outside may reach through us: private, local and special ones, by IANA's registries. Checks
+// addresses only; resolving a name, and checking again, is left to the code that connects.
 
 import { BlockList, isIP } from 'node:net';
 
@@ -36,7 +36,7 @@ const ranges = [
 // An IPv4 address written as IPv6 (::ffff:10.0.0.1) is checked as IPv4 by the list itself.
 const special = networks(ranges);
 
-/** Whether an address literal lies in the public internet, or in `allowed`. False for what is no address. */
+/** Whether an address literal lies in the public internet or in `allowed`. False for any other text. */
 export function isReachableAddress(address: string, allowed: BlockList): boolean {
   const version = isIP(address);
   if (version === 0) return false;
@@ -44,7 +44,7 @@ export function isReachableAddress(address: string, allowed: BlockList): boolean
   return allowed.check(address, family) || !special.check(address, family);
 }
 
-/** `a.b.c.d/n` and `x::/n` texts as one list. Throws where one is no network. */
+/** One list of texts like `a.b.c.d/n` and `x::/n`. Throws where a text is no network. */
 export function networks(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {

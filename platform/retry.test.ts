@@ -4,7 +4,7 @@ import { retry, sleep, waitAfter } from './retry.ts';
 const quick = { baseMs: 1, capMs: 2 };
 
 describe('retry', () => {
-  it('returns the first success and tells of each failure before it', async () => {
+  it('returns the first success, and reports each failure before it', async () => {
     const told: number[] = [];
     const result = await retry(
       async (attempt) => {
@@ -41,7 +41,7 @@ describe('retry', () => {
     expect(tries).toBe(1);
   });
 
-  it('ends within a wait when aborted, with the reason given', async () => {
+  it('ends during a wait when aborted, with the reason given', async () => {
     const controller = new AbortController();
     const reason = new Error('closing');
     const running = retry(() => Promise.reject(new Error('down')), {
@@ -53,7 +53,7 @@ describe('retry', () => {
     await expect(running).rejects.toBe(reason);
   });
 
-  it('does not start when aborted before', async () => {
+  it('does not start after an abort', async () => {
     let tries = 0;
     const signal = AbortSignal.abort(new Error('closed'));
     const work = async () => tries++;
@@ -63,7 +63,7 @@ describe('retry', () => {
 });
 
 describe('waits', () => {
-  it('doubles from the base to the cap, in the upper half of the step', () => {
+  it('double from the base to the cap, in the upper half of the step', () => {
     const bounds = { baseMs: 100, capMs: 1_000 };
     const longest = [1, 2, 3, 4, 5, 5_000].map((attempt) => waitAfter(attempt, bounds, 1));
     expect(longest).toEqual([100, 200, 400, 800, 1_000, 1_000]);
@@ -71,7 +71,7 @@ describe('waits', () => {
     expect(waitAfter(9, bounds, 0.5)).toBe(750);
   });
 
-  it('sleep rejects with the reason at once', async () => {
+  it('end at once when aborted, with the reason given', async () => {
     const controller = new AbortController();
     const sleeping = sleep(3_600_000, controller.signal);
     controller.abort(new Error('enough'));

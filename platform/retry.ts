@@ -1,23 +1,23 @@
-// The one retry loop: waits between tries, longer each time and never in step with other processes. Deciding whether
-// a failure is worth another try belongs to the caller, who knows the system that failed.
+// The only retry loop: waits between tries, longer each time and never in step with other processes. Whether a failure
+// is worth another try is decided by the caller, who knows the system that failed.
 
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface RetryOptions {
-  /** Ends the loop: the promise rejects with the signal's reason. The only bound on the number of tries. */
+  /** Ends the loop with the signal's reason. Except for `onFailure`, nothing else bounds the tries. */
   signal: AbortSignal;
-  /** The wait after the first failure; it doubles with each further one. */
+  /** The wait after the first failure; it doubles with each further failure. */
   baseMs: number;
   /** The longest wait. */
   capMs: number;
-  /** Told of each failure before the wait. Throwing from it (the same error, usually) gives up at once. */
+  /** Runs after each failure, before the wait. Where it throws (usually the same error), the loop gives up at once. */
   onFailure?: (failure: { error: unknown; attempt: number; waitMs: number }) => void;
 }
 
 /**
- * Calls `work` until it resolves. Waits are drawn from the upper half of the step, so that many processes which
- * failed together do not come back together. An abort while `work` runs takes effect when `work` settles: pass it the
- * signal as well.
+ * Calls `work` until it resolves. Waits are drawn from the upper half of the step, so that processes which failed
+ * together do not come back together. An abort while `work` runs takes effect when `work` settles: pass it the signal
+ * as well.
  */
 export async function retry<T>(
   work: (attempt: number) => Promise<T>,

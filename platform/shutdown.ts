@@ -1,5 +1,5 @@
-// Ends a process in order: the first SIGINT or SIGTERM runs the steps, last started first ended; a second signal or
-// the deadline ends it at once.
+// Ends a process in order: the first SIGINT or SIGTERM runs the steps, the last added first; a second signal or the
+// deadline ends the process at once. The steps themselves belong to the parts that add them.
 
 import type { Log } from './log.ts';
 
@@ -16,14 +16,14 @@ export class Shutdown {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** Adds what must end before everything added earlier. */
+  /** Adds a step that runs before all steps added earlier. */
   add(name: string, run: () => Promise<void>): void {
     this.#steps.push({ name, run });
   }
 
   /**
-   * Exits with code 0 after the steps; listens for both signals until then. A process that another one ends hears a
-   * signal twice where both are sent it, and goes on draining.
+   * Listens for both signals, and exits with code 0 after the steps. A child process takes `drain`: it may get a signal
+   * twice, from the terminal and from its parent, and must go on draining.
    */
   listen(onSecondSignal: 'exit' | 'drain' = 'exit'): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -38,7 +38,7 @@ export class Shutdown {
     }
   }
 
-  /** Runs the steps once, however often it is called; a step that fails is logged and does not stop the others. */
+  /** Runs the steps once, however often it is called. A failed step is logged and does not stop the others. */
   run(): Promise<void> {
     this.#running ??= this.#runSteps();
     return this.#running;

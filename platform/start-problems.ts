@@ -1,6 +1,6 @@
-// What stands in the way of a start, told all at once. Knows no dependency: it only waits and joins what they say.
+// Reports all problems of a start at once. Knows no dependency: it only waits for all of them and joins their errors.
 
-/** All values; else throws an Error whose message has a line for each that failed. Waits for all in any case. */
+/** Resolves with all values, or throws an Error whose message has a line for each failure. Waits for all either way. */
 export async function allOrProblems<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {

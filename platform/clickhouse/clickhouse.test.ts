@@ -46,7 +46,7 @@ async function emptyPort(): Promise<number> {
   return address.port;
 }
 
-it('gives up a statement of which nothing comes for as long as it may wait', async () => {
+it('gives up a statement that sends nothing within the timeout', async () => {
   const options = { log, maxConnections: 1, requestTimeoutMs: 100 };
   const impatient = createClickHouse(`${new URL(engine.url).origin}/default`, options);
   await expect(impatient.command({ query: 'SELECT sleep(1)' })).rejects.toThrow('Timeout');
@@ -55,12 +55,12 @@ it('gives up a statement of which nothing comes for as long as it may wait', asy
 
 describe('a failure', () => {
   it.each([
-    ['a statement that is none', 'SELEC', '62'],
+    ['broken syntax', 'SELEC', '62'],
     ['an unknown column', 'SELECT nope', '47'],
     ['an unknown setting', 'SELECT 1 SETTINGS nope = 1', '115'],
     ['text that is no number', "SELECT toInt64('x')", '6'],
-    ['what the engine does not do', 'SET a = 1', '48'],
-  ])('of %s is to be rejected', async (_, query, code) => {
+    ['an unsupported statement', 'SET a = 1', '48'],
+  ])('by %s is to be rejected', async (_, query, code) => {
     expect(await failureOfCall(command(query))).toEqual({ code, meaning: 'reject' });
   });
 

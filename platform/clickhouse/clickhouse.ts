@@ -1,5 +1,5 @@
-// The way to ClickHouse: one client over HTTP, whether a server or the embedded engine answers. Says how inserts stay
-// exact and what a failure means for the one who asked; it builds no SQL for anybody.
+// The client for ClickHouse over HTTP, for a server and the embedded engine alike: how inserts stay exact, and
+// whether a failure is worth another try. It builds no SQL for its callers.
 
 import { Readable } from 'node:stream';
 import type {
@@ -12,10 +12,10 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import type { Log } from '../log.ts';
 import { createRowReader, type RowReader } from './select-rows.ts';
 
-/** A client that knows the name of its database, which may not exist yet, and has a short way for reads. */
+/** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
 export type DatabaseClient = ClickHouseClient & RowReader & { readonly database: string };
 
-/** The header a request names its database in; one given with the request goes before the client's own. */
+/** The header that names a request's database; a request's own header wins over the client's. */
 export const databaseHeader = 'X-ClickHouse-Database';
 
 const application = 'millrace';
@@ -23,9 +23,9 @@ const defaultRequestTimeoutMs = 60_000;
 const readyTimeoutMs = 2_000;
 
 /**
- * A client for `http(s)://[user:password@]host:port/database`, with as many connections again for `select`. 64-bit
- * integers come back as text, because JSON numbers would lose digits. A statement of which nothing comes for
- * `requestTimeoutMs`, 60 s unless given, is given up. Never throws for a server that is not there: its calls do.
+ * A client for `http(s)://[user:password@]host:port/database`, with `maxConnections` more connections for `select`.
+ * 64-bit integers come back as text, because JSON numbers would lose digits. A statement that sends nothing for
+ * `requestTimeoutMs` (60 s) is given up. Where the server is not there, the calls throw; this function does not.
  */
 export function createClickHouse(
   url: string,
@@ -40,7 +40,7 @@ export function createClickHouse(
     max_open_connections: options.maxConnections,
     request_timeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     compression: { request: false, response: false },
-    // In a header, not as the client's database: what creates the database must be able to name another.
+    // In a header, not as the client's database: the statement that creates the database must be able to name another.
     http_headers: { [databaseHeader]: database },
     clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
     log: { level: ClickHouseLogLevel.WARN, LoggerClass: loggerOn(options.log) },
@@ -61,9 +61,9 @@ export function createClickHouse(
 }
 
 /**
- * Inserts one Arrow IPC stream of one record batch and resolves when its part is on disk. The same bytes under the
- * same `token` are inserted once however often they are sent, in the table and in what its views feed, as long as both
- * have a deduplication window. Throws what `failureOf` reads.
+ * Inserts one Arrow IPC stream of one record batch and resolves when its part is on disk. The same bytes under the same
+ * `token` are inserted once, however often they are sent: in the table and in the tables that its views feed, as long
+ * as each has a deduplication window. Throws errors for `failureOf`.
  */
 export async function insertArrow(
   client: ClickHouseClient,
@@ -94,7 +94,7 @@ function quoteName(name: string): string {
   return `\`${name}\``;
 }
 
-/** Whether the database of `client` answers, within two seconds. */
+/** Whether the database of `client` answers within two seconds. */
 export async function clickhouseReady(client: ClickHouseClient): Promise<boolean> {
   try {
     const result = await client.query({
@@ -109,7 +109,7 @@ export async function clickhouseReady(client: ClickHouseClient): Promise<boolean
 }
 
 /**
- * Resolves where the server at `url` lets `client` in; throws one sentence, without secrets, where it does not within
+ * Resolves once the server at `url` lets `client` in; throws one sentence, without secrets, where it does not within
  * two seconds. The database need not exist yet.
  */
 export async function requireClickHouse(client: DatabaseClient, url: string): Promise<void> {
@@ -139,14 +139,14 @@ function whyNot(error: unknown): string {
 }
 
 /**
- * What a failed call means. `reject`: the same call will fail again, its statement or its data is at fault. `retry`:
- * the server, the way to it or its load is at fault; an insert may have happened and must be repeated as it was.
- * Whatever is unknown is `retry`: repeating is safe, giving up is not.
+ * The meaning of a failed call. `reject`: the same call will fail again, because its statement or its data is at fault.
+ * `retry`: the server, the network or the load is at fault; an insert may have happened and must be repeated unchanged.
+ * Every unknown error is `retry`: repeating is safe, giving up is not.
  */
 export function failureOf(error: unknown): 'retry' | 'reject' {
   if (!(error instanceof ClickHouseError)) return 'retry';
   if (error.code === tooManyParts) {
-    // One code for two things: a table that merges too slowly, which passes, and one block with rows for too many
+    // One code for two faults: a table that merges too slowly, which passes, and a block with rows for too many
     // partitions, which does not. Only the text tells them apart.
     return /single INSERT block/.test(error.message) ? 'reject' : 'retry';
   }
@@ -155,9 +155,9 @@ export function failureOf(error: unknown): 'retry' | 'reject' {
 
 const tooManyParts = '252';
 
-// ClickHouse's ErrorCodes for a statement or data that is wrong by itself. What may be on its way is not
-// among them: missing databases, tables and columns. Nor is data that ends early: it may have been cut on its way. By
-// number, because the client takes the name from a text that may hold others.
+// ClickHouse's ErrorCodes for a statement or data that is wrong by itself. Missing databases, tables and columns are
+// not among them: a migration may be about to make them. Nor is data that ends early: the network may have cut it.
+// Looked up by number, because the client takes the name from a text that may hold other names.
 const rejected = new Set(
   `
     6 CANNOT_PARSE_TEXT, 15 DUPLICATE_COLUMN, 20 NUMBER_OF_COLUMNS_DOESNT_MATCH, 25 CANNOT_PARSE_ESCAPE_SEQUENCE,
@@ -177,7 +177,7 @@ const rejected = new Set(
   `.match(/\d+/g),
 );
 
-// The client's lines carry statements and parameters beside the message: only the message is logged.
+// The client's log lines carry statements and parameters beside the message; only the message is logged.
 function loggerOn(log: Log) {
   return class {
     trace({ message }: LogParams): void {
@@ -189,7 +189,7 @@ function loggerOn(log: Log) {
     info({ message }: LogParams): void {
       log.info(message);
     }
-    // Whoever called logs what a failure means: here it would be said twice.
+    // The caller logs the failure with its meaning; a warning here would say it twice.
     warn({ message }: WarnLogParams): void {
       log.debug(message);
     }

@@ -1,8 +1,7 @@
-// Where a property of an event lives in the table `events`: well-known auto properties have a column of their own,
-// every other one is in the map of its type. It deliberately knows neither Arrow nor SQL: pipeline writes by it, query
-// reads by it.
+// The place of each property in the table `events`: a well-known auto property has its own column, every other property
+// is in the map of its type. pipeline writes by this list, query reads by it; it knows neither Arrow nor SQL.
 
-/** An auto property with a column of its own. */
+/** An auto property that has its own column. */
 export interface AutoColumn {
   readonly column: string;
   readonly property: string;
@@ -11,8 +10,8 @@ export interface AutoColumn {
 }
 
 /**
- * Every auto property that has a column. The column holds non-empty strings only and '' means absent: an empty string
- * or a value of another type goes into its typed map under the same key, so that reading back is exact.
+ * Every auto property that has a column. The column holds non-empty strings, and '' means absent. An empty string or a
+ * value of another type goes into the map of its type under the same key, so that reading back is exact.
  */
 export const autoColumns = [
   { column: 'browser', property: '$browser', lowCardinality: true },
@@ -39,16 +38,16 @@ export const autoColumns = [
   { column: 'utm_content', property: '$utmContent', lowCardinality: true },
 ] as const satisfies readonly AutoColumn[];
 
-/** Name of an auto property that has a column. */
+/** The name of an auto property that has a column. */
 export type AutoColumnProperty = (typeof autoColumns)[number]['property'];
 
-/** Auto property to the column that holds its non-empty string values. */
+/** The name of an auto property to the column of its non-empty strings. */
 export const columnOfProperty: ReadonlyMap<string, AutoColumn> = new Map(
   autoColumns.map((column) => [column.property, column]),
 );
 
 /**
- * The map of each type, auto and custom properties together: their keys cannot meet, because only those of auto
+ * The map of each type, for auto and custom properties together: their keys cannot collide, because only keys of auto
  * properties start with '$'. `variant` is the field of common.v1.PropertyValue, `sqlType` the map's value type.
  */
 export const propertyMaps = [

@@ -41,7 +41,7 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('what is asked', () => {
+describe('parameters', () => {
   const texts = [
     '',
     'a',
@@ -53,7 +53,7 @@ describe('what is asked', () => {
     'a&b=c%20+',
   ];
 
-  it('takes texts as they are, alone and in arrays', async () => {
+  it('carry texts unchanged, alone and in arrays', async () => {
     for (const text of texts) {
       expect(await rowsOf(selectOf('SELECT {text:String}', { params: { text } }))).toEqual([
         [text],
@@ -63,7 +63,7 @@ describe('what is asked', () => {
     expect(await rowsOf(select)).toEqual([[texts]]);
   });
 
-  it('takes numbers exactly', async () => {
+  it('carry numbers exactly', async () => {
     const params = {
       int: -(2n ** 63n),
       ints: [2n ** 63n - 1n, 0n],
@@ -78,18 +78,18 @@ describe('what is asked', () => {
     ]);
   });
 
-  it('refuses what has no text', async () => {
+  it('are refused where they have no text form', async () => {
     const select = selectOf('SELECT 1', { params: { odd: {} } });
     await expect(rowsOf(select)).rejects.toThrow('a object cannot be a parameter');
   });
 
-  it('is asked of the database of the client', async () => {
+  it('reach the database of the client', async () => {
     expect(await rowsOf(selectOf('SELECT currentDatabase()'))).toEqual([['millrace']]);
   });
 });
 
 describe('rows', () => {
-  it('come whole, however long and many they are', async () => {
+  it('arrive whole, however long and many they are', async () => {
     const sql = "SELECT number, repeat('x', number % 7 * 30000) FROM numbers(500)";
     const rows = await rowsOf(selectOf(sql));
     expect(rows.map(([, text]) => String(text).length)).toEqual(
@@ -97,14 +97,14 @@ describe('rows', () => {
     );
   });
 
-  it('come no more once they are not wanted, and the connection serves the next', async () => {
+  it('stop once they are not wanted, and the next read still works', async () => {
     let seen = 0;
     await client.select(selectOf('SELECT number FROM system.numbers'), () => ++seen < 10);
     expect(seen).toBe(10);
     expect(await rowsOf(selectOf('SELECT 1'))).toEqual([[1]]);
   });
 
-  it('fail with what their taker throws', async () => {
+  it('fail with an error of onRow', async () => {
     const call = client.select(selectOf('SELECT 1'), () => {
       throw new Error('no room');
     });
@@ -113,20 +113,20 @@ describe('rows', () => {
 });
 
 describe('a failure', () => {
-  it('of the statement is what the server says', async () => {
+  it("of the statement is the server's error", async () => {
     const error = await failureOf(rowsOf(selectOf('SELECT nope')));
     expect(error).toBeInstanceOf(ClickHouseError);
     expect(error).toMatchObject({ code: '47', type: 'UNKNOWN_IDENTIFIER' });
   });
 
-  it('in the middle of a result is what the server says', async () => {
+  it("in the middle of a result is the server's error", async () => {
     const sql = `SELECT throwIf(number = 300000, 'boom'), repeat('x', 100) FROM numbers(400000)`;
     const error = await failureOf(rowsOf(selectOf(sql, { settings: { max_threads: 1 } })));
     expect(error).toBeInstanceOf(ClickHouseError);
     expect(error).toMatchObject({ code: '395' });
   });
 
-  it('of the one who asks ends it', async () => {
+  it('follows an abort by the caller', async () => {
     const ending = new AbortController();
     const select = selectOf('SELECT number FROM system.numbers', { signal: ending.signal });
     const call = client.select(select, () => {
@@ -139,10 +139,10 @@ describe('a failure', () => {
   });
 });
 
-describe('a server of few words', () => {
+describe('a scripted server', () => {
   let server: Server;
   let sockets: Socket[] = [];
-  /** What it does with the nth request. */
+  /** The answers to the coming requests, in order. */
   let answers: ((socket: Socket, request: string) => void)[] = [];
   let fewUrl = '';
   let few: DatabaseClient;
@@ -178,7 +178,7 @@ describe('a server of few words', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('is told who asks, and for which database', async () => {
+  it('receives the user and the database', async () => {
     const { host } = new URL(fewUrl);
     for (const [named, user] of [
       ['', 'default:'],
@@ -204,14 +204,14 @@ describe('a server of few words', () => {
     }
   });
 
-  it('that closes a new one is not', async () => {
+  it('that closes a new connection is not asked again', async () => {
     answers = [hangUp, say('[1]\n')];
     const error = await failureOf(rowsOf(selectOf('SELECT 1'), few));
     expect(error).toMatchObject({ code: 'ECONNRESET' });
     expect(answers).toHaveLength(1);
   });
 
-  it('that goes in the middle of a result, or of a row, has not answered', async () => {
+  it('that closes in the middle of a result, or of a row, has not answered', async () => {
     const cut = (socket: Socket): void => {
       say('[1]\n[2', 100)(socket);
       socket.end();
@@ -224,7 +224,7 @@ describe('a server of few words', () => {
   });
 });
 
-it('says by its code that there is no server', async () => {
+it('fails with the code of the network where there is no server', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,6 +1,6 @@
-// SELECTs whose rows are read as they come, over node:http. The client's own query() lets a timer run out before each
-// request and has four streams between socket and row: 2 ms by the clock and 1 ms of CPU for each statement more than
-// this takes, which counts where a statement takes 3. What a failure is, is still the client's to say.
+// Runs SELECTs over node:http and hands out rows as they arrive. The client's query() waits for a timer before each
+// request and has four streams between socket and row: 2 ms by the clock and 1 ms of CPU more for each statement, which
+// counts where a statement takes 3. Reading an error's text is still left to the client's library.
 
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -12,33 +12,33 @@ import {
   parseError,
 } from '@clickhouse/client';
 
-/** Shorter than any server keeps an idle connection: 3 s in ClickHouse before 23.11, 10 s since, 65 s embedded. */
+/** Shorter than any server keeps an idle connection: 3 s in ClickHouse before 23.11, 10 s since, 65 s in the engine. */
 const idleMs = 2_500;
-/** Of an error's text; a server's is a few hundred characters and the statement. */
+/** The longest error text read; a server's has a few hundred characters and the statement. */
 const maxErrorBytes = 1_048_576;
 
 export interface Select {
-  /** Without a FORMAT. */
+  /** A statement without FORMAT. */
   sql: string;
-  /** Text, numbers, and arrays of them, by the names of their placeholders. */
+  /** Texts, numbers and arrays of them, by the names of their placeholders. */
   params: Readonly<Record<string, unknown>>;
   settings: Readonly<Record<string, string | number>>;
-  /** Ends it, with whatever error. */
+  /** Ends the statement; the call then fails with any error. */
   signal: AbortSignal;
 }
 
 export interface RowReader {
   /**
-   * Calls `onRow` with each row, the text of a JSON array, until it returns false or there are no more; what it throws
-   * is thrown. Throws ClickHouseError for what the server says, and the network's own error, with its code, where that
-   * is at fault: rows may have been seen by then.
+   * Calls `onRow` with each row, the text of a JSON array, until it returns false or no row is left. Throws an error of
+   * `onRow`, ClickHouseError for an error of the server, and the network's own error with its code. Rows may have
+   * arrived before the error.
    */
   select(select: Select, onRow: (text: string) => boolean): Promise<void>;
 }
 
 /**
- * For a server at `http(s)://[user:password@]host:port/`. `headers` go with every request. Close it when nothing is
- * being read.
+ * Reads from the server at `http(s)://[user:password@]host:port/`. `headers` go with every request. Close it when no
+ * read is running.
  */
 export function createRowReader(
   server: URL,
@@ -46,7 +46,7 @@ export function createRowReader(
 ): RowReader & { close(): void } {
   const { Agent, request: open } = server.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: options.maxConnections, timeout: idleMs });
-  // ClickHouse's own name for who gives none.
+  // The user that ClickHouse assumes where none is given.
   const target = { auth: 'default:', ...urlToHttpOptions(server), method: 'POST' };
   const send = (select: Select, kept: boolean): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -59,7 +59,7 @@ export function createRowReader(
       });
       request.on('response', resolve);
       request.on('error', (error) => {
-        // The server closed a kept connection at the same moment. It has not begun, and a read may be repeated anyway.
+        // The server closed a kept connection at the same moment: it has not begun, and a read may be repeated anyway.
         const isStale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
         if (isStale && !select.signal.aborted) send(select, false).then(resolve, reject);
         else reject(error);
@@ -91,7 +91,7 @@ const escapes = new Map([
   ['\r', '\\r'],
 ]);
 
-/** As a server reads parameters: escaped as in TabSeparated, and texts in arrays quoted. */
+/** The form in which a server reads parameters: escaped like TabSeparated, with texts in arrays quoted. */
 function textOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -115,10 +115,10 @@ const carriageReturn = 0x0d;
 function readLines(response: IncomingMessage, onRow: (text: string) => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const tag = response.headers[EXCEPTION_TAG_HEADER_NAME];
-    // Of a row that is not at its end, or of an exception.
+    // The chunks of an unfinished row, or of an exception.
     let held: Buffer[] = [];
     let failed = false;
-    /** Returns false where no more is wanted. */
+    /** Returns false where no further row is wanted. */
     const take = (chunk: Buffer): boolean => {
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1 && !failed; ) {
@@ -127,7 +127,7 @@ function readLines(response: IncomingMessage, onRow: (text: string) => boolean):
         held = [];
         start = end + 1;
         end = chunk.indexOf(newline, start);
-        // No row ends so: an exception follows.
+        // No row ends in a carriage return: an exception follows.
         failed = tag !== undefined && row.at(-1) === carriageReturn;
         if (!failed && !onRow(row.toString('utf8'))) return false;
       }

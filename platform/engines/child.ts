@@ -1,5 +1,5 @@
-// A child process that is kept alive: started again when it dies, ended when its owner says so. The child's standard
-// input is a pipe that closes with this process, so that a child which watches it never outlives us.
+// Keeps a child process alive: starts it again when it dies, ends it when its owner says so. The child's standard input
+// is a pipe that closes with this process, so a child that watches it never outlives us.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -9,9 +9,9 @@ export interface ChildOptions {
   name: string;
   command: string;
   args: readonly string[];
-  /** Called with each line the child writes on stdout or stderr. */
+  /** Gets each line that the child writes on stdout or stderr. */
   onLine: (line: string) => void;
-  /** Resolves when the child answers; rejects where it never will. */
+  /** Resolves when the child answers; rejects once it has not in time. */
   ready: () => Promise<void>;
   log: Log;
 }
@@ -19,7 +19,7 @@ export interface ChildOptions {
 export interface SupervisedChild {
   /** The child's process id, for reports; changes when it is started again. */
   pid(): number | undefined;
-  /** SIGTERM, and SIGKILL after `graceMs`. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
   let delayMs = restartDelayMs;
   let child = launch();
 
-  // Its own process group: Ctrl-C in a terminal must reach this process alone, which then ends its children in order.
+  // The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
   function launch(): ChildProcess {
     const started = spawn(options.command, options.args, {
       stdio: ['pipe', 'pipe', 'pipe'],

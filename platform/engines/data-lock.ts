@@ -1,11 +1,11 @@
-// One Millrace a data directory: two brokers on one JetStream store would destroy it. The lock is a file that names
-// the owner's process id and start time; a lock whose owner is gone, killed included, is taken over.
+// Lets one Millrace at a time use a data directory: two brokers on one JetStream store would destroy it. The lock is a
+// file with its owner's process id and start time; the lock of a process that is gone, even killed, is taken over.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Takes the lock and returns its release. Throws an Error with one sentence for the user where it is held. */
+/** Takes the lock and returns its release. Throws one sentence where another process holds it. */
 export function lockDataDir(dataDir: string): () => void {
   makeDirectory(dataDir);
   const path = join(dataDir, 'millrace.lock');
@@ -35,12 +35,12 @@ function makeDirectory(dataDir: string): void {
   }
 }
 
-/** Whether the process that started then is the one that runs under this id now. */
+/** Whether the process under this id is still the one that started at `started`. */
 function isSameProcess(pid: number, started: string): boolean {
   return Number.isInteger(pid) && pid > 0 && startTime(pid) === started;
 }
 
-/** A text that differs between two processes that had the same id; undefined where no such process runs. */
+/** A text that differs between two processes that had the same id; undefined where no process has it. */
 export function startTime(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {

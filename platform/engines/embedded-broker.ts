@@ -1,4 +1,4 @@
-// A nats-server with JetStream on the data directory, for those who bring no broker of their own.
+// Runs a nats-server with JetStream on the data directory, where NATS_URL names no other broker. Knows no stream.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,8 @@ export interface EmbeddedBroker extends SupervisedChild {
   url: string;
 }
 
-// nats-server ends when its standard input does: the shell between holds our pipe, so a killed Millrace leaves no
-// broker behind. `wait` passes the server's own exit code on.
+// A shell between us and nats-server ends the server when its standard input closes: the shell holds our pipe, so a
+// killed Millrace leaves no broker behind. `wait` passes the server's own exit code on.
 const endWithStdin = `
 exec 3<&0
 "$0" -c "$1" </dev/null &
@@ -27,14 +27,14 @@ code=$?
 while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
 exit $code`;
 
-// Go's threads look for work in vain as long as there are others. One takes a fifth less CPU, and a sixth of a core for
-// 150,000 events/s.
+// With several threads, Go's idle ones spend CPU on looking for work. One thread takes a fifth less CPU: a sixth of a
+// core for 150,000 events/s.
 const goSettings = ['GOMAXPROCS=1'];
 
 const readyTimeoutMs = 20_000;
 const stopStaleTimeoutMs = 10_000;
 
-/** Starts the broker on a free loopback port. Throws where the binary is missing or does not come up. */
+/** Starts the broker on a free loopback port. Throws where the binary is missing or the server does not come up. */
 export async function startEmbeddedBroker(options: {
   dataDir: string;
   binary: string;
@@ -69,7 +69,7 @@ export function requireBrokerBinary(binary: string): void {
   );
 }
 
-/** How many bytes of events the broker may hold: half of what the disk has free, at most 20 GiB. */
+/** The bytes of events that the broker may hold: half of the free disk, from 256 MiB to 20 GiB. */
 export function eventsDiskBudget(dataDir: string): number {
   const disk = statfsSync(dataDir);
   const freeBytes = disk.bavail * disk.bsize;
@@ -86,7 +86,7 @@ function configuration(directory: string, port: number, pidFile: string): string
       max_payload: embeddedBrokerPayloadBytes,
       max_pending: 128 * 1_048_576,
       // Far beyond any disk: the default follows the free disk, and a server that restarts with less than its streams
-      // have reserved leaves a stream out without a word. What may be stored is each stream's own max_bytes.
+      // have reserved leaves a stream out without a word. The real bound is each stream's own max_bytes.
       jetstream: { store_dir: join(directory, 'jetstream'), max_file_store: 2 ** 40 },
     },
     null,
@@ -94,7 +94,7 @@ function configuration(directory: string, port: number, pidFile: string): string
   );
 }
 
-// A server that outlived a killed Millrace still has the store open: a second one on it would destroy it.
+// A server that outlived a killed Millrace still has the store open, and a second server would destroy the store.
 async function endStaleServer(pidFile: string, configFile: string): Promise<void> {
   const pid = readPid(pidFile);
   if (pid === undefined || !commandLine(pid).includes(configFile)) return;

@@ -19,8 +19,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-// What the allocator does not know it only complains about, on a line that nobody reads.
-it('has the allocator share its arenas and keep little of what is free', async () => {
+// The allocator reports an unknown setting only on a line that nobody reads.
+it('makes the allocator share its arenas and keep little free memory', async () => {
   const url = new URL(engine.url);
   const query = 'SELECT * FROM system.jemalloc_stats FORMAT TSVRaw';
   const answer = await fetch(url.origin, { method: 'POST', body: query });

@@ -1,4 +1,5 @@
-// The embedded ClickHouse as a child process on the data directory, for those who bring no server of their own.
+// Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. The
+// program itself is sql/engine/.
 
 import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,11 +13,11 @@ export interface EmbeddedEngine extends SupervisedChild {
 }
 
 const readyTimeoutMs = 60_000;
-// Each running statement takes a thread of libuv's pool, whose size can be set in the environment only.
+// Each running statement takes a thread of libuv's pool, whose size only the environment can set.
 const threads = 8;
-// Of the allocator that chDB brings, which can be set in the environment only. With an arena for each core, what merges
-// have freed on one core is of no use on another, for five seconds. One for four cores needs so many page faults less
-// that what is free can be given back after one second at about the same cost: sql/README.md has the measurements.
+// Settings of chDB's own allocator, which only the environment can set. With an arena for each core, memory that a
+// merge freed on one core is useless on another for five seconds. One arena for four cores saves so many page faults
+// that free memory can be given back after one second at about the same cost: see "Memory" in sql/MEASURED.md.
 const arenas = Math.ceil(availableParallelism() / 4);
 const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 

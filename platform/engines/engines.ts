@@ -1,4 +1,5 @@
-// The two engines a process stands on: servers of the user's own where their URLs are set, embedded ones otherwise.
+// The two engines below every process, broker and ClickHouse: the user's own servers where their URLs are set, embedded
+// ones otherwise. Connecting to them is up to the services.
 
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -14,7 +15,7 @@ export interface EngineUrls {
 
 const stopGraceMs = 10_000;
 
-/** Starts what is not given; both at once, because each takes about a second. `shutdown` ends them last. */
+/** Starts each engine without a URL, both at once because each takes about a second. `shutdown` ends them last. */
 export async function startEngines(
   config: Pick<Config, 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary'>,
   log: Log,
@@ -33,7 +34,7 @@ export async function startEngines(
           log,
         })
       : undefined;
-  // Each is ended also where the other could not be started.
+  // Each engine is ended even where the other could not be started.
   for (const [name, starting] of Object.entries({ broker, engine })) {
     void starting?.then(
       (child) => shutdown.add(name, () => child.stop(stopGraceMs)),

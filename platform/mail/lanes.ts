@@ -1,12 +1,12 @@
-// Whose mail goes next: a queue for the instance's mail server and one for each organization's, so that a server that
-// is slow or gone holds up only those who chose it. Sending a mail, and trying it again, is outbox.ts's.
+// Decides which mail goes next: one queue for the instance's mail server and one for each organization's, so that a
+// slow or dead server holds up only the mails of its owner. Sending a mail, and trying again, is outbox.ts.
 
 export interface MailLanes<T> {
-  /** `organizationId` undefined: the instance's own. False where its queue, or that of all together, is full. */
+  /** Without `organizationId` the mail is the instance's own. False where its queue, or all of them together, is full. */
   add(organizationId: string | undefined, mail: T): boolean;
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
-  /** Forgets what is queued; what is under way goes on. */
+  /** Drops all queued mails; mails under way go on. */
   drop(): void;
 }
 
@@ -15,17 +15,17 @@ interface Lane<T> {
   running: number;
 }
 
-/** Of each lane. */
+/** Bounds of each lane. */
 const maxAtOnce = 4;
 const maxQueued = 1_000;
-/** Of all organizations together: the instance's own mails, sign-in links above all, never wait for theirs. */
+/** Bounds of all organizations together: the instance's own mails, sign-in links above all, never wait for theirs. */
 const maxAtOnceOfOrganizations = 32;
 const maxQueuedOfOrganizations = 4_000;
 
 /** `deliver` must not reject. */
 export function createMailLanes<T>(deliver: (mail: T) => Promise<void>): MailLanes<T> {
   const instance: Lane<T> = { queued: [], running: 0 };
-  // In the order of their turns. A lane is here as long as it has mails.
+  // The lanes that have mails, in the order of their turns.
   const organizations = new Map<string, Lane<T>>();
   const idleWaiters: (() => void)[] = [];
 
@@ -46,7 +46,7 @@ export function createMailLanes<T>(deliver: (mail: T) => Promise<void>): MailLan
       if (isEmpty(lane)) organizations.delete(id);
       else if (room > 0 && startOne(lane)) {
         room--;
-        // Behind the others, for its next turn.
+        // The lane goes behind the others until its next turn.
         organizations.delete(id);
         organizations.set(id, lane);
       }

@@ -61,7 +61,7 @@ function smtp(
 }
 
 describe('SMTP', () => {
-  it('sends both parts, from whom and to whom, with nothing to load', async () => {
+  it('sends both parts with sender and receiver, and nothing to load', async () => {
     const { port, received } = await server();
     expect(await sendMail(smtp(port, 'starttls'), 'instance', mail)).toEqual({ kind: 'sent' });
     expect(received).toMatchObject([
@@ -97,14 +97,14 @@ describe('SMTP', () => {
     }
   });
 
-  it('does not send to a server whose certificate nobody vouches for', async () => {
+  it('does not send to a server with an untrusted certificate', async () => {
     const strange = await server({ ...selfSigned() });
     const outcome = await sendMail(smtp(strange.port, 'starttls'), 'instance', mail);
     expect(outcome.kind).not.toBe('sent');
     expect(strange.received).toEqual([]);
   });
 
-  it('logs in, and says so where it is not let in', async () => {
+  it('logs in, and reports a refused login', async () => {
     const login = { username: 'mailer', password: 'p@ss:word/%' };
     const { port, received } = await server({ login });
     expect(await sendMail(smtp(port, 'starttls', login), 'instance', mail)).toEqual({
@@ -118,7 +118,7 @@ describe('SMTP', () => {
     });
   });
 
-  it('tells a refusal for good from one for now', async () => {
+  it('tells a permanent failure from a temporary one', async () => {
     const { port } = await server({
       onMessage(count) {
         throw count === 1 ? smtpRefusal(452, 'come back later') : smtpRefusal(550, 'no such box');
@@ -134,7 +134,7 @@ describe('SMTP', () => {
     });
   });
 
-  it('gives up on a server that is not there, or says nothing', async () => {
+  it('gives up on a server that is absent or silent', async () => {
     expect((await sendMail(smtp(1, 'starttls'), 'instance', mail)).kind).toBe('unavailable');
     const silent = createTcpServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -144,7 +144,7 @@ describe('SMTP', () => {
     expect((await sendMail(smtp(port, 'starttls'), 'instance', mail)).kind).toBe('unavailable');
   });
 
-  it('connects to no private address for an organization, under whatever name', async () => {
+  it('connects to no private address for an organization, under any name', async () => {
     const { port, connections } = await server();
     const guarded = createSendMail({ clock: systemClock, log, allowedNetworks: networks([]) });
     for (const host of [
@@ -242,7 +242,7 @@ describe('Resend', () => {
 });
 
 describe('files', () => {
-  it('hold the whole mail, for their owner alone', async () => {
+  it('hold the whole mail, readable by their owner alone', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-mail-'));
     closing.push(() => rmSync(directory, { recursive: true }));
     const sender: MailSender = { transport: { kind: 'file', directory }, fromAddress: 'a@b.c' };
@@ -256,7 +256,7 @@ describe('files', () => {
 });
 
 describe('the outbox', () => {
-  it('tries again until the server takes the mail, and not where it refuses', async () => {
+  it('tries again until the server takes the mail, and stops where it refuses', async () => {
     const { port, received } = await server({
       onMessage(count) {
         if (count <= 2) throw smtpRefusal(451, 'busy');
@@ -280,7 +280,7 @@ describe('the outbox', () => {
     expect(outbox.add(outgoing)).toBe(false);
   });
 
-  it('lets a mail server that hangs hold up nobody else', async () => {
+  it('keeps other mails moving while one mail server hangs', async () => {
     const sent: string[] = [];
     let release = () => {};
     const gate = new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
-// What a mail is, who sends it, and what may come of sending. How each kind of sender is spoken to is the other files'.
+// The shapes of a mail, its sender and the outcome of sending. Speaking to each kind of mail server is smtp.ts and
+// resend.ts.
 
-/** Both parts say the same; nothing in them is loaded from anywhere. */
+/** `text` and `html` say the same, and neither loads anything from elsewhere. */
 export interface Mail {
   /** One address, without a name. */
   to: string;
@@ -11,13 +12,13 @@ export interface Mail {
 
 /** How TLS is used with a mail server. */
 export type SmtpTls =
-  /** From the first byte. */
+  /** TLS from the first byte. */
   | 'implicit'
-  /** By STARTTLS, or nothing is sent. */
+  /** TLS by STARTTLS, or nothing is sent. */
   | 'starttls'
-  /** From the first byte, or by STARTTLS where the server speaks plain text first; never without. */
+  /** TLS from the first byte, or by STARTTLS where the server speaks plain text first; never without TLS. */
   | 'required'
-  /** Where the server offers it. */
+  /** TLS where the server offers it. */
   | 'opportunistic';
 
 export type MailTransport =
@@ -38,13 +39,13 @@ export interface MailSender {
   replyTo?: string;
 }
 
-/** `refused` means that another try would end the same way; `reason` is written for whoever set the sender up. */
+/** `refused`: another try would end the same way. `reason` is written for the person who set the sender up. */
 export type MailOutcome =
   | { kind: 'sent' }
   | { kind: 'refused'; reason: string }
   | { kind: 'unavailable'; reason: string };
 
-/** A mail server of the instance as a URL: `smtp://` or `smtps://`, login and port as usual, `?tls=required`. */
+/** Reads the instance's mail server from a URL: `smtp://` or `smtps://`, login and port as usual, `?tls=required`. */
 export function smtpTransport(url: string): MailTransport & { kind: 'smtp' } {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
   const implicit = protocol === 'smtps:';

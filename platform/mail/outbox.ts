@@ -1,5 +1,5 @@
-// Mails on their way that nobody waits for: kept in memory in the lanes of lanes.ts, tried again while the server
-// cannot be reached. A mail that is still here when the process is killed is lost; whoever missed it asks again.
+// Mails on their way that no request waits for: kept in memory in the lanes of lanes.ts, and tried again while the
+// server cannot be reached. A mail that is here when the process is killed is lost; its receiver asks for it again.
 
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
@@ -12,21 +12,21 @@ export interface OutgoingMail {
   about: string;
   sender: MailSender;
   origin: SenderOrigin;
-  /** Whose mail server it is where `origin` is an organization. */
+  /** The owner of the mail server, where `origin` is an organization. */
   organizationId?: string;
   mail: Mail;
 }
 
 export interface Outbox {
-  /** False where the queue of that mail server, or the memory for all, is full: nothing was queued. */
+  /** False where the queue of that mail server, or all of them together, is full: nothing was queued. */
   add(mail: OutgoingMail): boolean;
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
-  /** Gives what is queued `graceMs`, then gives up. */
+  /** Gives queued mails `graceMs` to leave, then drops them. */
   close(graceMs: number): Promise<void>;
 }
 
-// Some three minutes in all.
+// About three minutes in all.
 const maxAttempts = 6;
 const defaultBaseMs = 5_000;
 const capMs = 60_000;

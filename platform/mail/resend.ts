@@ -1,4 +1,5 @@
-// Speaks to Resend's HTTP interface (https://resend.com/docs/api-reference/emails/send-email).
+// Sends one mail over Resend's HTTP interface (https://resend.com/docs/api-reference/emails/send-email). Does not try
+// again.
 
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';

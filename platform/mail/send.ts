@@ -1,5 +1,5 @@
-// Sends one mail through one sender, once. Trying again is outbox.ts's. What composes and carries mail is loaded with
-// the first one: most processes send none, and every object that they hold is walked at each garbage collection.
+// Sends one mail through one sender, once. Trying again is outbox.ts. The libraries are loaded with the first mail:
+// most processes send none, and each garbage collection walks every object that a process holds.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface SendOptions {
   allowedNetworks: BlockList;
   /** Certificates of authorities trusted besides the system's, PEM. */
   extraCertificates?: string;
-  /** Of Resend's interface, without a slash at the end. */
+  /** Address of Resend's interface, without a slash at the end. */
   resendUrl?: string;
 }
 
@@ -29,7 +29,7 @@ export type SendMail = (
   mail: Mail,
 ) => Promise<MailOutcome>;
 
-/** The returned function takes at most 20 s and never throws for what the other side does. */
+/** The returned function takes at most 20 s, and never throws for a fault of the mail server. */
 export function createSendMail(options: SendOptions): SendMail {
   return async (sender, origin, mail) => {
     const { transport } = sender;
@@ -40,7 +40,7 @@ export function createSendMail(options: SendOptions): SendMail {
       from: sender.fromAddress,
       ...(sender.replyTo !== undefined && { replyTo: sender.replyTo }),
       date: new Date(options.clock.nowMs()),
-      // Nothing in a message may make nodemailer read a file or fetch an address.
+      // No part of a message may make nodemailer read a file or fetch an address.
       disableFileAccess: true,
       disableUrlAccess: true,
       headers: { 'Auto-Submitted': 'auto-generated' },
@@ -65,8 +65,8 @@ export function createSendMail(options: SendOptions): SendMail {
   };
 }
 
-// Left to itself nodemailer encodes every text with a line over 76 characters, a link for example, and nobody could
-// copy that link out of a file. A line may have up to 998.
+// By default nodemailer encodes every text with a line over 76 characters, and nobody could copy an encoded link out of
+// a file. Lines up to 998 characters are allowed, so such a part is written as it is.
 function part(type: string, text: string): object {
   const contentType = `${type}; charset=utf-8`;
   const lines = text.split('\n');

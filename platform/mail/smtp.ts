@@ -1,4 +1,5 @@
-// Speaks to mail servers: which address is connected to, how TLS is used, and what the server's answers mean for us.
+// Sends one mail over SMTP: picks the address, uses TLS as the sender asks, and reads the server's answer. Does not try
+// again.
 
 import { lookup } from 'node:dns/promises';
 import { type BlockList, isIP } from 'node:net';
@@ -19,7 +20,7 @@ const silenceTimeoutMs = 10_000;
 const wholeTimeoutMs = 20_000;
 const maxReasonCharacters = 200;
 
-/** One try, over as many connections as finding the server's way of TLS takes: at most two. */
+/** One try. It takes two connections where the server's use of TLS must be found out, else one. */
 export async function sendBySmtp(
   transport: SmtpTransport,
   message: object,
@@ -43,7 +44,7 @@ export async function sendBySmtp(
   }
 }
 
-/** The address that is then connected to: a name that resolves anew could lead elsewhere. */
+/** The checked address, to connect to directly: a name that is resolved again could lead elsewhere. */
 async function addressOf(
   host: string,
   vetAgainst: BlockList | undefined,
@@ -62,7 +63,7 @@ async function addressOf(
   return first?.address ?? { kind: 'unavailable', reason: `${host} is not found` };
 }
 
-/** Undefined where the server took the mail, else what was thrown. */
+/** Undefined where the server took the mail, else the thrown error. */
 async function attempt(
   { host, port, tls, login }: SmtpTransport,
   address: string,
@@ -83,7 +84,7 @@ async function attempt(
     tls: {
       ...(isIP(host) === 0 && { servername: host }),
       ...(extraCertificates !== undefined && { ca: extraCertificates }),
-      // Where plain text would do, TLS without a proven name is still better than none.
+      // Where plain text is allowed, TLS without a proven name is still better than none.
       rejectUnauthorized: tls !== 'opportunistic',
     },
   });
@@ -112,8 +113,8 @@ function speaksPlainText(error: unknown): boolean {
   );
 }
 
-// A server's 4xx asks to come again; so does everything that goes wrong before it could answer, but for a login or a
-// certificate that will not be better next time.
+// A 4xx from the server asks for another try. So does every failure before its answer, except a login or a certificate
+// that will be no better next time.
 function outcomeOf(error: unknown): MailOutcome {
   if (error === undefined) return { kind: 'sent' };
   const status = field(error, 'responseCode');

@@ -1,5 +1,5 @@
-// Several processes that serve one port together, its members, as the process sees them that starts them. A member that
-// dies is started again, and none outlives its starter: a member whose channel closes ends, which is cluster's doing.
+// Starts several processes, the members, that serve one port together. A member that dies is started again, and none
+// outlives this process: node:cluster ends a member whose channel closes. The members' own side is member.ts.
 
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../log.ts';
@@ -7,19 +7,19 @@ import { type Answers, ProcessLink } from './process-link.ts';
 
 export interface MembersOptions {
   count: number;
-  /** The script that each runs, with its arguments, and what its environment has besides ours. */
+  /** The script of each member, its arguments, and the additions to our environment. */
   script: string;
   args: string[];
   env: Readonly<Record<string, string>>;
-  /** What a member may ask. Besides, it asks `serving` once, when it takes connections. */
+  /** Answers to the members' questions. Each member also asks `serving` once, when it takes connections. */
   answers: Answers;
   log: Log;
 }
 
 export interface Members {
-  /** What each of them answers, by its place among them, from 1; of those that answer. */
+  /** The answers of the members that answer, each with the member's place, from 1. */
   ask(question: string): Promise<{ place: number; answer: unknown }[]>;
-  /** SIGTERM to all, and SIGKILL after `graceMs` to those that are still there. */
+  /** Sends SIGTERM to all members, and SIGKILL after `graceMs` to those still running. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -31,13 +31,13 @@ interface Member {
 const restartDelayMs = 250;
 const maxRestartDelayMs = 5_000;
 
-/** Resolves when all take connections. Throws where one of them ends before. */
+/** Resolves when all members take connections. Throws where one of them ends before. */
 export async function startMembers(options: MembersOptions): Promise<Members> {
   const { count, script: exec, args, log } = options;
-  // All of them accept on one socket, and a busy one accepts less. Where this process accepts for them, a connection on
-  // its way to a member that dies is answered by nobody, and its sender waits for ever.
+  // All members accept on one socket, and a busy one accepts less. If this process accepted for them, a connection on
+  // its way to a dying member would never be answered, and its client would wait for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  // Standard output is ours alone to write on.
+  // Only this process writes on standard output.
   cluster.setupPrimary({ exec, args, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const members = new Map<number, Member>();
   let isStopping = false;

@@ -1,5 +1,5 @@
-// The metrics of several processes on one page: each series says in its label `process` whose it is. They are not added
-// up, because a process that is started again counts from zero, and only its own series may show that.
+// The metrics of several processes on one page: the label `process` of each series names its process. Series are not
+// added up, because a restarted process counts from zero, and only its own series may show that.
 
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 
@@ -9,12 +9,12 @@ export interface ProcessMetrics {
   metrics: unknown;
 }
 
-/** Prometheus' text format. */
+/** All series in Prometheus' text format. */
 export function metricsText(processes: readonly ProcessMetrics[]): Promise<string> {
   const labelled = processes.map(({ process, metrics }) =>
     metricsOf(metrics).map((metric) => ({
       ...metric,
-      // Of the ways to join, the one that keeps every series, because no two have the same labels.
+      // Summing keeps every series, because no two have the same labels.
       aggregator: 'sum',
       values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, process } })),
     })),

@@ -1,5 +1,5 @@
-// Questions and answers between a process and one that it started, over the channel that Node opens between the two.
-// What may be asked is each side's table of answers.
+// Questions and answers between a process and a child, over the channel that Node opens between the two. Each side
+// answers the questions in its own table; the meaning of a question is not known here.
 
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,14 +9,14 @@ export interface Channel {
   on(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
-/** By the question's name. What is answered must survive JSON. */
+/** A question's name to its answer, which must survive JSON. */
 export type Answers = Readonly<Record<string, () => unknown>>;
 
 type Message =
   | { kind: 'question'; id: number; name: string }
   | { kind: 'answer'; id: number; value: unknown };
 
-// As long as an operator's page waits for a dependency.
+// The time that an operator's page waits for a dependency.
 const answerTimeoutMs = 2_000;
 
 export class ProcessLink {
@@ -64,7 +64,7 @@ export class ProcessLink {
     this.#send({ kind: 'answer', id, value });
   }
 
-  /** A side that is gone answers nothing, which whoever asks finds out by waiting. */
+  /** A side that is gone answers nothing; `ask` then runs into its timeout. */
   #send(message: Message): void {
     this.#channel.send?.(message, () => {});
   }

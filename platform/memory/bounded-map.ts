@@ -1,5 +1,5 @@
-// Keeps a map of remembered things within a number of entries. A Map lists its keys in the order in which they were
-// set: the first key is the oldest.
+// Keeps a map within a number of entries, not bytes. A Map lists its keys in the order in which they were set, so the
+// first key is the oldest.
 
 /** Sets an entry; first drops oldest entries until fewer than `maxEntries` remain. */
 export function setBounded<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): void {

@@ -1,17 +1,18 @@
-// Memory that is given back at once. Left to the garbage collector, each 64 MiB of buffers cost a walk through all that
-// the process holds, and every new one is memory that no cache knows: together five times what this takes.
+// Gives the memory of a buffer back at once. The garbage collector would walk through everything that the process
+// holds for each 64 MiB of buffers, and every new buffer would be memory that no CPU cache holds: together five times
+// the cost.
 
 import { MessageChannel } from 'node:worker_threads';
 
-/** A port to nobody: what is transferred to it is freed. */
+/** A port without a receiver: a buffer transferred to it is freed. */
 const { port1: nowhere, port2: nobody } = new MessageChannel();
 nobody.close();
 nowhere.unref();
 
-/** Below it, freeing costs as much as it saves; and Node's pool, which small buffers share, is smaller. */
+/** Below this, freeing costs as much as it saves; and Node's pool, which small buffers share, is smaller. */
 const minFreedBytes = 16_384;
 
-/** Frees the memory behind a view that nobody reads any more: afterwards all of its views are empty. */
+/** Frees the memory behind a view that nobody reads any more. All views of that memory are empty afterwards. */
 export function freeMemory({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= minFreedBytes) {
     nowhere.postMessage(undefined, [buffer]);

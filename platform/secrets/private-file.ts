@@ -1,5 +1,5 @@
-// Small files that only this user may read: keys and generated passwords in the data directory. Written whole or not at
-// all, so that a crash leaves the old content or the new one.
+// Small files that only this user may read: keys and generated passwords in the data directory. A file is written whole
+// or not at all, so a crash leaves the old content or the new one.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The parsed content. Throws one sentence where the file is readable by others, missing or no JSON. */
+/** The parsed content. Throws one sentence where others can read the file or it is no JSON. */
 export function readPrivateJson(path: string): unknown {
   if ((statSync(path).mode & 0o077) !== 0) {
     throw new Error(
@@ -31,21 +31,21 @@ export function readPrivateJson(path: string): unknown {
   }
 }
 
-/** As readPrivateJson, narrowed by `is`; throws one sentence where the file holds something else. */
+/** Like readPrivateJson, narrowed by `is`; throws one sentence where the file holds something else. */
 export function readPrivateRecord<T>(path: string, is: (value: unknown) => value is T): T {
   const value = readPrivateJson(path);
   if (!is(value)) throw new Error(`${path} is damaged: put it back from a backup`);
   return value;
 }
 
-/** Puts `value` in the place of what was there. */
+/** Replaces the content by `value`. */
 export function replacePrivateJson(path: string, value: unknown): void {
   const next = writeBeside(path, value);
   renameSync(next, path);
   syncDirectory(path);
 }
 
-/** Writes the file only where there is none; false where another process was first. */
+/** Writes the file only where none exists; false where one does. */
 export function createPrivateJson(path: string, value: unknown): boolean {
   if (existsSync(path)) return false;
   const next = writeBeside(path, value);

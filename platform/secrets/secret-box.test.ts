@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-it('opens what it sealed, for the same purpose, in any process on the directory', () => {
+it('opens its sealed texts for the same purpose, in any process on the directory', () => {
   const box = openSecretBox(dataDir);
   const sealed = box.seal('pässword', 'a');
   expect(sealed).not.toContain('pässword');
@@ -26,14 +26,14 @@ it('opens what it sealed, for the same purpose, in any process on the directory'
   expect(readdirSync(dataDir)).toEqual(['instance-key.json']);
 });
 
-it('does not open what was changed or cut, or is nothing', () => {
+it('does not open a text that was changed, cut or made up', () => {
   const box = openSecretBox(dataDir);
   const sealed = box.seal('password', 'a');
   const [head, id, body = ''] = sealed.split('.');
   for (let index = 0; index < body.length; index++) {
     const flipped = body[index] === 'A' ? 'B' : 'A';
     const changed = body.slice(0, index) + flipped + body.slice(index + 1);
-    // The last character may hold bits that mean nothing.
+    // The last character may hold unused bits.
     if (Buffer.from(changed, 'base64url').equals(Buffer.from(body, 'base64url'))) continue;
     expect(box.open(`${head}.${id}.${changed}`, 'a')).toBeUndefined();
   }
@@ -42,7 +42,7 @@ it('does not open what was changed or cut, or is nothing', () => {
   }
 });
 
-it('goes on with a new key: the old one opens until it is dropped', () => {
+it('seals with a new key, while the old key opens until it is dropped', () => {
   const box = openSecretBox(dataDir);
   const old = box.seal('password', 'a');
   addInstanceKey(dataDir);

@@ -1,5 +1,5 @@
-// Encrypts the secrets inside records with the instance key, a file in the data directory: a copy of the broker's
-// data alone tells nobody a password. Secrets that need not be read back are hashed elsewhere, not sealed here.
+// Encrypts the secrets inside records with the instance key, a file in the data directory: a copy of the broker's data
+// alone reveals no password. Secrets that need not be read back are hashed elsewhere, not sealed here.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { createPrivateJson, readPrivateRecord, replacePrivateJson } from './priv
 export interface SecretBox {
   /**
    * AES-256-GCM under the current key. `purpose` names the record and field: a sealed text that is moved to another
-   * place does not open there.
+   * field does not open there.
    */
   seal(plain: string, purpose: string): string;
-  /** Undefined where the key is gone, the text was changed or the purpose is another one. */
+  /** Undefined where the key is gone, the text was changed or the purpose is a different one. */
   open(sealed: string, purpose: string): string | undefined;
-  /** Whether the text is sealed under another key than the current one. */
+  /** Whether the text is sealed under a key other than the current one. */
   isStale(sealed: string): boolean;
 }
 
@@ -34,14 +34,14 @@ export function instanceKeyPath(dataDir: string): string {
   return join(dataDir, 'instance-key.json');
 }
 
-/** Opens the instance key, making one at the first start. Throws one sentence where the file cannot be used. */
+/** Opens the instance key; makes one at the first start. Throws one sentence where the file cannot be used. */
 export function openSecretBox(dataDir: string): SecretBox {
   const path = instanceKeyPath(dataDir);
   const id = newKeyId();
   createPrivateJson(path, { schemaVersion: 1, current: id, keys: { [id]: newKey() } });
   let file = readPrivateRecord(path, isKeyFile);
   let readAtMs = statSync(path).mtimeMs;
-  // Another process may have changed the file: a rotation by the operator while this one runs.
+  // The operator may rotate the key from another process while this one runs.
   const reload = (): void => {
     const changedAtMs = statSync(path).mtimeMs;
     if (changedAtMs === readAtMs) return;
@@ -71,7 +71,7 @@ export function openSecretBox(dataDir: string): SecretBox {
   };
 }
 
-/** Adds a key and makes it the current one; what older keys sealed still opens until `dropOldInstanceKeys`. */
+/** Adds a key and makes it the current one. Texts sealed by older keys open until `dropOldInstanceKeys`. */
 export function addInstanceKey(dataDir: string): void {
   const path = instanceKeyPath(dataDir);
   const file = readPrivateRecord(path, isKeyFile);
@@ -79,7 +79,7 @@ export function addInstanceKey(dataDir: string): void {
   replacePrivateJson(path, { ...file, current: id, keys: { ...file.keys, [id]: newKey() } });
 }
 
-/** Forgets every key but the current one: what is still sealed under another is lost. */
+/** Forgets every key but the current one: texts still sealed under another are lost. */
 export function dropOldInstanceKeys(dataDir: string): void {
   const path = instanceKeyPath(dataDir);
   const file = readPrivateRecord(path, isKeyFile);
