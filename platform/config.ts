@@ -6,21 +6,15 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
 
-export const roles = ['ingest', 'pipeline', 'query', 'control'] as const;
-export type Role = (typeof roles)[number];
+const processRoles = ['ingest', 'pipeline', 'query', 'control'] as const;
+type ProcessRole = (typeof processRoles)[number];
 
-export const cdnPresets = [
-  'cloudflare',
-  'cloudfront',
-  'fastly',
-  'vercel',
-  'akamai',
-  'gcp',
-] as const;
+const cdnPresets = ['cloudflare', 'cloudfront', 'fastly', 'vercel', 'akamai', 'gcp'] as const;
 export type CdnPreset = (typeof cdnPresets)[number];
 
 export interface Config {
-  roles: Role[];
+  /** The services that this process runs; not the roles of members in an organization. */
+  roles: ProcessRole[];
   host: string;
   port: number;
   dataDir: string;
@@ -52,7 +46,7 @@ export interface Config {
   accounts: AccountSettings;
 }
 
-export type ConfigResult = { kind: 'ok'; config: Config } | { kind: 'refused'; problems: string[] };
+type ConfigResult = { kind: 'ok'; config: Config } | { kind: 'refused'; problems: string[] };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -181,9 +175,9 @@ function oneOf<T extends string>(
   return first;
 }
 
-function readRoles(text: string | undefined, problems: string[]): Role[] {
-  if (text === undefined) return [...roles];
-  return text.split(',').map((role) => oneOf('--roles', role.trim(), roles, problems));
+function readRoles(text: string | undefined, problems: string[]): ProcessRole[] {
+  if (text === undefined) return [...processRoles];
+  return text.split(',').map((role) => oneOf('--roles', role.trim(), processRoles, problems));
 }
 
 function readUrl(

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Ends the loop with the signal's reason. Except for `onFailure`, nothing else bounds the tries. */
   signal: AbortSignal;
   /** The wait after the first failure; it doubles with each further failure. */

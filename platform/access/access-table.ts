@@ -9,7 +9,7 @@
 import type { Role } from './organizations.ts';
 
 /** `jwt` = a customer's token; `none` = the method is open to everybody. */
-export type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
+type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
 
 export interface AccessRow {
   credentials: readonly CredentialClass[];

@@ -51,7 +51,7 @@ export type Authenticate = (
 ) => Authentication | Promise<Authentication>;
 
 /** The look-ups of keys that authentication needs; ProjectDirectory has them. */
-export interface KeyDirectory {
+interface KeyDirectory {
   findKey(rawKey: string): KeyLookup;
   confirmKey(rawKey: string): Promise<KeyLookup>;
 }

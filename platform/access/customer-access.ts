@@ -13,13 +13,13 @@ import { type OrganizationDirectory, type Role, roleCovers } from './organizatio
 import type { ProjectRecord } from './projects.ts';
 
 /** The claims of a token that this instance signed and that has not expired. */
-export interface TokenClaims {
+interface TokenClaims {
   customerId: string;
   sessionId: string;
   issuedAtMs: number;
 }
 
-export interface CustomerAccessDeps {
+interface CustomerAccessDeps {
   tokens: {
     /** The claims of a token that this process verified before: a map look-up. */
     known(token: string): TokenClaims | undefined;

@@ -14,7 +14,7 @@ import { customerOf, principalOf } from './auth-interceptor.ts';
 import { type Role, roleCovers } from './organizations.ts';
 
 /** A customer's place in an organization. */
-export interface Membership {
+interface Membership {
   customerId: string;
   organizationId: string;
   role: Role;

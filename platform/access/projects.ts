@@ -78,7 +78,7 @@ export type KeyLookup =
   | { kind: 'unknown' }
   | { kind: 'unconfirmed' };
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   /** Once the broker has not confirmed memory for this long (10 s), it answers for public keys only. */
   staleAfterMs?: number;
   /** Raw keys remembered without their hash (10,000); beyond it the oldest is forgotten. */

@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   /** Tokens that a bucket gains each second; 0 switches the limit off. */
   perSecond: number;
   /** Tokens that a full bucket holds; at least 1. */

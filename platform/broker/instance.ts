@@ -6,7 +6,7 @@ import { retry } from '../retry.ts';
 import { noStream } from './nats.ts';
 import type { RecordBucket } from './record-bucket.ts';
 
-export interface InstanceRecord {
+interface InstanceRecord {
   schemaVersion: 1;
   shards: number;
   instanceId: string;

@@ -7,9 +7,7 @@ import { retry } from '../retry.ts';
 
 export {
   AckPolicy,
-  type Consumer,
   type ConsumerConfig,
-  type ConsumerMessages,
   createInbox,
   DeliverPolicy,
   DiscardPolicy,
@@ -21,7 +19,6 @@ export {
   type KV,
   type KvEntry,
   type Msg,
-  type MsgHdrs,
   type NatsConnection,
   NatsError,
   nanos,

@@ -18,7 +18,7 @@ export interface ProfileQueue {
   change(projectId: string, change: ProfileChange, signal: AbortSignal): Promise<void>;
 }
 
-export interface ProfileQueueOptions {
+interface ProfileQueueOptions {
   nats: NatsConnection;
   shards: number;
   clock: Clock;

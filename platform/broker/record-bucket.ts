@@ -9,7 +9,7 @@ export interface VersionedRecord {
 }
 
 /** Narrows parsed JSON to a record; undefined where it is not one that this code can read. */
-export type RecordReader<T> = (value: unknown) => T | undefined;
+type RecordReader<T> = (value: unknown) => T | undefined;
 
 export type ReadResult<T> =
   | { kind: 'found'; record: T; revision: number }

@@ -23,7 +23,7 @@ import {
   writerConfig,
 } from './streams.ts';
 
-export interface TopologyOptions {
+interface TopologyOptions {
   /** Bytes that all events streams together may hold. */
   eventsMaxBytes: number;
   shards: number;
@@ -31,7 +31,7 @@ export interface TopologyOptions {
   replicas?: number;
 }
 
-export interface Topology {
+interface Topology {
   /** A random id, made at the first start: a different one means that the broker's data has been exchanged. */
   instanceId: string;
   /** The limit in force for each events stream: above `eventsMaxBytes` where lowering it could drop stored messages. */

@@ -20,7 +20,7 @@ import {
   type WriteResult,
 } from './record-bucket.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   log: Log;
   /** The time between two questions to the broker (1 s): a change that the watch missed shows after it and 250 ms. */
   confirmEveryMs?: number;

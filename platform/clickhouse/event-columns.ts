@@ -2,7 +2,7 @@
 // is in the map of its type. pipeline writes by this list, query reads by it; it knows neither Arrow nor SQL.
 
 /** An auto property that has its own column. */
-export interface AutoColumn {
+interface AutoColumn {
   readonly column: string;
   readonly property: string;
   /** The column is LowCardinality(String), else String. */
@@ -37,9 +37,6 @@ export const autoColumns = [
   { column: 'utm_term', property: '$utmTerm', lowCardinality: true },
   { column: 'utm_content', property: '$utmContent', lowCardinality: true },
 ] as const satisfies readonly AutoColumn[];
-
-/** The name of an auto property that has a column. */
-export type AutoColumnProperty = (typeof autoColumns)[number]['property'];
 
 /** The name of an auto property to the column of its non-empty strings. */
 export const columnOfProperty: ReadonlyMap<string, AutoColumn> = new Map(

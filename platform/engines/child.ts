@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Log } from '../log.ts';
 
-export interface ChildOptions {
+interface ChildOptions {
   name: string;
   command: string;
   args: readonly string[];

@@ -41,7 +41,7 @@ function isSameProcess(pid: number, started: string): boolean {
 }
 
 /** A text that differs between two processes that had the same id; undefined where no process has it. */
-export function startTime(pid: number): string | undefined {
+function startTime(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {
       // Field 22 (see proc(5)), counted from behind the command's name, which may hold spaces.

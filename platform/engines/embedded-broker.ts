@@ -9,7 +9,7 @@ import { embeddedBrokerPayloadBytes } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
 
-export interface EmbeddedBroker extends SupervisedChild {
+interface EmbeddedBroker extends SupervisedChild {
   url: string;
 }
 

@@ -1,8 +1,8 @@
 // Decides which mail goes next: one queue for the instance's mail server and one for each organization's, so that a
 // slow or dead server holds up only the mails of its owner. Sending a mail, and trying again, is outbox.ts.
 
-export interface MailLanes<T> {
-  /** Without `organizationId` the mail is the instance's own. False where its queue, or all of them together, is full. */
+interface MailLanes<T> {
+  /** Without `organizationId` the mail is the instance's own. False where its queue, or all of them, are full. */
   add(organizationId: string | undefined, mail: T): boolean;
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;

@@ -7,7 +7,7 @@ import { createMailLanes } from './lanes.ts';
 import type { Mail, MailSender } from './mail.ts';
 import type { SenderOrigin, SendMail } from './send.ts';
 
-export interface OutgoingMail {
+interface OutgoingMail {
   /** A word for the log. */
   about: string;
   sender: MailSender;

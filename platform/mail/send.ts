@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Mail, MailOutcome, MailSender } from './mail.ts';
 
-export interface SendOptions {
+interface SendOptions {
   clock: Clock;
   log: Log;
   /** Networks that organizations' mail servers may be in besides the public internet. */

@@ -9,7 +9,7 @@ import type { MailOutcome, MailTransport } from './mail.ts';
 
 type SmtpTransport = MailTransport & { kind: 'smtp' };
 
-export interface SmtpOptions {
+interface SmtpOptions {
   extraCertificates: string | undefined;
   /** Where given, only servers in the public internet or in these networks are connected to. */
   vetAgainst: BlockList | undefined;

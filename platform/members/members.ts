@@ -5,7 +5,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../log.ts';
 import { type Answers, ProcessLink } from './process-link.ts';
 
-export interface MembersOptions {
+interface MembersOptions {
   count: number;
   /** The script of each member, its arguments, and the additions to our environment. */
   script: string;
@@ -16,7 +16,7 @@ export interface MembersOptions {
   log: Log;
 }
 
-export interface Members {
+interface Members {
   /** The answers of the members that answer, each with the member's place, from 1. */
   ask(question: string): Promise<{ place: number; answer: unknown }[]>;
   /** Sends SIGTERM to all members, and SIGKILL after `graceMs` to those still running. */

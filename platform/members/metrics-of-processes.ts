@@ -4,7 +4,7 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 
 /** One process's metrics, as prom-client's getMetricsAsJSON gives them. */
-export interface ProcessMetrics {
+interface ProcessMetrics {
   process: string;
   metrics: unknown;
 }

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A child as its parent sees it, or `process` as the child does. */
-export interface Channel {
+interface Channel {
   send?(message: object, sent: (error: Error | null) => void): boolean;
   on(event: 'message', listener: (message: unknown) => void): unknown;
 }

@@ -11,7 +11,7 @@ export interface Scope {
 }
 
 /** What one statement did, as far as the engine tells. */
-export interface Outcome {
+interface Outcome {
   bytes: Uint8Array;
   rowsRead: number;
   bytesRead: number;

@@ -10,7 +10,7 @@ import { ResultPipe } from './result-pipe.ts';
 import type { Statement } from './statement/statement.ts';
 import { clearDirectory, withUpload } from './upload.ts';
 
-export interface ResultSink {
+interface ResultSink {
   /** Resolves when there is room for more, and at once when `cancelled` is aborted. */
   write(chunk: Buffer, cancelled: AbortSignal): Promise<void>;
   end(): void;
@@ -18,7 +18,7 @@ export interface ResultSink {
   fail(error: EngineError): boolean;
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   path: string;
   readers: number;
   writers: number;
