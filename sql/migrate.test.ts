@@ -47,7 +47,7 @@ const everyMigration = readdirSync(join(import.meta.dirname, 'migrations'))
   .map((name) => ({ name }));
 
 describe('migrate', () => {
-  it('lets a statement take as long as it does', async () => {
+  it('puts no time limit on a statement', async () => {
     const text = "SELECT throwIf(getSetting('max_execution_time') > 0)";
     await migrate(clientOf('unhurried'), log, migrations({ '0001_slow.sql': text }));
   });
@@ -66,7 +66,7 @@ describe('migrate', () => {
     expect(await rows(client, applied)).toEqual(everyMigration);
   });
 
-  it('applies files in the order of their names, and later ones later', async () => {
+  it('applies files in the order of their names, and only new ones at the next call', async () => {
     const client = clientOf('ordered');
     const first = {
       '0002_rows.sql': "INSERT INTO t VALUES ('a;b'), ('c -- d');",
@@ -95,7 +95,7 @@ describe('migrate', () => {
     await expect(changed).rejects.toThrow('sql/migrations/0001_a.sql was changed');
   });
 
-  it('refuses a database that is ahead of it', async () => {
+  it('refuses a database with migrations that it does not know', async () => {
     const client = clientOf('ahead');
     const both = { '0001_a.sql': 'SELECT 1', '0002_b.sql': 'SELECT 1' };
     await migrate(client, log, migrations(both));
@@ -103,7 +103,7 @@ describe('migrate', () => {
     await expect(behind).rejects.toThrow('0002_b.sql');
   });
 
-  it('goes on where it was stopped in the middle of a file', async () => {
+  it('repeats a file in which it was stopped', async () => {
     const client = clientOf('stopped');
     const table = 'CREATE TABLE IF NOT EXISTS t (n UInt64) ENGINE = MergeTree ORDER BY n;';
     const broken = migrations({ '0001_t.sql': `${table} SELECT throwIf(1)` });
@@ -113,7 +113,7 @@ describe('migrate', () => {
     expect(await rows(client, applied)).toEqual([{ name: '0001_t.sql' }]);
   });
 
-  it('may be done by several processes at once', async () => {
+  it('works in several processes at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => migrate(clientOf('crowd'), log)));
     const client = clientOf('crowd');
     await migrate(client, log);
@@ -122,7 +122,7 @@ describe('migrate', () => {
   });
 });
 
-it('a server that is too old is refused by name', () => {
+it('refuses a server that is too old, with its version', () => {
   for (const version of ['26.4.1.1', '26.7.2.1', '27.1.1.1']) {
     expect(() => refuseOldServer(version)).not.toThrow();
   }
@@ -132,12 +132,12 @@ it('a server that is too old is refused by name', () => {
 });
 
 describe('splitStatements', () => {
-  it('ends statements at semicolons that are no text, and drops what has no words', () => {
+  it('ends statements at semicolons outside texts and comments, and drops empty ones', () => {
     const text = "-- head;\nSELECT ';', `;`;\n/* ; */\n;SELECT 2\n-- tail;\n";
     expect(splitStatements(text)).toEqual(["-- head;\nSELECT ';', `;`", 'SELECT 2\n-- tail;']);
   });
 
-  it('draws a number for each {random}', () => {
+  it('draws a new number for each {random}', () => {
     const [statement = ''] = splitStatements('SELECT {random}, {random}');
     const [, first, second] = /^SELECT (\d+), (\d+)$/.exec(statement) ?? [];
     expect(first).toBeDefined();

@@ -1,5 +1,6 @@
-// Brings a database to the schema of this version: the files of sql/migrations in order, each recorded with its
-// checksum. Statements say IF NOT EXISTS: a crash in the middle, or two processes at once, end in the same schema.
+// Brings a database to the schema of this version: applies the files of sql/migrations in order and records each with
+// its checksum. Statements say IF NOT EXISTS, so a crash in the middle, or two processes at once, end in the same
+// schema.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,9 +21,9 @@ interface Migration {
 }
 
 /**
- * Applies what is not applied yet; does nothing the second time. Creates the client's database where it is missing.
- * Throws where a file was changed after it was applied, where the database is ahead of this version, and where the
- * server is older than 26.4. `clickhouse` must wait for a statement that fills a table anew.
+ * Applies the files that are not applied yet. Creates the client's database where it is missing. Throws where a file
+ * was changed after it was applied, where the database is ahead of this version, and where the server is older than
+ * 26.4. The timeout of `clickhouse` must be long enough for a statement that fills a table anew.
  */
 export async function migrate(
   clickhouse: DatabaseClient,
@@ -83,7 +84,7 @@ async function readVersion(clickhouse: DatabaseClient): Promise<string> {
   return data[0]?.version ?? '';
 }
 
-/** Throws where `version`, such as 26.7.2.1, is older than what inserts need. */
+/** Throws where `version`, for example 26.7.2.1, is too old for our inserts. */
 export function refuseOldServer(version: string): void {
   const [major = 0, minor = 0] = version.split('.', 2).map(Number);
   const { major: wantedMajor, minor: wantedMinor } = oldestServer;
@@ -119,7 +120,7 @@ async function record(clickhouse: DatabaseClient, { name, checksum }: Migration)
   });
 }
 
-/** The statements of a file; each `{random}` becomes an unsigned 64-bit number of its own, in decimal. */
+/** The statements of a file; each `{random}` becomes a different unsigned 64-bit number, in decimal. */
 export function splitStatements(text: string): string[] {
   const statements: string[] = [];
   let start = 0;

@@ -1,5 +1,5 @@
-// The migration that puts what identity calls say of a profile beside what its events add up to, on a database that has
-// both: interrupted after each of its statements, with changes before it is finished.
+// The migration that puts a profile's identity record beside the sums of its events, on a database that has both: it is
+// interrupted after each of its statements, and profiles change before it is finished.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readRecord, recordSql } from '../query/profiles/profile-message.ts';
@@ -20,7 +20,7 @@ async function rows(query: string): Promise<unknown[][]> {
   return result.json<unknown[]>();
 }
 
-/** Of each id: where it has a record its traits and whether it is deleted; its events, and the years of two moments. */
+/** One line for each id: name, traits and `deleted` of its record, if any; its events; the years of two moments. */
 async function stored(): Promise<unknown[]> {
   const found = await rows(`SELECT lower(hex(profile_id)) AS id, ${recordSql('profile_id')},
       toString(sum(total_events)), toString(year(min(first_received))), toString(year(min(first_seen)))
@@ -35,7 +35,7 @@ async function stored(): Promise<unknown[]> {
   return texts.sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
 }
 
-it('has the records that are there, and those that change while it is applied', async () => {
+it('copies existing records, and records that change while it is applied', async () => {
   const { client, statements } = database;
   for (const table of ['profiles', 'profile_activity']) {
     await client.command({ query: `SYSTEM STOP MERGES ${table}` });
@@ -48,7 +48,7 @@ it('has the records that are there, and those that change while it is applied', 
   const profile = (number: number, traits: object, fields: object = {}) => {
     return { projectId, distinctId: `user ${number}`, traits: { ...traits }, ...fields };
   };
-  // The greater version is neither the greater text nor, of its bytes, the one with the greater first.
+  // The greater version has neither the greater text nor the greater first byte.
   const old = [1, 2, 3].map((number) => profile(number, { version: 255, odd: '\\"\n' }));
   await storeProfiles(client, old, '255');
   const merged = { wasClaimed: true, owner: 'user 1', root: 'user 1' };
@@ -76,6 +76,6 @@ it('has the records that are there, and those that change while it is applied', 
   const layout = `SELECT engine_full LIKE '%merge_selector_base = 3%' FROM system.tables
     WHERE database = currentDatabase() AND name = 'profile_activity'`;
   expect(await rows(layout)).toEqual([[1]]);
-  // Who has no events is in no list of those who have.
+  // A profile without events is not in profile_listing.
   expect(await rows('SELECT uniqExact(profile_id) FROM profile_listing')).toEqual([['2']]);
 });

@@ -1,5 +1,5 @@
-// The migration that lists profiles by creation, on a database that has profiles: interrupted after each of its
-// statements, with a writer that goes on meanwhile.
+// The migration that lists profiles by creation, on a database that has profiles: it is interrupted after each of its
+// statements, and a writer goes on meanwhile.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
@@ -14,9 +14,9 @@ async function rows(query: string): Promise<unknown[]> {
   return (await database.client.query({ query, format: 'JSONCompactEachRow' })).json<unknown[]>();
 }
 
-it('lists the profiles that are there, and those that change while it is applied', async () => {
+it('lists existing profiles, and profiles that change while it is applied', async () => {
   const { client, statements } = database;
-  // Ten of each kind. Every second was made anew, and has a row of before that is not merged with the newer one yet.
+  // Ten of each kind. Every second profile was made anew, and its older row is not merged with the newer one yet.
   await client.command({ query: 'SYSTEM STOP MERGES profiles' });
   for (const version of [1, 2]) {
     await client.command({
@@ -29,7 +29,7 @@ it('lists the profiles that are there, and those that change while it is applied
   }
   expect(statements.length).toBe(4);
   await database.interruptMigration();
-  // Between the view and what fills the table.
+  // Changes between the creation of the view and the statement that fills the table.
   const changed = [
     ['user 0', true, 1_000, '[]'],
     ['user 5', false, 1_999, '[toDateTime64(1005, 3)]'],

@@ -1,5 +1,5 @@
-// The migration that lists merged ids by their roots, on a database that has merges: interrupted after each of its
-// statements, with a writer that goes on meanwhile.
+// The migration that lists merged ids by their roots, on a database that has merges: it is interrupted after each of
+// its statements, and a writer goes on meanwhile.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.stop());
 
-/** Of the ids `id <number>`, who is merged into whom. */
+/** The merges among the ids `id <number>`, each as `id 2 into id 9`. */
 async function merged(): Promise<string[]> {
   const result = await database.client.query({
     query: `WITH arrayMap(n -> concat('id ', toString(n)), range(50)) AS ids,
@@ -23,11 +23,11 @@ async function merged(): Promise<string[]> {
   return (await result.json<[string]>()).map(([one]) => one);
 }
 
-it('lists the merges that are there, and those that change while it is applied', async () => {
+it('lists existing merges, and merges that change while it is applied', async () => {
   const { client, statements } = database;
   await client.command({ query: 'SYSTEM STOP MERGES profiles' });
-  // Of the first version everybody is merged into id 0. Of the second, in parts that are not merged with it: a third
-  // still is, a third was taken back, a third has another root.
+  // In the first version every id is merged into id 0. In the second, whose parts are not merged with the first: a
+  // third still is, a third was taken back, a third has another root.
   for (const version of [1, 2]) {
     await client.command({
       query: `INSERT INTO profiles (project_id, edge, distinct_id, owner, root, version)
@@ -42,7 +42,8 @@ it('lists the merges that are there, and those that change while it is applied',
   });
   expect(statements.length).toBe(4);
   await database.interruptMigration();
-  // Between the view and what fills the table: one is taken back, one moves, one is new, one comes again as it was.
+  // Changes between the creation of the view and the statement that fills the table: one merge is taken back, one
+  // moves, one is new, one is written again unchanged.
   const edge = { projectId: 'p', named: false, wasClaimed: true };
   const changed = [
     { ...edge, distinctId: 'id 3', storedRoot: 'id 0' },
@@ -55,7 +56,7 @@ it('lists the merges that are there, and those that change while it is applied',
   const expected = ['id 2 into id 9', 'id 30 into id 0', 'id 5 into id 20'];
   expected.push('id 6 into id 0', 'id 8 into id 9');
   expect(await merged()).toEqual(expected);
-  // What the migration has put there goes as well, and does not come back with it.
+  // Rows that the migration has written can move too, and do not return when it is applied again.
   const moved = { ...edge, distinctId: 'id 6', storedRoot: 'id 0', root: 'id 20' };
   const back = { ...edge, distinctId: 'id 2', storedRoot: 'id 9' };
   await storeProfiles(client, [moved, back], '4');

@@ -1,5 +1,5 @@
-// A crash between a table and what its views feed, without the crash: a view that is away while an insert lands. The
-// same insert under the same token must complete what is missing, and nothing else.
+// Stands for a crash between a table and the tables that its views feed: a view is dropped while an insert lands. The
+// same insert under the same token must add the missing rows, and nothing else.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ async function insert(lines: string, token: string): Promise<void> {
 }
 
 it.each([['profile_activity_view'], ['profile_listing_view']])(
-  'an insert completes what it left out while %s was away',
+  'a repeated insert adds the rows that are missing because %s was dropped',
   async (view) => {
     const [definition] = await values(`SHOW CREATE TABLE ${view}`);
     const lines = Array.from({ length: 20 }, (_, index) =>
@@ -70,7 +70,7 @@ it.each([['profile_activity_view'], ['profile_listing_view']])(
   },
 );
 
-it('what identity calls put beside it does not push an insert out of what profile_activity remembers', async () => {
+it('identity records take no place in the deduplication window of profile_activity', async () => {
   const remember = (inserts: number) =>
     client.command({
       query: `ALTER TABLE profile_activity MODIFY SETTING non_replicated_deduplication_window = ${inserts}`,

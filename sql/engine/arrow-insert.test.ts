@@ -138,7 +138,7 @@ async function counted(projectId: string): Promise<{ events: number; activity: n
 }
 
 describe('an Arrow insert', () => {
-  it('lands once, in the table and in its view, however often it is sent', async () => {
+  it('is stored once in the table and in its view, however often it is sent', async () => {
     const arrow = arrowOf('once', simpleRows(1_000));
     await insertArrow(client, 'events', arrow, 'once-1');
     await insertArrow(client, 'events', arrow, 'once-1');
@@ -147,7 +147,7 @@ describe('an Arrow insert', () => {
     expect(await counted('once')).toEqual({ events: 1_010, activity: 1_010 });
   });
 
-  it('lands once where it is sent eight times at the same moment', async () => {
+  it('is stored once where it is sent eight times at the same moment', async () => {
     for (let round = 0; round < 5; round++) {
       const arrow = arrowOf(`race-${round}`, simpleRows(5_000));
       const send = (): Promise<void> => insertArrow(client, 'events', arrow, `race-${round}`);
@@ -156,7 +156,7 @@ describe('an Arrow insert', () => {
     }
   });
 
-  it('is known by its token after a restart', async () => {
+  it('is recognised by its token after a restart', async () => {
     const arrow = arrowOf('restarted', simpleRows(100));
     await insertArrow(client, 'events', arrow, 'restarted');
     await engine.restart();
@@ -212,7 +212,7 @@ describe('an Arrow insert', () => {
     });
   });
 
-  it('may name the columns it brings', async () => {
+  it('may name its columns', async () => {
     const arrow = tableToIPC(
       new Table({
         project_id: vectorFromArray(['named'], new Utf8()),

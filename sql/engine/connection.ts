@@ -1,5 +1,5 @@
-// One chDB connection: runs one statement at a time with exactly the settings and the database its request names. chDB
-// keeps what SET and USE change, so this keeps account of both and changes only what differs.
+// One chDB connection: runs one statement at a time with exactly the settings and the database that its request names.
+// chDB keeps the effect of SET and USE, so this class remembers both and changes only the differences.
 
 import { Session } from 'chdb';
 import { toEngineError } from './errors.ts';
@@ -10,7 +10,7 @@ export interface Scope {
   database: string;
 }
 
-/** What one statement did, as far as the engine tells. */
+/** The engine's own report on one statement. */
 interface Outcome {
   bytes: Uint8Array;
   rowsRead: number;
@@ -25,14 +25,14 @@ export class Connection {
   #settings = new Map<string, string>();
   #database = 'default';
 
-  /** `name` is how KILL QUERY finds the connection's statement; unique in the process, without quotes. */
+  /** KILL QUERY finds the connection's statement by `name`: unique in the process, without quotes. */
   constructor(path: string, name: string, connectionArgs: readonly string[]) {
     this.#path = path;
     this.#name = name;
     this.#session = new Session(path, { connectionArgs });
   }
 
-  /** Runs one statement off the event loop. Throws EngineError. `format` is for a result that names none. */
+  /** Runs one statement off the event loop. Throws EngineError. `format` serves a statement that names none. */
   async run(sql: string, scope: Scope, format: string): Promise<Outcome> {
     await this.#enter(scope);
     try {
@@ -62,7 +62,7 @@ export class Connection {
     this.#session.close();
   }
 
-  // chDB keeps a statement that failed, its memory and its line in system.processes, until the connection's next one.
+  // chDB keeps a failed statement, with its memory and its line in system.processes, until the connection's next one.
   async #forget(): Promise<void> {
     await this.#session.queryAsync('SELECT 1').catch(() => {});
   }
@@ -90,7 +90,7 @@ export class Connection {
     }
   }
 
-  // A SET that failed may have changed something: a new connection knows nothing.
+  // A failed SET may have changed some settings; a new connection has none.
   #reopen(): void {
     this.#session.close();
     this.#session = new Session(this.#path);

@@ -1,5 +1,5 @@
-// A fixed number of connections and a bounded queue of those who wait for one. A full queue refuses at once, with the
-// code a ClickHouse server uses for too many simultaneous queries.
+// Lends a fixed number of connections, with a bounded queue of waiting statements. A full queue refuses at once, with
+// the code that a ClickHouse server uses for too many simultaneous queries.
 
 import type { Connection } from './connection.ts';
 import { EngineError, tooMany } from './errors.ts';
@@ -20,8 +20,8 @@ export class Connections {
   }
 
   /**
-   * Runs `use` with a connection of its own, first come first served. Throws EngineError 202 where `maxWaiting` already
-   * wait, and 394 where `signal` is aborted before there is a connection.
+   * Runs `use` with a connection that nothing else uses, first come first served. Throws EngineError 202 where
+   * `maxWaiting` statements wait already, and 394 where `signal` is aborted before a connection is free.
    */
   async with<T>(signal: AbortSignal, use: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = this.#free.pop() ?? (await this.#wait(signal));

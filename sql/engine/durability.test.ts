@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const settings = 'SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1';
 
-/** A table and a view that counts it. `viewSeconds` is how long the view holds each insert up. */
+/** Makes a table and a view that counts its rows. The view delays each insert by `viewSeconds`. */
 async function createTables(viewSeconds: number): Promise<void> {
   const hold = viewSeconds === 0 ? '' : `WHERE sleep(${viewSeconds}) = 0`;
   for (const query of [
@@ -61,7 +61,7 @@ async function counted(): Promise<{ rows: number; total: number }> {
 const isWritten = async (rows: number): Promise<boolean> => (await counted()).rows === rows;
 
 describe('kill -9', () => {
-  it('between a table and its view: the same insert again completes both', async () => {
+  it('between a table and its view: the repeated insert completes both', async () => {
     await createTables(2);
     const sent = insertArrow(client, 'numbers', arrowOf(1_000), 'a').catch(() => 'cut off');
     await vi.waitUntil(() => isWritten(1_000), { timeout: 20_000, interval: 20 });
@@ -73,7 +73,7 @@ describe('kill -9', () => {
     expect(await counted()).toEqual({ rows: 1_000, total: 1_000 });
   });
 
-  it('at any moment loses nothing acknowledged, and doubles nothing that is sent again', async () => {
+  it('at any moment loses no acknowledged insert, and doubles no repeated one', async () => {
     await createTables(0);
     const arrow = arrowOf(20_000);
     let acknowledged = 0;
@@ -85,7 +85,7 @@ describe('kill -9', () => {
         unanswered.delete(token);
       };
       const all = Promise.allSettled(tokens.map(insert));
-      // Some are in the table, some on their way: how many differs from round to round.
+      // Some inserts are in the table, some on their way; the share differs from round to round.
       await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { timeout: 30_000, interval: 1 });
       await engine.kill9();
       await all;
@@ -112,7 +112,7 @@ describe('kill -9', () => {
 });
 
 describe('the end', () => {
-  it('on SIGTERM comes after the inserts that run, and ends reads', async () => {
+  it('on SIGTERM comes after the running inserts, and cuts reads short', async () => {
     await createTables(2);
     const sent = insertArrow(client, 'numbers', arrowOf(1_000), 'a');
     const read = client
@@ -137,7 +137,7 @@ describe('the end', () => {
     await engine.restart();
   });
 
-  it('comes by itself when the parent is gone', async () => {
+  it('comes by itself once the parent is gone', async () => {
     await engine.stop();
     const child = spawn(process.execPath, [compiledEngine(), '--path', dir], { stdio: 'pipe' });
     await once(createInterface({ input: child.stdout }), 'line');

@@ -1,12 +1,12 @@
-// What bounds the engine's memory and threads, as the arguments chDB takes when it opens a data directory. Its own
-// defaults are for a machine that it has to itself: nine tenths of all memory, caches of gigabytes, all cores for each
-// statement.
+// The bounds of the engine's memory and threads, as the arguments with which chDB opens a data directory. Its defaults
+// are for a machine of its own: nine tenths of all memory, caches of gigabytes, all cores for each statement. Settings
+// of a single request are in request.ts.
 
 const MiB = 1_048_576;
 
 /**
- * `memoryMiB` is what the engine may allocate in all; a statement beyond its half fails with code 241, and large
- * aggregations and sorts go to disk long before. The library and Node take about 250 MiB of their own.
+ * `memoryMiB` bounds all allocations of the engine. A statement beyond half of it fails with code 241; large
+ * aggregations and sorts go to disk long before. The library and Node take about 250 MiB besides.
  */
 export function engineArguments(memoryMiB: number): string[] {
   const share = (part: number): number => Math.floor((memoryMiB * MiB) / part);
@@ -20,10 +20,11 @@ export function engineArguments(memoryMiB: number): string[] {
     index_mark_cache_size: share(64),
     query_condition_cache_size: share(64),
     compiled_expression_cache_size: share(64),
-    // One, unless a statement asks for more: with less than 1 GiB free for each, ClickHouse would not let it.
+    // One thread, unless a statement asks for more. By default ClickHouse refuses more with less than 1 GiB free for
+    // each.
     max_threads: 1,
     max_threads_min_free_memory_per_thread: 0,
-    // Three merges take turns in two threads. By default four do, each of which may hold a fourth of the memory.
+    // Three merges take turns in two threads. By default four do, and each may hold a quarter of the memory.
     background_pool_size: 2,
     background_merges_mutations_concurrency_ratio: 1.5,
   };

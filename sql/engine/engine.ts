@@ -1,5 +1,5 @@
-// chDB on one data directory, as a few connections for reading and a few for writing. Reads can be cancelled; inserts
-// are always finished. What it never does is keep a result or an insert's data in memory.
+// chDB on one data directory, with a few connections for reads and a few for writes. Reads can be cancelled; inserts
+// are always finished. It never keeps a whole result or an insert's data in memory.
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +14,7 @@ interface ResultSink {
   /** Resolves when there is room for more, and at once when `cancelled` is aborted. */
   write(chunk: Buffer, cancelled: AbortSignal): Promise<void>;
   end(): void;
-  /** Returns false where nothing was sent yet, and the error is still to be answered. */
+  /** Ends a result that has begun. Returns false where nothing was sent yet: then the error is still to be answered. */
   fail(error: EngineError): boolean;
 }
 
@@ -22,14 +22,14 @@ interface EngineOptions {
   path: string;
   readers: number;
   writers: number;
-  /** Statements that may wait for a connection, of each kind. */
+  /** The statements of each kind, read and write, that may wait for a connection. */
   maxWaiting: number;
-  /** Arguments of the engine's own, as clickhouse-local takes them. */
+  /** The engine's own arguments, in the form of clickhouse-local. */
   engineArguments: readonly string[];
 }
 
 const killEveryMs = 50;
-// For statements whose result is not taken from the call: Null here would silence even their files.
+// The format of statements whose result is not taken from the call. Null would silence even the files they write.
 const ownFormat = 'TabSeparated';
 const emptyScope: Scope = { settings: new Map(), database: 'default' };
 
@@ -48,11 +48,11 @@ export class Engine {
   #uploads = 0;
   #stopping = false;
 
-  /** Opens the data directory; resolves when statements can be run. Throws where another process has it. */
+  /** Opens the data directory; resolves when statements can run. Throws where another process has it open. */
   static async open(options: EngineOptions): Promise<Engine> {
     const open = (name: string): Connection =>
       new Connection(options.path, name, options.engineArguments);
-    // This takes the directory's lock: nothing in it may be touched before.
+    // This takes the directory's lock: no file in it may be touched before.
     const control = open('control');
     const directory = join(options.path, 'requests');
     clearDirectory(directory);
@@ -83,8 +83,8 @@ export class Engine {
   }
 
   /**
-   * Writes `data` as the statement says; resolves when it is in the table. Where `gone` is aborted before it began, it
-   * does not happen. Throws EngineError.
+   * Inserts `data` with the statement; resolves when it is in the table. Where `gone` is aborted before the statement
+   * has begun, nothing is inserted. Throws EngineError.
    */
   async insert(
     statement: Statement & { kind: 'insert' },
@@ -108,7 +108,7 @@ export class Engine {
     }
   }
 
-  /** Runs a statement that changes something and returns what it prints. Throws EngineError. */
+  /** Runs a statement that changes something, and returns its output. Throws EngineError. */
   async command(sql: string, scope: Scope, format: string, gone: AbortSignal): Promise<Uint8Array> {
     return this.#counted(() =>
       this.#writers.with(
@@ -180,8 +180,8 @@ export class Engine {
     return failure;
   }
 
-  // The statement may not be known to the engine yet: again until it has ended. The connection has no other statement
-  // before `settled`, so this never ends a stranger's.
+  // The engine may not know the statement yet, so this tries until it has ended. The connection has no other statement
+  // before `settled`, so the wrong one is never ended.
   async #killUntil(connection: Connection, settled: () => boolean): Promise<void> {
     for (; !settled(); await delay(killEveryMs)) this.#control.kill(connection.name);
   }

@@ -1,5 +1,5 @@
-// What went wrong in the shape ClickHouse gives it: a code, a name and the line the client reads them from. Nothing is
-// decided here about retrying; that is the caller's business.
+// Errors in ClickHouse's own form: a code, a name, and the line from which the client reads both. Whether to retry is
+// decided by the client.
 
 export class EngineError extends Error {
   readonly code: number;
@@ -13,7 +13,7 @@ export class EngineError extends Error {
   }
 }
 
-/** The refusal of a server that has enough to do; `running` is how much. */
+/** The error of a busy engine; `running` is its number of running or waiting statements. */
 export function tooMany(running: number): EngineError {
   const message = `Too many simultaneous queries: ${running} are running or waiting`;
   return new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', message);
@@ -21,7 +21,7 @@ export function tooMany(running: number): EngineError {
 
 const exceptionText = /Code: (\d+)\. DB::(?:\w+)?Exception: (.*?)\s*\(([A-Z][A-Z0-9_]+)\)\s*$/s;
 
-/** An error of the engine's as an EngineError; anything else keeps its text under UNKNOWN_EXCEPTION. */
+/** Reads chDB's error into an EngineError; any other error keeps its text under UNKNOWN_EXCEPTION. */
 export function toEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -30,7 +30,7 @@ export function toEngineError(error: unknown): EngineError {
   return new EngineError(Number(code), name, message.replace(/\.\s*\.$/, '.'));
 }
 
-/** The line a ClickHouse server answers with. */
+/** The line with which a ClickHouse server answers. */
 export function exceptionLine(error: EngineError, version: string): string {
   return `Code: ${error.code}. DB::Exception: ${error.message} (${error.codeName}) (version ${version})\n`;
 }
@@ -38,7 +38,7 @@ export function exceptionLine(error: EngineError, version: string): string {
 const notFound = new Set([46, 47, 60, 81, 115, 456]);
 const badRequest = new Set([26, 27, 36, 38, 41, 43, 53, 57, 62, 70, 72, 117, 386]);
 
-/** HTTP status for an error code, near enough to the server's table; the client reads only that it is not 2xx. */
+/** The HTTP status of an error code, close to the server's table; the client only checks that it is not 2xx. */
 export function statusFor(error: EngineError): number {
   if (notFound.has(error.code)) return 404;
   if (badRequest.has(error.code)) return 400;

@@ -1,7 +1,8 @@
-// The embedded ClickHouse as a process: `--path DIR --port N [--host 127.0.0.1] [--threads N] [--memory-mib N]`. Prints
-// `listening <port>` when ready; ends, its inserts finished, on SIGTERM, SIGINT or when its standard input closes,
-// which is its parent's death. Each statement takes a thread of libuv's pool while it runs: --threads is that pool's
-// size, which only the environment can set (UV_THREADPOOL_SIZE, 4 by default), so whoever sets one sets the other.
+// The embedded ClickHouse as a process: `--path DIR --port N [--host 127.0.0.1] [--threads N] [--memory-mib N]`.
+// Prints `listening <port>` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard
+// input closes because its parent died. Each running statement takes a thread of libuv's pool: --threads is the size
+// of that pool, which only the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same
+// number.
 
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 if (values.path === undefined) fail('--path DIR is needed');
 mkdirSync(values.path, { recursive: true, mode: 0o700 });
 
-// More than two inserts at once only get into each other's way: merges take what is left of the machine.
+// More than two inserts at once only slow each other down: merges take the rest of the machine.
 const writers = 2;
 const engine = await Engine.open({
   path: values.path,

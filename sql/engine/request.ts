@@ -1,5 +1,5 @@
-// The parts of ClickHouse's HTTP request that we serve: the URL's parameters as settings, bound values and options, and
-// the body, decompressed and bounded. What needs a session or is not a setting is refused or ignored here by name.
+// Reads the supported parts of ClickHouse's HTTP request: the URL's parameters as settings, bound values and options,
+// and the body, decompressed and bounded. Parameters that need a session are refused here by name, others are ignored.
 
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
@@ -15,16 +15,16 @@ export interface EngineRequest {
   parameters: ReadonlyMap<string, string>;
   defaultFormat: string;
   compressResponse: boolean;
-  /** What a statement's text may have, its parameters apart. */
+  /** The longest text of a statement, without its parameters. */
   maxQueryCharacters: number;
 }
 
 /** A server's default of max_query_size. */
 const defaultMaxQueryCharacters = 262_144;
-/** Statements longer than this are refused; data that is inserted does not count. */
+/** Longer statements are refused; inserted data does not count. */
 const maxStatementBytes = 16 * 1_048_576;
 
-// Settings of the HTTP layer, users, and what the connection uses itself.
+// Settings of the HTTP layer and of users, and log_comment, which the connection uses itself.
 const ignored = new Set(
   (
     'wait_end_of_query buffer_size user password quota_key role stacktrace log_comment ' +
@@ -32,28 +32,28 @@ const ignored = new Set(
   ).split(' '),
 );
 
-/** What holds unless the request says otherwise. */
+/** The settings of every statement, unless the request sets others. */
 const ownSettings: ReadonlyMap<string, string> = new Map([
-  // An insert is answered when its part is there.
+  // An insert is answered once its part is on disk.
   ['async_insert', '0'],
   ['deduplicate_blocks_in_dependent_materialized_views', '1'],
-  // chDB's own ideas: `1` is no statement, and functions that look into the process are off.
+  // chDB differs from a server here: `1` is no statement, and functions that look into the process are off.
   ['implicit_select', '0'],
   ['allow_introspection_functions', '0'],
-  // Parameters are part of the text here, and no part of it in a server. server.ts bounds the rest.
+  // Parameters are part of the text here, but not in a server. server.ts bounds the text without them.
   ['max_query_size', String(64 * 1_048_576)],
-  // A dozen blocks on their way at once would be the memory of wide rows a dozen times.
+  // A dozen blocks formatted at once would hold wide rows in memory a dozen times.
   ['output_format_parallel_formatting', '0'],
-  // Seconds. The last resort where ending a statement whose client is gone did not work.
+  // In seconds: the last resort for a statement whose client is gone and that KILL QUERY has not ended.
   ['max_execution_time', '300'],
 ]);
 
-/** Reads a request's URL and headers; `newId` names one without an id. Throws EngineError for what is not served. */
+/** Reads a request's URL and headers; `newId` names a request without an id. Throws EngineError for refused parts. */
 export function readRequest(request: IncomingMessage, newId: () => string): EngineRequest {
   const url = new URL(request.url ?? '/', 'http://engine');
   const settings = new Map(ownSettings);
   const parameters = new Map<string, string>();
-  // As in a server, the header goes before the URL.
+  // Like in a server, the header wins over the URL.
   const header = request.headers['x-clickhouse-database'];
   const namedByHeader = typeof header === 'string';
   const read: EngineRequest = {
@@ -97,7 +97,7 @@ function refuse(what: string): never {
   throw new EngineError(48, 'NOT_IMPLEMENTED', `The embedded engine has not ${what}`);
 }
 
-/** The request's body as the client meant it. Throws EngineError for an encoding other than gzip. */
+/** The request's body, decompressed. Throws EngineError for an encoding other than gzip. */
 export function bodyOf(request: IncomingMessage): AsyncIterable<Buffer> {
   if (/^multipart\//.test(request.headers['content-type'] ?? '')) refuse('multipart bodies');
   const encoding = request.headers['content-encoding'] ?? 'identity';
@@ -109,8 +109,9 @@ export function bodyOf(request: IncomingMessage): AsyncIterable<Buffer> {
 }
 
 /**
- * The same, for data of which each chunk is done with when the next is asked for. A body that is not packed comes as
- * copies, each in memory of its own: used again at once, it is in the caches, which saves a fifth of an upload's CPU.
+ * The body as inserted data: each chunk is valid until the next is asked for. The chunks of an uncompressed body are
+ * copies, each with its own memory: freed at once, that memory is used again while it is in the CPU's caches, which
+ * saves a fifth of an upload's CPU.
  */
 export async function* dataOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   const body = bodyOf(request);
@@ -120,7 +121,7 @@ export async function* dataOf(request: IncomingMessage): AsyncGenerator<Buffer> 
   }
 }
 
-/** Reads a body that is a statement. Throws EngineError beyond 16 MiB and for text that is none. */
+/** Reads a body that is a statement. Throws EngineError beyond 16 MiB and for text with a NUL. */
 export async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

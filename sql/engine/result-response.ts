@@ -1,5 +1,5 @@
-// A result on its way to the client: holds back the first bytes so that an early failure still gets a status of its
-// own, then streams, compressed where asked. A failure after that is put into the stream the way ClickHouse 25.11 does.
+// Sends a result to the client: holds back the first bytes, so that an early failure still gets its own status, then
+// streams, compressed where asked. A later failure goes into the stream in the form of ClickHouse 25.11.
 
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { createGzip, type Gzip } from 'node:zlib';
 import { type EngineError, exceptionLine } from './errors.ts';
 
 const heldBytes = 65_536;
-/** A client that takes nothing for this long is given up: its result holds a connection of the engine. */
+/** A client that takes nothing for this long is disconnected: its result holds a connection of the engine. */
 const stallMs = 60_000;
 
 export class ResultResponse {
@@ -53,13 +53,13 @@ export class ResultResponse {
     });
   }
 
-  /** The result is complete. */
+  /** Ends a complete result. */
   end(): void {
     this.#start();
     (this.#gzip ?? this.#response).end();
   }
 
-  /** The statement failed. Returns false where nothing was sent yet: then the error is the whole answer. */
+  /** Ends the result of a failed statement. Returns false where nothing was sent yet: the error is then the answer. */
   fail(error: EngineError): boolean {
     if (!this.#started) return false;
     const message = exceptionLine(error, this.#version);

@@ -47,7 +47,7 @@ describe('results', () => {
     expect(await result.text()).toBe(expected);
   });
 
-  it('come as JSON with a single head, however many blocks they have', async () => {
+  it('come as JSON with a single head, even from many blocks', async () => {
     const result = await client.query({ query: 'SELECT number AS n FROM numbers(200000)' });
     const { data, rows, meta } = await result.json<{ n: string }>();
     expect(meta).toEqual([{ name: 'n', type: 'UInt64' }]);
@@ -55,7 +55,7 @@ describe('results', () => {
     expect(data.at(-1)).toEqual({ n: '199999' });
   });
 
-  it('of statements that are no SELECT come too', async () => {
+  it('come from other statements than SELECT too', async () => {
     expect(await rows('SHOW TABLES')).toContainEqual({ name: 'events' });
     expect(await rows('DESCRIBE TABLE events')).toContainEqual(
       expect.objectContaining({ name: 'kind', type: 'LowCardinality(String)' }),
@@ -77,7 +77,7 @@ describe('results', () => {
     ]);
   });
 
-  it('stream in bounded memory, as slowly as they are read', async () => {
+  it('stream in bounded memory, at the pace of their reader', async () => {
     const before = memoryKiB(engine.pid());
     const { stream } = await client.exec({
       query: "SELECT number, repeat('x', 100) FROM numbers(30000000) FORMAT TabSeparated",
@@ -115,7 +115,7 @@ describe('compression', () => {
 });
 
 describe('settings', () => {
-  it('hold for their statement only', async () => {
+  it('apply to their statement only', async () => {
     const query = "SELECT getSetting('max_block_size') AS size";
     const [usual] = await rows(query);
     const set = { clickhouse_settings: { max_block_size: '77' } };
@@ -154,14 +154,14 @@ describe('settings', () => {
     expect((await failure(rows('SELECT 1', { session_id: 'mine' }))).code).toBe('48');
   });
 
-  it('the time a statement may take is kept', async () => {
+  it('bound the time of a statement', async () => {
     const slow = rows('SELECT sum(sipHash64(number)) FROM numbers(100000000000)', {
       clickhouse_settings: { max_execution_time: 0.2 },
     });
     expect((await failure(slow)).code).toBe('159');
   });
 
-  it('the memory a statement may take is bounded without one', async () => {
+  it('bound the memory of a statement by default', async () => {
     const greedy = rows('SELECT length(groupArray(number)) FROM numbers(1000000000)');
     expect((await failure(greedy)).code).toBe('241');
   });
@@ -170,7 +170,7 @@ describe('settings', () => {
     const metric = 'BackgroundMergesAndMutationsPoolSize';
     const query = `SELECT value FROM system.metrics WHERE metric = '${metric}'`;
     expect(await rows(query)).toEqual([{ value: '3' }]);
-    // ClickHouse lowers what may be merged once two run and fewer than this many more could.
+    // ClickHouse lowers the size of a further merge once two run and fewer than this many more could start.
     const setting = 'number_of_free_entries_in_pool_to_lower_max_size_of_merge = (\\\\d+)';
     const lowered = `SELECT extract(engine_full, '${setting}') AS value FROM system.tables WHERE database = 'millrace' AND name = 'events'`;
     expect(await rows(lowered)).toEqual([{ value: '3' }]);
@@ -237,7 +237,7 @@ describe('errors', () => {
     expect(seen).toBeGreaterThan(100_000);
   });
 
-  it('of a statement that is too long is like the server', async () => {
+  it("for a statement that is too long are the server's", async () => {
     const long = rows(`SELECT 1 -- ${'x'.repeat(300_000)}`);
     expect((await failure(long)).code).toBe('62');
     const rowsOfText = Array.from({ length: 40_000 }, (_, n) => `(${n})`).join(', ');
@@ -246,7 +246,7 @@ describe('errors', () => {
     expect(await rows('SELECT count() AS n FROM wide')).toEqual([{ n: '40000' }]);
   });
 
-  it('of a statement about files are like the server', async () => {
+  it("for a statement about files are the server's", async () => {
     const into = client.command({ query: "SELECT 1 INTO OUTFILE '/tmp/x'" });
     expect((await failure(into)).code).toBe('48');
     const from = client.command({ query: "INSERT INTO t FROM INFILE '/etc/passwd' FORMAT CSV" });
@@ -258,7 +258,7 @@ describe('errors', () => {
     'INSERT INTO kept SELECT 1',
     'WITH 1 AS n INSERT INTO kept SETTINGS input_format_allow_errors_num = 10 FORMAT CSV 1',
     'DROP TABLE kept',
-  ])('of a GET that would change something is like the server: %s', async (sql) => {
+  ])("for a GET that would change something are the server's: %s", async (sql) => {
     await client.command({ query: 'CREATE TABLE IF NOT EXISTS kept (n UInt64) ENGINE = Memory' });
     const { origin } = new URL(engine.url);
     const answer = await fetch(`${origin}/?query=${encodeURIComponent(sql)}`);
@@ -266,7 +266,7 @@ describe('errors', () => {
     expect(await rows('SELECT count() AS n FROM kept')).toEqual([{ n: '0' }]);
   });
 
-  // What the engine takes for a text or a comment must be one here.
+  // Each text or comment of the engine must be a text or comment here too.
   it.each([
     'SELECT 1 AS $x$; DROP TABLE several',
     'SELECT 1 AS a$x$; DROP TABLE several; SELECT 1 AS b$x$',
@@ -279,7 +279,7 @@ describe('errors', () => {
     'WITH 1 AS n INSERT INTO several FORMAT CSV 1\n\nDROP TABLE several',
     "INSERT INTO several SELECT n FROM input('n UInt8') FORMAT CSV 1 /*\n\nDROP TABLE several -- */",
     'INSERT INTO several VALUES (1) /* /* */ ;\nDROP TABLE several -- */ */',
-  ])('of several statements is like the server, and none of them runs: %s', async (body) => {
+  ])("for several statements are the server's, and none of them runs: %s", async (body) => {
     await client.command({
       query: 'CREATE TABLE IF NOT EXISTS several (n UInt64) ENGINE = Memory',
     });
@@ -288,7 +288,7 @@ describe('errors', () => {
     expect(await rows('SELECT count() AS n FROM several')).toEqual([{ n: '0' }]);
   });
 
-  it('a connection is as good as new after a hundred of them', async () => {
+  it('leave a connection as good as new, even a hundred of them', async () => {
     await Promise.all(Array.from({ length: 100 }, () => failure(rows('SELECT nonsense'))));
     expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }]);
   });
@@ -306,7 +306,7 @@ describe('many at once', () => {
     return Number(row?.n);
   }
 
-  it('a statement whose client hangs up ends', async () => {
+  it('statements end when their client hangs up', async () => {
     const hangUp = new AbortController();
     const gone = rows(busy, { abort_signal: hangUp.signal }).catch(() => 'gone');
     await vi.waitUntil(async () => (await running()) === 1, { timeout: 30_000 });
@@ -315,7 +315,7 @@ describe('many at once', () => {
     await vi.waitUntil(async () => (await running()) === 0, { timeout: 30_000 });
   });
 
-  it('a result whose client hangs up ends, however much of it is on its way', async () => {
+  it('results end when their client hangs up in the middle', async () => {
     const hangUp = new AbortController();
     const { stream } = await client.exec({
       query: 'SELECT sipHash64(number) FROM numbers(100000000000) FORMAT TSV',
@@ -326,9 +326,9 @@ describe('many at once', () => {
     await vi.waitUntil(async () => (await running()) === 0, { timeout: 30_000 });
   });
 
-  it('more than may wait are refused with code 202, and the rest go on', async () => {
+  it('statements beyond the queue are refused with code 202, and the others go on', async () => {
     const hangUp = new AbortController();
-    // All readers but the one that `running` asks.
+    // All readers except one, which `running` uses.
     const long = Array.from({ length: 5 }, () =>
       rows(idle, { abort_signal: hangUp.signal }).catch(() => 'gone'),
     );
@@ -362,7 +362,7 @@ describe('many at once', () => {
 });
 
 describe('inserts', () => {
-  it('take rows as JSON, from arrays and from the statement itself', async () => {
+  it('take rows as JSON, as arrays and from the statement itself', async () => {
     await client.command({
       query: 'CREATE TABLE people (id Int64, name String) ENGINE = MergeTree ORDER BY id',
     });
@@ -383,10 +383,10 @@ describe('inserts', () => {
     expect(await rows('SELECT * FROM people ORDER BY id')).toEqual([...expected, values[1]]);
   });
 
-  it('come out as they were sent, in pieces of any size, packed or not', async () => {
+  it('store the sent bytes unchanged, in pieces of any size, compressed or not', async () => {
     await client.command({ query: 'CREATE TABLE plain (n UInt64) ENGINE = Memory' });
     await client.command({ query: 'CREATE TABLE packed AS plain' });
-    // Random numbers: a byte that is read after its memory was given away changes one.
+    // Random numbers: a byte that is read after its memory was freed changes one.
     const numbers = new BigUint64Array(randomBytes(4_194_304).buffer);
     const bytes = Buffer.from(numbers.buffer);
     const { origin } = new URL(engine.url);
@@ -414,7 +414,7 @@ describe('inserts', () => {
     }
   });
 
-  it('of data that cannot be read fail with a code and leave no file', async () => {
+  it('of unreadable data fail with a code and leave no file', async () => {
     const { code } = await failure(
       client.insert({
         table: 'people',

@@ -1,5 +1,5 @@
 // ClickHouse's HTTP interface, as far as @clickhouse/client needs it, over an engine in this process. It knows HTTP and
-// the order of steps of a request; statements, connections and results have files of their own.
+// the steps of a request; statements, connections and results are in other files.
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -10,10 +10,10 @@ import { ResultResponse } from './result-response.ts';
 import { bindParameters } from './statement/parameters.ts';
 import { readStatement, type Statement } from './statement/statement.ts';
 
-// As many parameters as a ClickHouse server takes in a URL.
+// The bytes of parameters that a ClickHouse server takes in a URL.
 const maxHeaderBytes = 1_048_576;
 const maxSockets = 512;
-// Longer than any client keeps an idle socket: the side that sends the next request should be the one that closes.
+// Longer than any client keeps an idle socket: the side that sends the next request should be the side that closes.
 const keepAliveMs = 65_000;
 
 /** A server that is not listening yet. */
@@ -24,7 +24,7 @@ export function createEngineServer(engine: Engine): Server {
   server.on('request', (request, response) => {
     serve(engine, request, response).catch((error) => {
       answerError(engine, response, toEngineError(error));
-      // What is left of a refused body would otherwise be read as the next request.
+      // The rest of a refused body would otherwise be read as the next request.
       request.resume();
     });
   });
@@ -45,7 +45,7 @@ async function serve(
     response.writeHead(404).end('There is POST / for statements and GET /ping\n');
     return;
   }
-  // A client that goes while it is written to is no failure of ours.
+  // A client that leaves in the middle of its answer is no failure.
   response.on('error', () => {});
   const gone = new AbortController();
   response.once('close', () => {
@@ -78,7 +78,7 @@ function statementOf(
   if (request.method === 'GET' && statement.kind !== 'read') {
     throw new EngineError(164, 'READONLY', 'Cannot execute query in readonly mode: use POST');
   }
-  // Rows that are part of a statement's text do not count, as in a server.
+  // Like in a server, rows inside a statement's text do not count.
   if (statement.kind === 'read' && text.length > maxQueryCharacters) {
     throw new EngineError(62, 'SYNTAX_ERROR', `Max query size exceeded: ${maxQueryCharacters}`);
   }

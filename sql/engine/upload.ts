@@ -1,5 +1,5 @@
-// Data on its way into an insert: a file in the data directory, because chDB takes binary data from files only. It
-// lives as long as its request; files of a process that was killed are removed by the next one.
+// The file through which an insert's data reaches chDB, which takes binary data from files only. It lives in the data
+// directory as long as its request; the next process removes the files of a killed one.
 
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { EngineError } from './errors.ts';
 
 const maxUploadBytes = 512 * 1_048_576;
 
-/** Makes the directory empty; call once, before anything is uploaded. */
+/** Empties the directory; call it once, before the first upload. */
 export function clearDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
 }
 
 /**
- * Writes `data` to a new file, calls `use` with its path, and removes it whatever happens. Throws EngineError beyond
+ * Writes `data` to a new file, calls `use` with its path, and removes the file in any case. Throws EngineError beyond
  * 512 MiB. Writes are synchronous: they end in the page cache, and the thread pool may be busy with statements.
  */
 export async function withUpload<T>(

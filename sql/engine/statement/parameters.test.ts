@@ -47,14 +47,14 @@ const hostile = [
   ' ',
 ];
 
-// Any code points at all, and often those that mean something to SQL or to the way a parameter travels.
+// Any code points, and often characters that have a meaning in SQL or in a parameter's encoding.
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: fc.constantFrom(...`'"\\\`{}:;-/*$\t\n\r\0Nx2 7[](),`), maxLength: 20 }),
 );
 
 describe('text', () => {
-  it.each(hostile)('%j comes back as it went', async (text) => {
+  it.each(hostile)('%j comes back unchanged', async (text) => {
     expect(await ask('SELECT {v:String} AS v', { v: text })).toBe(text);
     expect(await ask('SELECT {v:LowCardinality(String)} AS v', { v: text })).toBe(text);
     expect(await ask('SELECT {v:Nullable(String)} AS v', { v: text })).toBe(text);
@@ -69,7 +69,7 @@ describe('text', () => {
     expect(await ask('SELECT {v:String} = {w:String} AS v', { v: text, w: `${text}'` })).toBe(0);
   });
 
-  it('whatever it is, comes back as it went', async () => {
+  it('of any kind comes back unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyText, { minLength: 1, maxLength: 20 }), async (texts) => {
         expect(await ask('SELECT {v:Array(String)} AS v', { v: texts })).toEqual(texts);
@@ -87,7 +87,7 @@ describe('text', () => {
     expect(await ask('SELECT count() AS v FROM events', {})).toBe('0');
   });
 
-  it('of two statements at once never gets from one into the other', async () => {
+  it('never leaks from one statement into another at the same time', async () => {
     const check = async (index: number): Promise<void> => {
       for (let round = 0; round < 40; round++) {
         const mine = `${index}-${round}`;
@@ -122,7 +122,7 @@ describe('other types', () => {
     expect(await ask(`SELECT {v:${type}} AS v`, { v: value })).toEqual(expected);
   });
 
-  it('stand wherever a literal may', async () => {
+  it('stand wherever a literal may stand', async () => {
     const query = `SELECT groupArray(number) AS v FROM
       (SELECT number FROM numbers({from:UInt64}) WHERE number IN {some:Array(UInt64)}
        ORDER BY number LIMIT {limit:UInt32} OFFSET {offset:UInt32})`;
@@ -164,7 +164,7 @@ describe('other types', () => {
     });
   });
 
-  it('one that is missing is refused by name', async () => {
+  it('a missing parameter is refused by name', async () => {
     await expect(ask('SELECT {nope:String} AS v', {})).rejects.toMatchObject({
       code: '456',
       message: expect.stringContaining('nope'),
@@ -172,7 +172,7 @@ describe('other types', () => {
   });
 });
 
-it('placeholders are found only where SQL would', () => {
+it('placeholders in texts, names and comments are left alone', () => {
   const bind = (sql: string): string => bindParameters(sql, new Map([['x', '1']]));
   expect(bind('SELECT \'{x:Int8}\', `{x:Int8}`, "{x:Int8}" -- {x:Int8}')).toBe(
     'SELECT \'{x:Int8}\', `{x:Int8}`, "{x:Int8}" -- {x:Int8}',

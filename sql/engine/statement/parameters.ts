@@ -1,5 +1,5 @@
 // Puts bound parameters into a statement: each {name:Type} becomes a literal of that type. The engine's own binding is
-// not used: its parameters belong to the process, so two statements at once could read each other's values.
+// not used, because its parameters belong to the process: two statements at once could read each other's values.
 
 import { EngineError } from '../errors.ts';
 import { tokenize } from './tokens.ts';
@@ -7,8 +7,8 @@ import { tokenize } from './tokens.ts';
 const placeholder = /^\{\s*(\w+)\s*:\s*(.+?)\s*\}$/s;
 
 /**
- * Replaces the placeholders of `sql` by `values`, which are as ClickHouse's HTTP interface takes them: text escaped as
- * in TabSeparated. A placeholder without a value is refused as the server does.
+ * Replaces the placeholders of `sql` by `values`, which are in the form of ClickHouse's HTTP interface: text escaped
+ * like TabSeparated. A placeholder without a value is refused with the server's error.
  */
 export function bindParameters(sql: string, values: ReadonlyMap<string, string>): string {
   if (!sql.includes('{')) return sql;
@@ -34,10 +34,10 @@ function literal(type: string, value: string): string {
   const [, wrapper, inner = ''] = wrapped.exec(type) ?? [];
   if (wrapper !== undefined) {
     if (value === nothing && /\bNullable\b/i.test(type)) return `CAST(NULL AS ${type})`;
-    // In two steps: a cast to Nullable would make NULL of what it cannot read.
+    // In two steps: a direct cast to Nullable would turn an unreadable text into NULL.
     return `CAST(${literal(inner, value)} AS ${type})`;
   }
-  // The text of a composite value has quoting of its own, which the cast reads.
+  // The text of a composite value has its own quoting, which the cast reads.
   if (/^(Array|Tuple)\b/i.test(type)) return `CAST(${quoteString(value)} AS ${type})`;
   // Text casts to an array of maps, though not to a map.
   if (/^Map\b/i.test(type)) return `CAST(${quoteString(`[${value}]`)} AS Array(${type}))[1]`;
@@ -59,7 +59,7 @@ const readableTimes: readonly [type: RegExp, texts: readonly RegExp[]][] = [
   [/^DateTime64\b/i, [unixSeconds, unixFraction, day, second, fraction]],
 ];
 
-// The cast reads more ways of writing a time than a server's binding does: those must fail here too.
+// The cast reads more forms of a time than a server's binding; the extra forms must fail here too.
 function refuseUnreadableTime(type: string, text: string): void {
   const [, texts] = readableTimes.find(([pattern]) => pattern.test(type)) ?? [];
   if (texts === undefined || texts.some((pattern) => pattern.test(text))) return;
@@ -67,7 +67,7 @@ function refuseUnreadableTime(type: string, text: string): void {
   throw new EngineError(457, 'BAD_QUERY_PARAMETER', message);
 }
 
-/** A single-quoted literal that reads back as exactly `text`, whatever it holds. */
+/** A single-quoted literal that reads back as exactly `text`, for any text. */
 export function quoteString(text: string): string {
   return quote(text, "'");
 }

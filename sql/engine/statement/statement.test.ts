@@ -85,7 +85,7 @@ describe('other statements', () => {
     },
   );
 
-  it('may end with a semicolon, and have some in texts, names and comments', () => {
+  it('may end with a semicolon, and have semicolons in texts, names and comments', () => {
     const texts = [
       "SELECT ';', `a;b`, \"a;b\", x'3b', ‘;’, “a;b”, $$;$$, $x$';$x$ /* ; /* ; */ ; */",
       'SELECT 1e3, 1_000.5e-3, .5, 0xFp-1, 0b1, a.1.2, 1a, t$x -- ;\r;\n+ 1 // ;\n+ 1 # ;\n+ 1 #!;',

@@ -1,14 +1,14 @@
-// What kind of statement a text is, and the text with the engine's own file clauses put in: results go out through
-// INTO OUTFILE, inserted data comes in through FROM INFILE. Everything else in the text is left to the engine.
+// Finds the kind of a statement, and puts the engine's file clauses into its text: results leave through INTO OUTFILE,
+// inserted data arrives through FROM INFILE. Everything else in the text is left to the engine.
 
 import { EngineError } from '../errors.ts';
 import { quoteString } from './parameters.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 export type Statement =
-  /** Has a result; `into` gives the text that writes it to a file. */
+  /** A statement with a result; `into` gives the text that writes the result to a file. */
   | { kind: 'read'; into: (path: string) => string }
-  /** Takes data in `format`; `from` gives the text that reads it from a file, `inline` is data in the text itself. */
+  /** An insert of data in a FORMAT; `from` gives the text that reads it from a file, `inline` is data in the text. */
   | { kind: 'insert'; inline: string; from: (path: string) => string }
   | { kind: 'command'; sql: string };
 
@@ -18,9 +18,9 @@ const readWords = new Set(
 const sessionWords = new Set('SET USE BEGIN COMMIT ROLLBACK'.split(' '));
 
 /**
- * Reads `sql`, with its parameters already bound. `defaultFormat` is for results that name none. Throws EngineError for
- * what a server refuses over HTTP (files of its own, several statements in one text) and for statements that would
- * outlive their request.
+ * Reads `sql`, with its parameters already bound. `defaultFormat` serves a result that names no format. Throws
+ * EngineError for statements that a server refuses over HTTP (about its own files, or several in one text) and for
+ * statements whose effect would outlive their request.
  */
 export function readStatement(sql: string, defaultFormat: string): Statement {
   const all = tokenize(sql);
@@ -51,7 +51,7 @@ function refuseSessionState(words: readonly Token[]): void {
   throw notImplemented(`${name} needs a session, and there are none: pass settings with the query`);
 }
 
-// The engine would run them all, those that change its settings or a GET's tables too, and answer the last.
+// The engine would run all statements and answer the last, even where one changes its settings or, in a GET, a table.
 function refuseSeveral(sql: string, tokens: readonly Token[]): void {
   if (!tokens.some(({ value }) => value === ';') && !hasRowsThatEnd(sql, tokens)) return;
   throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error (Multi-statements are not allowed)');
@@ -59,8 +59,8 @@ function refuseSeveral(sql: string, tokens: readonly Token[]): void {
 
 const nestedComment = /\/\*(?:(?!\*\/).)*?\/\*/s;
 
-// Where the engine may take the end of the rows in the text for a statement: it ends those of a FORMAT at an empty
-// line, and comments among those of VALUES do not nest.
+// Whether the engine may take the text after the rows for a statement: it ends the rows of a FORMAT at an empty line,
+// and comments among the rows of VALUES do not nest.
 function hasRowsThatEnd(sql: string, tokens: readonly Token[]): boolean {
   const insert = tokens.findIndex(isInsert);
   const rows = tokens.findIndex(
@@ -99,7 +99,7 @@ function readResult(sql: string, words: readonly Token[], defaultFormat: string)
   const format = words.findLastIndex(
     (token, index) => token.value === 'FORMAT' && words[index + 1]?.kind === 'word',
   );
-  // EXPLAIN's statement and a column may be called format; the clause is last but for SETTINGS.
+  // A column, or the statement of an EXPLAIN, may be called format. The clause is last, except for SETTINGS.
   const follower = words[format + 2]?.value;
   const named = format > 0 && (follower === undefined || follower === 'SETTINGS');
   const at = (named ? words[format]?.start : words.at(-1)?.end) ?? sql.length;
@@ -117,7 +117,7 @@ function readInsert(sql: string, tokens: readonly Token[], words: readonly Token
   const format = words.find((token) => token === source && token.value === 'FORMAT');
   const name = tokens[format === undefined ? -1 : tokens.indexOf(format) + 1];
   const isCommand = format === undefined || name === undefined;
-  // Data in the text may hold semicolons.
+  // The text's own data may hold semicolons.
   refuseSeveral(sql, isCommand ? tokens : tokens.slice(0, tokens.indexOf(format)));
   if (isCommand) return { kind: 'command', sql };
   const settings = words.find(({ value, start }) => value === 'SETTINGS' && start < format.start);

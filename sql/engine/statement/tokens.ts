@@ -1,17 +1,17 @@
-// The words of a ClickHouse statement with their places: enough to find clauses and parameters without mistaking the
-// inside of a string, a quoted name or a comment for them. It does not understand the grammar; the engine does. It
-// splits where ClickHouse's lexer does (src/Parsers/Lexer.cpp, and the engine itself where that is older), oddities
-// included: a quote that opens here alone would hide from us what the engine runs. Where that lexer fails, so does the
-// statement, and any split will do.
+// Splits a ClickHouse statement into words with their places: enough to find clauses and parameters outside strings,
+// quoted names and comments. It does not understand the grammar; the engine does. It splits exactly where ClickHouse's
+// lexer splits (src/Parsers/Lexer.cpp, and the engine itself where that is older), oddities included: a quote that only
+// we see would hide a statement that the engine runs. Where that lexer fails, the statement fails too, and any split
+// will do.
 
 export interface Token {
   /** A number is a word too; a name is a quoted one. */
   kind: 'word' | 'name' | 'text' | 'parameter' | 'symbol';
-  /** Words in upper case, symbols as they are, '' for what is quoted and parameters. */
+  /** Words in upper case, symbols unchanged, '' for quoted tokens and parameters. */
   value: string;
   start: number;
   end: number;
-  /** How many brackets are open around it. */
+  /** The number of open brackets around the token. */
   depth: number;
 }
 
@@ -22,14 +22,14 @@ const bareWord = /(?:[A-Za-z_]|\$(?=\w))[\w$]*/y;
 const digits = '\\d+(?:_\\d+)*';
 const hexDigits = '[\\da-f]+(?:_[\\da-f]+)*';
 const exponent = `[-+]?(?:${digits})?`;
-// One that letters follow is a name, or wrong: either way they belong to it.
+// Letters right after a number belong to it: then it is a name, or wrong.
 const number = new RegExp(
   `(?:0x${hexDigits}(?:\\.(?:${hexDigits})?)?(?:p${exponent})?|` +
     `(?:0b(?=[01]))?${digits}(?:\\.(?:${digits})?)?(?:e${exponent})?)\\w*`,
   'iy',
 );
 const fraction = new RegExp(`\\.${digits}(?:e${exponent})?`, 'iy');
-// Of a tuple, as in t.1.2.
+// An element of a tuple: the 1 and the 2 of t.1.2.
 const elementNumber = /\d\w*/y;
 const parameterStart = /\{\s*[A-Za-z_]\w*\s*:/y;
 const heredocTag = /\$\w*\$/y;
@@ -64,7 +64,7 @@ function skipBlank(sql: string, at: number): number {
   return matchAt(whitespace, sql, at) ?? matchAt(lineComment, sql, at) ?? at;
 }
 
-// ClickHouse nests comments.
+// Comments nest in ClickHouse.
 function endOfComment(sql: string, start: number): number {
   let depth = 0;
   for (let at = start; at < sql.length; at++) {
@@ -103,14 +103,14 @@ function nextToken(
   return word === undefined ? { kind: 'symbol', end: at + 1 } : { kind: 'word', end: word };
 }
 
-// After which a dot is no decimal point.
+// A dot after an operand is no decimal point.
 function isOperand(token: Token | undefined): boolean {
   return (
     token?.kind === 'word' || token?.kind === 'name' || token?.value === ')' || token?.value === ']'
   );
 }
 
-// A tag is one only if it comes again.
+// A heredoc's tag counts only if it comes again.
 function endOfHeredoc(
   sql: string,
   start: number,
@@ -123,7 +123,7 @@ function endOfHeredoc(
   return sql.indexOf(tag, from) + tag.length;
 }
 
-// Where each tag is last. To look for its end from every dollar would take the square of a text's length.
+// The last place of each tag. A search for the end from every dollar would take the square of the text's length.
 function lastHeredocTags(sql: string): Map<string, number> {
   const tags = new Map<string, number>();
   for (let at = sql.indexOf('$'); at !== -1; ) {
@@ -148,7 +148,7 @@ function endOfQuoted(sql: string, start: number): number {
   return sql.length;
 }
 
-// A type may hold quoted names: {t:DateTime64(3, 'UTC')}.
+// A parameter's type may hold quoted names: {t:DateTime64(3, 'UTC')}.
 function endOfParameter(sql: string, start: number): number {
   for (let at = start + 1; at < sql.length; at++) {
     if (sql[at] === "'") at = endOfQuoted(sql, at) - 1;
