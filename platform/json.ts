@@ -1,4 +1,4 @@
-// The shape of JSON values as JSON.parse makes them.
+// Narrows the values that JSON.parse returns. Reading particular records is left to their owners.
 
 /** The members of an object, each of any type. */
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-// Checks the caller's role in the organization that a request's body names: once the body is read, and before any other
-// field is looked at. An organization without the caller is answered like one that does not exist.
+// Checks the customer's role in the organization that a request's body names: once the body is read, and before any
+// other field is looked at. An organization without the customer is answered like one that does not exist.
 
 import {
   Code,
@@ -24,7 +24,7 @@ const membershipKey = createContextKey<Membership | undefined>(undefined, {
   description: 'membership',
 });
 
-/** The caller's place in the request's organization, or in its project's. Throws `internal` where none was checked. */
+/** The customer's place in the organization of the request or of its project. Throws `internal` where none is known. */
 export function membershipOf(context: Pick<HandlerContext, 'values'>): Membership {
   const membership = context.values.get(membershipKey);
   if (membership !== undefined) return membership;

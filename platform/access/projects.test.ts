@@ -135,7 +135,7 @@ describe('findKey', () => {
 });
 
 describe('memory that is too old', () => {
-  /** A directory over memory that stays as it is now and is never confirmed again; questions reach the broker. */
+  /** A directory whose memory no longer changes and is never confirmed again; its questions reach the broker. */
   function frozenDirectory(): ProjectDirectory {
     const memory = new Map(here.projects.records());
     return new ProjectDirectory({

@@ -28,7 +28,7 @@ afterEach(async () => {
   await broker.stop();
 });
 
-/** Publishes with a reply inbox, as ingest does, and returns the raw reply. */
+/** Publishes with a reply inbox, like ingest, and returns the raw reply. */
 async function rawPublish(subject: string, data: Uint8Array): Promise<Msg> {
   const inbox = createInbox();
   const replies = connection.subscribe(inbox, { max: 1 });
@@ -146,7 +146,7 @@ describe('connectBroker', () => {
     await closed.stop();
   });
 
-  it('gives up with one sentence that keeps the password to itself', async () => {
+  it('gives up with one sentence that does not reveal the password', async () => {
     const url = `nats://me:secret@127.0.0.1:1`;
     const failed = connectBroker(url, log, { firstConnectMs: 300 });
     await expect(failed).rejects.toThrow(

@@ -79,7 +79,7 @@ it('makes a work queue for each shard, its writer, the dead letters and the buck
   }
 });
 
-it('is the same when asked again, and from many processes at once, whatever they saw of the disk', async () => {
+it('is the same at the second call, and from many processes at once that saw different free disks', async () => {
   const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
   const made = await Promise.all(
     others.map((other, index) =>
@@ -114,7 +114,7 @@ it('has another instance id where the broker has other data', async () => {
   expect(second.instanceId).not.toBe(first.instanceId);
 });
 
-it('refuses another number of shards and says which it is', async () => {
+it('refuses another number of shards, and names the first', async () => {
   await ensureTopology(connection, { eventsMaxBytes: MiB, shards: 2 });
   await expect(ensureTopology(connection, { eventsMaxBytes: MiB, shards: 3 })).rejects.toThrow(
     'the number of shards is fixed at the first start: it is 2 and cannot become 3',
@@ -125,7 +125,7 @@ it('refuses another number of shards and says which it is', async () => {
 describe('the limit in bytes', () => {
   const options = { shards: 1, eventsMaxBytes: 100_000 };
 
-  it('refuses what is too much instead of dropping what is stored', async () => {
+  it('refuses further messages instead of dropping stored ones', async () => {
     await ensureTopology(connection, options);
     const stored = await fill(eventsSubject(0), 1_000);
     expect(stored).toBeGreaterThan(90);
@@ -144,7 +144,7 @@ describe('the limit in bytes', () => {
     expect((await manager.streams.info(eventsStream(0))).config.max_bytes).toBe(100_000);
   });
 
-  it('is not lowered over what is stored: nothing acknowledged is dropped', async () => {
+  it('is not lowered below the stored bytes: no acknowledged message is dropped', async () => {
     await ensureTopology(connection, options);
     const stored = await fill(eventsSubject(0), 1_000);
     const kept = await ensureTopology(connection, { ...options, eventsMaxBytes: 20_000 });
@@ -157,7 +157,7 @@ describe('the limit in bytes', () => {
   }
 });
 
-it('refuses to go on where a stream it made is gone, until told to start anew', async () => {
+it('refuses to start where a stream that it made is gone, until told to start anew', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   await ensureTopology(connection, options);
   for (const lost of [eventsStream(0), deadLetterStream, 'KV_projects']) {
@@ -181,7 +181,7 @@ it('refuses a stream of the same name that cannot become ours', async () => {
   );
 });
 
-it('brings a consumer up to date, and refuses one with another way to deliver', async () => {
+it('brings a consumer up to date, and refuses one with other rules of delivery', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   await ensureTopology(connection, options);
   const stream = eventsStream(0);

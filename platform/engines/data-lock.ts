@@ -44,7 +44,7 @@ function isSameProcess(pid: number, started: string): boolean {
 function startTime(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self/stat')) {
-      // Field 22 (see proc(5)), counted from behind the command's name, which may hold spaces.
+      // Field 22 (see proc(5)), counted from the end of the command's name, which may hold spaces.
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     }

@@ -1,4 +1,4 @@
-// The shapes of a mail, its sender and the outcome of sending. Speaking to each kind of mail server is smtp.ts and
+// The types of a mail, its sender and the outcome of sending. Speaking to each kind of mail server is smtp.ts and
 // resend.ts.
 
 /** `text` and `html` say the same, and neither loads anything from elsewhere. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { freeMemory } from './free-memory.ts';
 
-it('frees what is behind a view at once, and leaves small and shared memory alone', () => {
+it('frees the memory behind a view at once, and leaves small and shared memory alone', () => {
   const before = process.memoryUsage().arrayBuffers;
   for (let round = 0; round < 100; round++) {
     const bytes = new Uint8Array(1_048_576).fill(1);

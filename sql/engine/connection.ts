@@ -49,7 +49,7 @@ export class Connection {
     }
   }
 
-  /** Ends the statement that runs on connection `name`, if there is one. Takes a few milliseconds of the event loop. */
+  /** Ends the statement that runs on connection `name`, if any. Takes a few milliseconds of the event loop. */
   kill(name: string): void {
     this.#session.query(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(name)} ASYNC`);
   }

@@ -150,7 +150,7 @@ describe('settings', () => {
     },
   );
 
-  it('a session is refused', async () => {
+  it('cannot come from a session, which is refused', async () => {
     expect((await failure(rows('SELECT 1', { session_id: 'mine' }))).code).toBe('48');
   });
 
@@ -166,7 +166,7 @@ describe('settings', () => {
     expect((await failure(greedy)).code).toBe('241');
   });
 
-  it('three merges may run at once, the third of them a small one where it is of events', async () => {
+  it('allow three merges at once, the third a small one where it merges events', async () => {
     const metric = 'BackgroundMergesAndMutationsPoolSize';
     const query = `SELECT value FROM system.metrics WHERE metric = '${metric}'`;
     expect(await rows(query)).toEqual([{ value: '3' }]);
@@ -176,7 +176,7 @@ describe('settings', () => {
     expect(await rows(lowered)).toEqual([{ value: '3' }]);
   });
 
-  it('the database of a request is its own', async () => {
+  it('include the database, which belongs to one request', async () => {
     const bare = createClient({
       url: new URL(engine.url).origin,
       log: { level: ClickHouseLogLevel.OFF },

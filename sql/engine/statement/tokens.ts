@@ -5,7 +5,7 @@
 // will do.
 
 export interface Token {
-  /** A number is a word too; a name is a quoted one. */
+  /** A number is a word too; a name is a quoted identifier. */
   kind: 'word' | 'name' | 'text' | 'parameter' | 'symbol';
   /** Words in upper case, symbols unchanged, '' for quoted tokens and parameters. */
   value: string;
