@@ -86,7 +86,7 @@ describe('a batch', () => {
       maxReceiveTimeMs: receiveTimeMs,
     });
     const built = builder.finish({ dropped: undefined });
-    expect(built.counts).toEqual({ accepted: 4, stored: 4, repeats: 0, dropped: 0, refused: 0 });
+    expect(built.counts).toEqual({ accepted: 4, stored: 4, repeats: 0, dropped: 0, unreadable: 0 });
     expect(built.deadLetters).toEqual([]);
     expect(built.months.map(({ month, rows }) => [month, rows])).toEqual([[202611, 4]]);
     const rows = rowsOf(built.months[0]?.arrow ?? new Uint8Array());
@@ -175,12 +175,12 @@ describe('a batch', () => {
     expect(built.counts).toMatchObject({ accepted: 1, stored: 1 });
   });
 
-  it('of nothing but what is dropped or refused has no month', () => {
+  it('of nothing but what is dropped or unreadable has no month', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event(), event({ kind: '' })] })));
     const built = builder.finish({ dropped: bitmap(1, [0]) });
     expect(built.months).toEqual([]);
-    expect(built.counts).toEqual({ accepted: 2, stored: 0, repeats: 0, dropped: 1, refused: 1 });
+    expect(built.counts).toEqual({ accepted: 2, stored: 0, repeats: 0, dropped: 1, unreadable: 1 });
   });
 });
 
@@ -226,8 +226,8 @@ it('whatever a request holds, every event is a row, a repeat or in a dead letter
         const { sessionless } = builder.read(0, pack(frame({ events, context: about })));
         const sessions = new Uint8Array(16 * sessionless.rows.length);
         const built = builder.finish({ dropped: undefined, sessions });
-        const { accepted, stored, repeats, refused } = built.counts;
-        expect(stored + repeats + refused).toBe(accepted);
+        const { accepted, stored, repeats, unreadable } = built.counts;
+        expect(stored + repeats + unreadable).toBe(accepted);
         expect(accepted).toBe(events.length);
         const rows = built.months.flatMap(({ arrow }) => rowsOf(arrow));
         expect(rows.length).toBe(stored);
@@ -253,7 +253,13 @@ describe('dead letters', () => {
     ]);
     builder.read(0, pack(good, cut, Buffer.from('junk'), mixed, new Uint8Array(), good));
     const built = builder.finish({ dropped: undefined });
-    expect(built.counts).toEqual({ accepted: 12, stored: 2, repeats: 1, dropped: 0, refused: 9 });
+    expect(built.counts).toEqual({
+      accepted: 12,
+      stored: 2,
+      repeats: 1,
+      dropped: 0,
+      unreadable: 9,
+    });
     expect(
       built.deadLetters.map(({ content, ...letter }) => ({
         ...letter,
@@ -277,7 +283,7 @@ describe('dead letters', () => {
     builder.read(0, pack(...frames));
     const built = builder.finish({ dropped: undefined });
     expect(built.counts.accepted).toBe(2);
-    expect(built.counts.stored + built.counts.refused).toBe(2);
+    expect(built.counts.stored + built.counts.unreadable).toBe(2);
     expect(built.counts.stored).toBeGreaterThan(0);
   });
 

@@ -5,20 +5,20 @@ import { createHash } from 'node:crypto';
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
 import type { Int32Buffer } from '../columns/column-buffers.ts';
 import { type Month, Months } from '../columns/months.ts';
-import type { EventColumns, ScannedColumns } from '../columns/record-batch.ts';
+import type { MonthColumns, ScannedColumns } from '../columns/record-batch.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
 import { IdTable } from './batch-ids.ts';
+import { EventKeys } from './event-key.ts';
 import {
   cookielessIdentity,
   createRequestRows,
   decodeRequest,
-  type Refusal,
-  refuseRequest,
-} from './decode.ts';
-import { EventKeys } from './event-key.ts';
-import { type ScannedRequest, ScannedRows } from './scanned-rows.ts';
-import { SessionRows } from './sessionless-rows.ts';
+  type UnreadableEvent,
+  unreadableRequest,
+} from './rows/reference-rows.ts';
+import { type ScannedRequest, ScannedRows } from './rows/scanned-rows.ts';
+import { SessionlessTable } from './sessionless-rows.ts';
 import type {
   BatchCounts,
   BatchIds,
@@ -44,26 +44,26 @@ export class BatchBuilder {
   readonly #parseAgent = createAgentParser(maxRememberedAgents);
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
-  readonly #sessionRows = new SessionRows();
+  readonly #sessionRows = new SessionlessTable();
   #scanned: ScannedRows | undefined;
   readonly #months = new Months();
   #deadLetters: DeadLetter[] = [];
   #counts = noCounts();
   #shard = 0;
-  #bodiesRead = 0;
+  #referenceBodies = 0;
 
   /**
-   * `secret` keys the events' names for the seen-set: see event-key.ts. Without `scans` every body goes the readable
+   * `secret` keys the events' names for the seen-set: see event-key.ts. Without `fastPath` every body goes the readable
    * way, which makes the same rows.
    */
-  constructor(secret: Uint8Array, { scans = true }: { scans?: boolean } = {}) {
+  constructor(secret: Uint8Array, { fastPath = true }: { fastPath?: boolean } = {}) {
     this.#ids = new IdTable(new EventKeys(secret));
-    this.#scanned = scans ? new ScannedRows(this.#parseAgent) : undefined;
+    this.#scanned = fastPath ? new ScannedRows(this.#parseAgent) : undefined;
   }
 
   /** Bodies of the batch that went the readable way. */
-  get bodiesRead(): number {
-    return this.#bodiesRead;
+  get referenceBodies(): number {
+    return this.#referenceBodies;
   }
 
   /** Reads every message and tells which events a batch of them would store. */
@@ -76,7 +76,7 @@ export class BatchBuilder {
     this.#deadLetters = [];
     this.#counts = noCounts();
     this.#shard = shard;
-    this.#bodiesRead = 0;
+    this.#referenceBodies = 0;
     let at = 0;
     for (let index = 0; index < messages.seqs.length; index++) {
       const end = at + (messages.lengths[index] ?? 0);
@@ -117,7 +117,7 @@ export class BatchBuilder {
     } catch {
       const events = frameEvents(frame);
       this.#counts.accepted += events;
-      this.#counts.refused += events;
+      this.#counts.unreadable += events;
       this.#deadLetters.push({
         streamSeq,
         request: undefined,
@@ -138,7 +138,7 @@ export class BatchBuilder {
   #readRequest(streamSeq: number, place: number, request: FrameRequest): void {
     this.#counts.accepted += request.events;
     if (this.#scan(streamSeq, request)) return;
-    this.#bodiesRead++;
+    this.#referenceBodies++;
     for (const refusal of this.#readRows(request)) {
       this.#refuse(streamSeq, place, request, refusal);
     }
@@ -206,7 +206,7 @@ export class BatchBuilder {
     const { eventIds, occurTimes, cookieless } = columns.views;
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
-    let into: EventColumns | undefined;
+    let into: MonthColumns | undefined;
     let count = 0;
     for (let row = firstRow; row < endRow; row++) {
       const timeMs = (occurTimes[row * 2] ?? 0) + (occurTimes[row * 2 + 1] ?? 0) * twoPow32;
@@ -234,19 +234,19 @@ export class BatchBuilder {
   }
 
   /** A request that makes the steps fail is set aside as a whole: it must not hold up its shard. */
-  #readRows(request: FrameRequest): Refusal[] {
+  #readRows(request: FrameRequest): UnreadableEvent[] {
     try {
-      const refusals = decodeRequest(request, this.#request);
+      const unreadable = decodeRequest(request, this.#request);
       enrich(this.#request, this.#parseAgent);
-      return refusals;
+      return unreadable;
     } catch {
-      return [refuseRequest(request, this.#request)];
+      return [unreadableRequest(request, this.#request)];
     }
   }
 
-  #refuse(streamSeq: number, place: number, request: FrameRequest, refusal: Refusal): void {
+  #refuse(streamSeq: number, place: number, request: FrameRequest, refusal: UnreadableEvent): void {
     const events = refusal.index === undefined ? request.events : 1;
-    this.#counts.refused += events;
+    this.#counts.unreadable += events;
     this.#deadLetters.push({
       streamSeq,
       request: place,
@@ -261,7 +261,7 @@ export class BatchBuilder {
 
 /** `sessions` has the ids of the sessionless rows of all months, in row order. */
 function putSessions(
-  columns: EventColumns,
+  columns: MonthColumns,
   numbers: Int32Buffer,
   sessionless: Int32Array,
   sessions: Uint32Array,
@@ -284,12 +284,12 @@ function keptRows(numbers: Int32Buffer, dropped: Uint8Array): Uint32Array {
   return kept.subarray(0, count);
 }
 
-function hashIds(columns: EventColumns): string {
+function hashIds(columns: MonthColumns): string {
   const hash = createHash('sha256');
   columns.updateHash(hash);
   return hash.digest('hex').slice(0, 32);
 }
 
 function noCounts(): BatchCounts {
-  return { accepted: 0, stored: 0, repeats: 0, dropped: 0, refused: 0 };
+  return { accepted: 0, stored: 0, repeats: 0, dropped: 0, unreadable: 0 };
 }

@@ -7,7 +7,7 @@ import { visitorKey } from './visitor-key.ts';
 
 const nobody = -1;
 
-export class SessionRows {
+export class SessionlessTable {
   readonly #rows = new Int32Buffer();
   readonly #occurTimes = new Float64Column();
   readonly #visitorOf = new Int32Buffer();

@@ -2,7 +2,7 @@
 // belong to the receiver afterwards; the sender must not touch them again.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { RefusalReason } from './decode.ts';
+import type { UnreadableReason } from './rows/reference-rows.ts';
 
 /** Stream messages packed into one buffer, in stream order. */
 export interface Messages {
@@ -96,18 +96,18 @@ export interface BuiltMonth {
 /** What became no row, and why. */
 export interface DeadLetter {
   streamSeq: number;
-  /** The request's place in its frame; undefined where the whole frame is refused. */
+  /** The request's place in its frame; undefined where the whole frame is unreadable. */
   request: number | undefined;
-  /** The event's place in its request; undefined where the whole request is refused. */
+  /** The event's place in its request; undefined where the whole request is unreadable. */
   event: number | undefined;
-  reason: RefusalReason;
+  reason: UnreadableReason;
   projectId: string | undefined;
   /** Events that are lost to the tables with it, as far as the frame says. */
   events: number;
   content: Uint8Array;
 }
 
-/** accepted = stored + repeats + dropped + refused, or the builder is wrong. */
+/** accepted = stored + repeats + dropped + unreadable, or the builder is wrong. */
 export interface BatchCounts {
   /** Events that the frames say they hold. */
   accepted: number;
@@ -117,5 +117,5 @@ export interface BatchCounts {
   /** Left out because the verdict said so. */
   dropped: number;
   /** In dead letters. */
-  refused: number;
+  unreadable: number;
 }

@@ -2,14 +2,14 @@
 // that are used again.
 
 import { Int32Buffer } from './column-buffers.ts';
-import { EventColumns } from './record-batch.ts';
+import { MonthColumns } from './record-batch.ts';
 
 /** Column buffers kept for the next batch; a batch of more months allocates the others anew. */
 const maxSpareMonths = 2;
 
 /** Rows under construction. */
 interface Rows {
-  readonly columns: EventColumns;
+  readonly columns: MonthColumns;
   /** For each row its number in the whole batch, in which verdicts count. */
   readonly numbers: Int32Buffer;
 }
@@ -36,7 +36,7 @@ export class Months {
     const index = date.getUTCMonth();
     const key = year * 100 + index + 1;
     const month = this.#months.get(key) ?? {
-      ...(this.#spare.pop() ?? { columns: new EventColumns(), numbers: new Int32Buffer() }),
+      ...(this.#spare.pop() ?? { columns: new MonthColumns(), numbers: new Int32Buffer() }),
       fromMs: Date.UTC(year, index),
       toMs: Date.UTC(year, index + 1),
     };
@@ -50,7 +50,7 @@ export class Months {
     return [...this.#months].sort(([a], [b]) => a - b);
   }
 
-  /** See EventColumns. */
+  /** See MonthColumns. */
   forgetCells(): void {
     for (const { columns } of this.#months.values()) columns.forgetCells();
   }

@@ -8,7 +8,7 @@ import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
-import { EventColumns } from './record-batch.ts';
+import { MonthColumns } from './record-batch.ts';
 
 let engine: TestEngine;
 let clickhouse: ClickHouseClient;
@@ -54,7 +54,7 @@ function rowOf(fields: {
 }
 
 async function store(project: string, rows: readonly EventRow[]): Promise<void> {
-  const columns = new EventColumns();
+  const columns = new MonthColumns();
   const origin = { shard: 7, streamSeq: 2 ** 40 + 1 };
   for (const row of rows) columns.append(row, project, Date.UTC(2026, 10, 20, 1), origin);
   await insertArrow(clickhouse, 'events', columns.toArrowStream(), randomUUID());
@@ -69,7 +69,7 @@ async function read(select: string, project: string, order = '1'): Promise<unkno
   return result.json();
 }
 
-function readable(columns: EventColumns): unknown {
+function readable(columns: MonthColumns): unknown {
   const rows = tableFromIPC(columns.toArrowStream()).toArray();
   return JSON.parse(
     JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -84,7 +84,7 @@ describe('the columns', () => {
     });
     const table = await described.json<{ name: string; type: string; default_type: string }>();
     const inserted = table.filter((column) => column.default_type === '');
-    expect(new EventColumns().names).toEqual(inserted.map((column) => column.name));
+    expect(new MonthColumns().names).toEqual(inserted.map((column) => column.name));
     const typeOf = new Map(inserted.map(({ name, type }) => [name, type]));
     for (const { column, lowCardinality } of autoColumns) {
       expect([column, typeOf.get(column)]).toEqual([
@@ -268,11 +268,11 @@ describe('the columns', () => {
       }),
     );
     const origin = { shard: 1, streamSeq: 5 };
-    const dropped = new EventColumns();
+    const dropped = new MonthColumns();
     for (const row of rows) dropped.append(row, 'p', 1, origin);
     const kept = rows.map((_, n) => n).filter((n) => n % 3 !== 1 && n < 2_500);
     dropped.keep(Uint32Array.from(kept));
-    const alone = new EventColumns();
+    const alone = new MonthColumns();
     for (const n of kept) alone.append(rows[n] ?? rowOf({}), 'p', 1, origin);
     expect(dropped.rows).toBe(kept.length);
     expect(readable(dropped)).toEqual(readable(alone));
@@ -285,7 +285,7 @@ describe('the columns', () => {
         properties: [{ key: `p${n}`, variant: 'doubleValue', value: n / 3 }],
       }),
     );
-    const columns = new EventColumns();
+    const columns = new MonthColumns();
     const fill = (): void => {
       for (const row of rows) columns.append(row, 'p', 1, { shard: 0, streamSeq: 9 });
     };

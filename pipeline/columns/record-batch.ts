@@ -51,7 +51,7 @@ export interface ScannedColumns {
 const utc = new TimestampMillisecond('UTC');
 
 /** The rows of one month on their way into one record batch. */
-export class EventColumns {
+export class MonthColumns {
   readonly #projectId: DictionaryColumn;
   readonly #eventId = new UuidColumn();
   readonly #kind: DictionaryColumn;

@@ -6,12 +6,12 @@ import { type AddedProperty, mapVariants } from '../../proto/wire/scanner/added-
 import type { Outcome } from '../../proto/wire/scanner/cell-outcomes.ts';
 import type { ColumnScanner } from '../../proto/wire/scanner/column-scanner.ts';
 import { EventRow, findSlot, type PropertyScalar } from './event-row.ts';
-import { putOfRow, putOfSender, type Sender, strippedBits, textsRead } from './steps.ts';
+import { putFromRequest, putFromRow, type RequestFacts, strippedBits, textsRead } from './steps.ts';
 import type { Agent } from './user-agent.ts';
 
 /** What the steps that read the sender do. */
-interface OfSender {
-  readonly sender: Sender;
+interface KnownFacts {
+  readonly sender: RequestFacts;
   readonly number: number;
   /** To every row that lacks it. */
   readonly added: readonly AddedProperty[];
@@ -20,14 +20,14 @@ interface OfSender {
 }
 
 /** Those whose outcomes are kept beyond a batch; more are found anew. */
-const maxSenders = 10_000;
+const maxKnownFacts = 10_000;
 
-export class CellEnrichment {
+export class CachedSteps {
   readonly #scanner: ColumnScanner;
   readonly #parseAgent: (userAgent: string) => Agent;
   readonly #row = new EventRow();
-  readonly #senders = new Map<string, OfSender>();
-  #ofSender: OfSender | undefined;
+  readonly #known = new Map<string, KnownFacts>();
+  #current: KnownFacts | undefined;
 
   /** The scanner must have been told of `textsRead`. */
   constructor(scanner: ColumnScanner, parseAgent: (userAgent: string) => Agent) {
@@ -37,8 +37,8 @@ export class CellEnrichment {
 
   /** Forgets what was found out. To be called when cells have other meanings. */
   forget(): void {
-    this.#senders.clear();
-    this.#ofSender = undefined;
+    this.#known.clear();
+    this.#current = undefined;
     this.#scanner.outcomes.forget();
   }
 
@@ -46,23 +46,23 @@ export class CellEnrichment {
    * Sets what the scanner leaves out and adds for the requests of a sender, until the next one. False where there is
    * no room; throws where a step fails, or adds what the scanner cannot.
    */
-  begin({ credential, userAgent, location, botScore, verifiedBot }: Sender): boolean {
+  begin({ credential, userAgent, location, botScore, verifiedBot }: RequestFacts): boolean {
     if (this.#scanner.outcomes.areMany) this.forget();
     const about = location ?? botScore ?? verifiedBot;
     const rest = about === undefined ? '' : JSON.stringify([location, botScore, verifiedBot]);
     const key = `${credential}${rest}${userAgent}`;
-    let ofSender = this.#senders.get(key);
-    if (ofSender !== undefined && ofSender === this.#ofSender) return true;
+    let ofSender = this.#known.get(key);
+    if (ofSender !== undefined && ofSender === this.#current) return true;
     if (ofSender === undefined) {
-      if (this.#senders.size >= maxSenders) this.forget();
+      if (this.#known.size >= maxKnownFacts) this.forget();
       const sender = { credential, userAgent, location, botScore, verifiedBot };
-      const number = this.#senders.size;
+      const number = this.#known.size;
       ofSender = { sender, number, added: this.#addedFor(sender), outcomes: new Map() };
-      this.#senders.set(key, ofSender);
+      this.#known.set(key, ofSender);
     }
-    this.#ofSender = undefined;
+    this.#current = undefined;
     if (!this.#scanner.setPolicy(strippedBits[credential], ofSender.added)) return false;
-    this.#ofSender = ofSender;
+    this.#current = ofSender;
     return true;
   }
 
@@ -71,20 +71,20 @@ export class CellEnrichment {
    * that takes.
    */
   put(from: number, to: number): boolean {
-    const ofSender = this.#ofSender;
-    if (ofSender === undefined) throw new Error('enrich-cells: no sender');
+    const ofSender = this.#current;
+    if (ofSender === undefined) throw new Error('cached-steps: no sender');
     const { outcomes } = this.#scanner;
     const { sender, number } = ofSender;
     const kind = sender.credential === 'public' ? 1 : 0;
     let row = outcomes.putByRow(from, to, kind);
     while (row < to) {
-      const outcome = this.#outcomeOfRow(sender, row);
+      const outcome = this.#outcomeByRow(sender, row);
       if (outcome === undefined || !outcomes.learnByRow(row, kind, outcome)) return false;
       row = outcomes.putByRow(row, to, kind);
     }
     row = outcomes.putBySender(from, to, number);
     while (row < to) {
-      const outcome = this.#outcomeOfSender(ofSender, row);
+      const outcome = this.#outcomeByRequest(ofSender, row);
       if (outcome === undefined || !outcomes.learnBySender(row, number, outcome)) return false;
       row = outcomes.putBySender(row, to, number);
     }
@@ -92,19 +92,19 @@ export class CellEnrichment {
   }
 
   /** What a row without any property gets besides texts. */
-  #addedFor(sender: Sender): AddedProperty[] {
+  #addedFor(sender: RequestFacts): AddedProperty[] {
     const row = this.#row;
     row.reset();
-    putOfSender({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
+    putFromRequest({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
     return row.keys.slice(0, row.count).map((key, index) => {
       return addedProperty(key, row.variants[index] ?? 0, row.values[index] ?? '');
     });
   }
 
-  #outcomeOfSender({ sender, outcomes }: OfSender, row: number): Outcome | undefined {
+  #outcomeByRequest({ sender, outcomes }: KnownFacts, row: number): Outcome | undefined {
     const like = this.#likeOf(row);
     const before = [...like.texts];
-    putOfSender({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
+    putFromRequest({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
     const found = this.#differences(like, before);
     if (found === undefined) return undefined;
     const key = `${found.bits} ${found.cells}`;
@@ -113,13 +113,13 @@ export class CellEnrichment {
     return outcome;
   }
 
-  #outcomeOfRow(sender: Sender, row: number): Outcome | undefined {
+  #outcomeByRow(sender: RequestFacts, row: number): Outcome | undefined {
     const like = this.#likeOf(row);
     for (const slot of textsRead) {
       like.texts[slot] = this.#scanner.textOf(this.#scanner.views.texts[slot]?.[row] ?? 0);
     }
     const before = [...like.texts];
-    putOfRow({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
+    putFromRow({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
     const found = this.#differences(like, before);
     return found && this.#scanner.outcomes.add(found.bits, found.cells);
   }
@@ -154,7 +154,7 @@ export class CellEnrichment {
 
 function addedProperty(key: string, variant: number, value: PropertyScalar): AddedProperty {
   const slot = findSlot(key);
-  if (slot === undefined) throw new Error(`enrich-cells: ${key} has no slot`);
+  if (slot === undefined) throw new Error(`cached-steps: ${key} has no slot`);
   const name = mapVariants[variant];
   // The steps see to it that the sender's own is left alone, or was taken away before.
   const place = { slot, onlyIfAbsent: true };
@@ -165,5 +165,5 @@ function addedProperty(key: string, variant: number, value: PropertyScalar): Add
   if (name === 'boolValue' && typeof value === 'boolean') {
     return { ...place, variant: name, value };
   }
-  throw new Error(`enrich-cells: ${key} cannot be added as ${name}`);
+  throw new Error(`cached-steps: ${key} cannot be added as ${name}`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { RequestContext } from '../../proto/wire/frame.ts';
-import { createRequestRows, decodeRequest } from '../build/decode.ts';
+import { createRequestRows, decodeRequest } from '../build/rows/reference-rows.ts';
 import type { EventRow } from './event-row.ts';
 import { enrich } from './steps.ts';
 import { createAgentParser } from './user-agent.ts';
@@ -34,7 +34,7 @@ function enriched(auto: Values, context: Partial<RequestContext> = {}): Values {
     autoProperties: auto,
     customProperties: { plan: { stringValue: 'pro' } },
   };
-  const refusals = decodeRequest(
+  const unreadable = decodeRequest(
     {
       context: {
         projectId: 'p',
@@ -47,7 +47,7 @@ function enriched(auto: Values, context: Partial<RequestContext> = {}): Values {
     },
     request,
   );
-  expect(refusals).toEqual([]);
+  expect(unreadable).toEqual([]);
   enrich(request, createAgentParser(10));
   const [row] = request.rows;
   if (row === undefined) throw new Error('no row');

@@ -8,7 +8,7 @@ import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
 import type { Agent } from './user-agent.ts';
 
 /** All that a step may know of a request. */
-export interface Sender {
+export interface RequestFacts {
   readonly credential: RequestContext['credential'];
   readonly userAgent?: string | undefined;
   readonly location?: Location | undefined;
@@ -17,46 +17,49 @@ export interface Sender {
 }
 
 /** The rows of one request, `count` of them in use. */
-export interface SentRows {
-  readonly context: Sender;
+export interface RowsToEnrich {
+  readonly context: RequestFacts;
   readonly rows: readonly EventRow[];
   readonly count: number;
 }
 
-type Step = (request: SentRows, parseAgent: (userAgent: string) => Agent) => void;
+type Step = (request: RowsToEnrich, parseAgent: (userAgent: string) => Agent) => void;
 
 /**
  * In order, after what is not the sender's was taken away. With a private key nothing is derived. What a step reads
  * lets scanned rows share its outcome: of the sender, and which properties a row has; or of the row, and nothing of
  * the sender, the texts in `textsRead` too.
  */
-const steps: readonly { step: Step; reads: 'sender' | 'row'; key: 'every' | 'public' }[] = [
-  { step: putBotSignals, reads: 'sender', key: 'every' },
-  { step: putLocation, reads: 'sender', key: 'public' },
-  { step: putUserAgent, reads: 'sender', key: 'public' },
+const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'public' }[] = [
+  { step: putBotSignals, reads: 'request', key: 'every' },
+  { step: putLocation, reads: 'request', key: 'public' },
+  { step: putUserAgent, reads: 'request', key: 'public' },
   { step: putAttribution, reads: 'row', key: 'public' },
 ];
 
 /** Takes away what is not the sender's and applies every step that the request's key asks for. */
-export function enrich(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+export function enrich(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
   strip(request);
-  putOfSender(request, parseAgent);
-  putOfRow(request, parseAgent);
+  putFromRequest(request, parseAgent);
+  putFromRow(request, parseAgent);
 }
 
 /** Applies the steps that read the sender. */
-export function putOfSender(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
-  for (const step of stepsOf.sender[request.context.credential]) step(request, parseAgent);
+export function putFromRequest(
+  request: RowsToEnrich,
+  parseAgent: (userAgent: string) => Agent,
+): void {
+  for (const step of stepsOf.request[request.context.credential]) step(request, parseAgent);
 }
 
 /** Applies the steps that read the row's own texts. */
-export function putOfRow(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+export function putFromRow(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
   for (const step of stepsOf.row[request.context.credential]) step(request, parseAgent);
 }
 
-const stepsOf = { sender: byKey('sender'), row: byKey('row') };
+const stepsOf = { request: byKey('request'), row: byKey('row') };
 
-function byKey(reads: 'sender' | 'row') {
+function byKey(reads: 'request' | 'row') {
   const own = steps.filter((step) => step.reads === reads);
   return {
     private: own.filter(({ key }) => key === 'every').map(({ step }) => step),
@@ -81,7 +84,7 @@ const stripped = { private: serverOnly, public: [...serverOnly, ...derivedOnly] 
 /** Bits of the slots whose properties are taken away from what was sent with such a key. */
 export const strippedBits = { private: bitsOf(stripped.private), public: bitsOf(stripped.public) };
 
-function strip({ context, rows, count }: SentRows): void {
+function strip({ context, rows, count }: RowsToEnrich): void {
   const slots = stripped[context.credential];
   const bits = strippedBits[context.credential];
   for (let index = 0; index < count; index++) {
@@ -95,7 +98,7 @@ function strip({ context, rows, count }: SentRows): void {
 const botScore = slotOf('$bot_score');
 const verifiedBot = slotOf('$verified_bot');
 
-function putBotSignals({ context, rows, count }: SentRows): void {
+function putBotSignals({ context, rows, count }: RowsToEnrich): void {
   if (context.botScore === undefined && context.verifiedBot === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
@@ -117,7 +120,7 @@ const latitude = slotOf('$latitude');
 const longitude = slotOf('$longitude');
 const timezone = slotOf('$timezone');
 
-function putLocation({ context, rows, count }: SentRows): void {
+function putLocation({ context, rows, count }: RowsToEnrich): void {
   const location = context.location;
   if (location === undefined) return;
   for (let index = 0; index < count; index++) {
@@ -146,7 +149,7 @@ const deviceType = slotOf('$deviceType');
 const mobile = slotOf('$mobile');
 
 function putUserAgent(
-  { context, rows, count }: SentRows,
+  { context, rows, count }: RowsToEnrich,
   parseAgent: (userAgent: string) => Agent,
 ): void {
   if (context.userAgent === undefined) return;
@@ -184,7 +187,7 @@ const utmParameters = [
 export const textsRead = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
-function putAttribution({ rows, count }: SentRows): void {
+function putAttribution({ rows, count }: RowsToEnrich): void {
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;

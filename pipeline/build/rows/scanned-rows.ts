@@ -2,16 +2,16 @@
 // bodies as ingest validates them; whatever else there is goes the readable way, decode.ts.
 
 import { isUtf8 } from 'node:buffer';
-import { autoColumns } from '../../platform/clickhouse/event-columns.ts';
-import * as limits from '../../platform/limits.ts';
-import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';
-import { ColumnScanner } from '../../proto/wire/scanner/column-scanner.ts';
-import { wellKnownKinds } from '../../proto/wire/well-known-kinds.ts';
-import type { ScannedColumns } from '../columns/record-batch.ts';
-import { CellEnrichment } from '../enrich/cached-steps.ts';
-import { slotProperties } from '../enrich/event-row.ts';
-import { textsRead } from '../enrich/steps.ts';
-import type { Agent } from '../enrich/user-agent.ts';
+import { autoColumns } from '../../../platform/clickhouse/event-columns.ts';
+import * as limits from '../../../platform/limits.ts';
+import type { FrameRequest, RequestContext } from '../../../proto/wire/frame.ts';
+import { ColumnScanner } from '../../../proto/wire/scanner/column-scanner.ts';
+import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
+import type { ScannedColumns } from '../../columns/record-batch.ts';
+import { CachedSteps } from '../../enrich/cached-steps.ts';
+import { slotProperties } from '../../enrich/event-row.ts';
+import { textsRead } from '../../enrich/steps.ts';
+import type { Agent } from '../../enrich/user-agent.ts';
 
 /** More do not share more texts, and columns that stay in the processor's cache are copied faster. */
 const maxRows = 8_000;
@@ -48,10 +48,10 @@ export class ScannedRows {
     maxRows,
     maxBytes,
   });
-  readonly #enrichment: CellEnrichment;
+  readonly #enrichment: CachedSteps;
 
   constructor(parseAgent: (userAgent: string) => Agent) {
-    this.#enrichment = new CellEnrichment(this.#scanner, parseAgent);
+    this.#enrichment = new CachedSteps(this.#scanner, parseAgent);
   }
 
   /** Takes all events of a request, or nothing. */

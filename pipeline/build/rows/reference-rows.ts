@@ -2,16 +2,20 @@
 // cannot read is refused event by event, with a reason, and goes to the dead letters.
 // It is the way of the bodies that scanned-rows.ts leaves, and the oracle of all others.
 
-import { dayMs } from '../../platform/clock.ts';
-import { isObject, type JsonObject } from '../../platform/json.ts';
-import { maxOccurTimeAheadMs, minOccurTimeMs, sessionInactivityMs } from '../../platform/limits.ts';
-import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';
-import { EventRow, findSlot, type PropertyScalar, variantIndex } from '../enrich/event-row.ts';
-import { parseUuid } from './uuid.ts';
+import { dayMs } from '../../../platform/clock.ts';
+import { isObject, type JsonObject } from '../../../platform/json.ts';
+import {
+  maxOccurTimeAheadMs,
+  minOccurTimeMs,
+  sessionInactivityMs,
+} from '../../../platform/limits.ts';
+import type { FrameRequest, RequestContext } from '../../../proto/wire/frame.ts';
+import { EventRow, findSlot, type PropertyScalar, variantIndex } from '../../enrich/event-row.ts';
+import { parseUuid } from '../uuid.ts';
 import { parseTimestampMs } from './validated-timestamp.ts';
 
 /** Why an event, a request or a whole frame cannot become rows. */
-export type RefusalReason =
+export type UnreadableReason =
   | 'frame_unreadable'
   | 'request_unreadable'
   | 'event_unreadable'
@@ -30,10 +34,10 @@ export interface RequestRows {
 }
 
 /** An event that became no row. */
-export interface Refusal {
+export interface UnreadableEvent {
   /** The event's place in its request; undefined where the whole request is refused. */
   index: number | undefined;
-  reason: RefusalReason;
+  reason: UnreadableReason;
   /** What was refused, as JSON. */
   event: string;
 }
@@ -48,24 +52,24 @@ export function createRequestRows(): RequestRows {
 }
 
 /** Fills `into` with the events of a request, in order, and returns those that could not be read. */
-export function decodeRequest(request: FrameRequest, into: RequestRows): Refusal[] {
+export function decodeRequest(request: FrameRequest, into: RequestRows): UnreadableEvent[] {
   into.context = request.context;
   into.count = 0;
   const events = parseEvents(request.body);
-  if (events === undefined) return [refuseRequest(request, into)];
-  const refusals: Refusal[] = [];
+  if (events === undefined) return [unreadableRequest(request, into)];
+  const unreadable: UnreadableEvent[] = [];
   for (let index = 0; index < events.length; index++) {
     const row = rowAt(into, into.count);
     const event = events[index];
     const reason = isObject(event) ? readEvent(event, row, request.context) : 'event_unreadable';
     if (reason === undefined) into.count++;
-    else if (reason !== 'dropped') refusals.push({ index, reason, event: JSON.stringify(event) });
+    else if (reason !== 'dropped') unreadable.push({ index, reason, event: JSON.stringify(event) });
   }
-  return refusals;
+  return unreadable;
 }
 
 /** Leaves no row of a request. */
-export function refuseRequest(request: FrameRequest, into: RequestRows): Refusal {
+export function unreadableRequest(request: FrameRequest, into: RequestRows): UnreadableEvent {
   into.count = 0;
   return { index: undefined, reason: 'request_unreadable', event: textOf(request.body) };
 }
@@ -97,7 +101,7 @@ function readEvent(
   event: JsonObject,
   row: EventRow,
   context: RequestContext,
-): RefusalReason | 'dropped' | undefined {
+): UnreadableReason | 'dropped' | undefined {
   const eventId = event['eventId'] ?? event['event_id'];
   if (typeof eventId !== 'string' || !parseUuid(eventId, row.eventId)) return 'event_id_invalid';
   const kind = event['kind'];
@@ -121,7 +125,7 @@ function readIdentity(
   event: JsonObject,
   row: EventRow,
   context: RequestContext,
-): RefusalReason | 'dropped' | undefined {
+): UnreadableReason | 'dropped' | undefined {
   row.cookieless = event['cookieless'] === true;
   row.otherId = '';
   const sessionId = event['sessionId'] ?? event['session_id'];

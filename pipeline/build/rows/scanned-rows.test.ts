@@ -4,11 +4,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
-import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
-import { makeBodies, sizes } from '../../test/harness/requests/bodies.ts';
-import { Mutants } from '../../test/harness/requests/scanner-mutants.ts';
-import { BatchBuilder } from './build-batch.ts';
-import type { BatchIds, BuiltBatch, Messages, Verdict } from './thread-messages.ts';
+import { encodeContext, encodeFrame, type RequestContext } from '../../../proto/wire/frame.ts';
+import { makeBodies, sizes } from '../../../test/harness/requests/bodies.ts';
+import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
+import { BatchBuilder } from '../build-batch.ts';
+import type { BatchIds, BuiltBatch, Messages, Verdict } from '../thread-messages.ts';
 
 const secret = Buffer.alloc(32, 1);
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -82,10 +82,10 @@ function build(builder: BatchBuilder, messages: Messages): { ids: BatchIds; buil
 }
 
 /** How many of the messages' bodies go the readable way. */
-function bodiesRead(messages: Messages): number {
+function referenceBodies(messages: Messages): number {
   const builder = new BatchBuilder(secret);
   builder.read(5, messages);
-  return builder.bodiesRead;
+  return builder.referenceBodies;
 }
 
 /** A value with its type, maps without their order: JavaScript sorts the names that look like indices. */
@@ -118,7 +118,7 @@ function around({ ids, built: { months, ...rest } }: ReturnType<typeof build>): 
 /** Builds the messages both ways, compares everything, and returns the rows. */
 function expectSame(messages: Messages): Record<string, unknown>[] {
   const scanned = build(new BatchBuilder(secret), messages);
-  const read = build(new BatchBuilder(secret, { scans: false }), messages);
+  const read = build(new BatchBuilder(secret, { fastPath: false }), messages);
   // Many values: vitest's own comparison takes a hundred times as long.
   deepStrictEqual(around(scanned), around(read));
   const rows = rowsOf(scanned.built);
@@ -159,7 +159,7 @@ describe('a batch built from scanned rows is the one that is built from read row
     const sent = bodies.map(({ bytes }) => ({ body: bytes }));
     const messages = messagesOf(sent, 9);
     expect(expectSame(messages).length).toBeGreaterThan(700);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
   });
 
   it('of mutants, whole and broken', () => {
@@ -177,7 +177,7 @@ describe('a batch built from scanned rows is the one that is built from read row
       return { body: index % 10 === 0 ? mutants.mutate(body) : body };
     });
     const messages = messagesOf(sent, 40);
-    expect(bodiesRead(messages)).toBeLessThan(sent.length);
+    expect(referenceBodies(messages)).toBeLessThan(sent.length);
     expect(expectSame(messages).length).toBeGreaterThan(800);
   });
 
@@ -205,7 +205,7 @@ describe('a batch built from scanned rows is the one that is built from read row
       })),
     );
     const messages = messagesOf(sent, 5);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
     const rows = expectSame(messages);
     expect(rows.length).toBe(Math.floor((sent.length * 2 * 6) / 7));
   });
@@ -235,7 +235,7 @@ describe('a batch built from scanned rows is the one that is built from read row
     });
     const messages = messagesOf(sent, 4);
     const short = Math.ceil(sent.length / 7);
-    expect(bodiesRead(messages)).toBe(short);
+    expect(referenceBodies(messages)).toBe(short);
     const rows = expectSame(messages);
     expect(new Set(rows.map(({ month }) => month))).toEqual(new Set([200001, 202610, 202611]));
     expect(new Set(rows.map((row) => row['session_derived']))).toEqual(new Set([true, false]));
@@ -260,7 +260,7 @@ describe('a batch built from scanned rows is the one that is built from read row
       { body },
     ]);
     const messages = messagesOf(sent, 2);
-    expect(bodiesRead(messages)).toBeGreaterThanOrEqual(odd.length);
+    expect(referenceBodies(messages)).toBeGreaterThanOrEqual(odd.length);
     expect(expectSame(messages).length).toBeGreaterThan(10);
   });
 
@@ -278,7 +278,7 @@ describe('a batch built from scanned rows is the one that is built from read row
       })),
     }));
     const messages = messagesOf(sent, 3);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
     expect(expectSame(messages).length).toBeGreaterThan(8_000);
   });
 });
@@ -291,8 +291,8 @@ describe('memory', () => {
       Array.from({ length: 18 }, () => ({ body: bodyOf(...events) })),
       1,
     );
-    expect(bodiesRead(messages)).toBe(0);
-    const read = build(new BatchBuilder(secret, { scans: false }), messages).built;
+    expect(referenceBodies(messages)).toBe(0);
+    const read = build(new BatchBuilder(secret, { fastPath: false }), messages).built;
     const builder = new BatchBuilder(secret);
     for (let round = 0; round < 3; round++) {
       expectSameBytes(build(builder, messages).built, read);
@@ -321,7 +321,7 @@ describe('a batch that is built again', () => {
       bodies.map(({ bytes }) => ({ body: bytes })),
       6,
     );
-    const read = build(new BatchBuilder(secret, { scans: false }), messages).built;
+    const read = build(new BatchBuilder(secret, { fastPath: false }), messages).built;
     expectSameBytes(build(new BatchBuilder(secret), messages).built, read);
   });
 });

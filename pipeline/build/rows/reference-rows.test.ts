@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { propertyMaps } from '../../platform/clickhouse/event-columns.ts';
-import type { CookielessIds } from '../../proto/wire/frame.ts';
-import { createRequestRows, decodeRequest } from './decode.ts';
-import { formatUuid, parseUuid } from './uuid.ts';
+import { propertyMaps } from '../../../platform/clickhouse/event-columns.ts';
+import type { CookielessIds } from '../../../proto/wire/frame.ts';
+import { formatUuid, parseUuid } from '../uuid.ts';
+import { createRequestRows, decodeRequest } from './reference-rows.ts';
 import { parseTimestampMs } from './validated-timestamp.ts';
 
 const receiveTimeMs = Date.UTC(2026, 10, 20, 12);
@@ -15,10 +15,10 @@ const event = {
   occurTime: '2026-11-20T10:00:00.5Z',
 };
 
-function decode(body: unknown): { rows: unknown[]; refusals: unknown[] } {
+function decode(body: unknown): { rows: unknown[]; unreadable: unknown[] } {
   const request = createRequestRows();
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const refusals = decodeRequest({ context, body: Buffer.from(text), events: 3 }, request);
+  const unreadable = decodeRequest({ context, body: Buffer.from(text), events: 3 }, request);
   const rows = request.rows.slice(0, request.count).map((row) => ({
     eventId: formatUuid(new Uint8Array(row.eventId.buffer)),
     sessionId: formatUuid(new Uint8Array(row.sessionId.buffer)),
@@ -35,16 +35,16 @@ function decode(body: unknown): { rows: unknown[]; refusals: unknown[] } {
         row.values[index],
       ]),
   }));
-  return { rows, refusals };
+  return { rows, unreadable };
 }
 
 /** The one custom property `x` with this PropertyValue. */
 function value(propertyValue: unknown): unknown {
-  const { rows, refusals } = decode({
+  const { rows, unreadable } = decode({
     events: [{ ...event, customProperties: { x: propertyValue } }],
   });
   const [row] = rows as { properties: unknown[][] }[];
-  return row?.properties[0]?.slice(1) ?? refusals;
+  return row?.properties[0]?.slice(1) ?? unreadable;
 }
 
 const plain = {
@@ -85,22 +85,22 @@ describe('a body', () => {
         ['c', 'intValue', 2],
       ],
     };
-    expect(decode({ events: [camel, snake] })).toEqual({ rows: [row, row], refusals: [] });
+    expect(decode({ events: [camel, snake] })).toEqual({ rows: [row, row], unreadable: [] });
   });
 
   it('may leave out, or set to null, what has a default', () => {
     const nulls = { autoProperties: null, custom_properties: null, cookieless: null, unknown: 1 };
     const events = [event, { ...event, ...nulls }, { ...event, customProperties: {} }];
-    expect(decode({ events })).toEqual({ rows: [plainRow, plainRow, plainRow], refusals: [] });
+    expect(decode({ events })).toEqual({ rows: [plainRow, plainRow, plainRow], unreadable: [] });
     for (const none of ['{}', '{"events":null}', '{"events":[]}']) {
-      expect(decode(none)).toEqual({ rows: [], refusals: [] });
+      expect(decode(none)).toEqual({ rows: [], unreadable: [] });
     }
   });
 
   it('is refused whole where it is no batch', () => {
     for (const body of ['', '[]', '1', 'null', '{"events":{}}', '{"events":[}', '\u0000']) {
       const refusal = { index: undefined, reason: 'request_unreadable', event: body };
-      expect(decode(body)).toEqual({ rows: [], refusals: [refusal] });
+      expect(decode(body)).toEqual({ rows: [], unreadable: [refusal] });
     }
   });
 
@@ -124,14 +124,14 @@ describe('a body', () => {
   ])('loses one event to %s and keeps the others', (reason, bad) => {
     expect(decode({ events: [event, bad, event] })).toEqual({
       rows: [plainRow, plainRow],
-      refusals: [{ index: 1, reason, event: JSON.stringify(bad) }],
+      unreadable: [{ index: 1, reason, event: JSON.stringify(bad) }],
     });
   });
 
   it('takes both ends of the allowed time', () => {
     const first = { ...event, occurTime: '2000-01-01T00:00:00Z' };
     const last = { ...event, occurTime: '2026-11-22T12:00:00Z' };
-    expect(decode({ events: [first, last] }).refusals).toEqual([]);
+    expect(decode({ events: [first, last] }).unreadable).toEqual([]);
   });
 
   it('has an auto property in its column only as non-empty text', () => {
