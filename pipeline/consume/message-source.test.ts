@@ -16,7 +16,8 @@ import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
-import { MessageSource, type SourceLimits } from './message-source.ts';
+import type { BatchLimits } from './message-queue.ts';
+import { MessageSource } from './message-source.ts';
 
 let broker: TestBroker;
 let nats: NatsConnection;
@@ -42,7 +43,7 @@ beforeEach(async () => {
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
 });
 
-const limits: SourceLimits = {
+const limits: BatchLimits = {
   maxRows: 50_000,
   maxBytes: 32 * 1_048_576,
   maxMessages: 8_000,
@@ -62,7 +63,7 @@ async function openStream(connection = nats): Promise<EventStream> {
   });
 }
 
-async function openSource(hwm = 0, override: Partial<SourceLimits> = {}): Promise<MessageSource> {
+async function openSource(hwm = 0, override: Partial<BatchLimits> = {}): Promise<MessageSource> {
   const source = new MessageSource(await openStream(), { ...limits, ...override });
   onTestFinished(() => source.stop());
   await source.start(hwm);
@@ -314,6 +315,54 @@ describe('the source', () => {
     }
     expect([...seqsOf(first), ...rest]).toEqual(upTo(4 + rest.length));
     expect(await source.next()).toBeUndefined();
+  });
+});
+
+describe('the counters', () => {
+  /** A stream that holds message 6 alone and says that it is message `saysSeq`. */
+  function oneMessage(saysSeq: number): { stream: EventStream; acked: number[] } {
+    const acked: number[] = [];
+    const stream: EventStream = {
+      receive: () => {},
+      stored: async () => ({ seq: saysSeq, data: frameOf(1) }),
+      firstSeq: async () => 6,
+      lastDelivered: async () => 6,
+      isUnchanged: async () => true,
+      ack: ({ seq }) => void acked.push(seq),
+      working: () => {},
+      close: () => {},
+    };
+    return { stream, acked };
+  }
+
+  it.each([
+    ['beyond the expected one', 7],
+    ['that was taken before', 3],
+  ])('end the source where it is given a message %s', async (_, seq) => {
+    const source = new MessageSource(oneMessage(seq).stream, limits);
+    await source.start(5);
+    await expect(source.next()).rejects.toThrow(/^message-source: .* out of order$/);
+  });
+
+  it('refuse the ack of a batch that was never taken, and ack none of its messages', async () => {
+    const { stream, acked } = oneMessage(6);
+    const source = new MessageSource(stream, limits);
+    onTestFinished(() => source.stop());
+    await source.start(5);
+    const batch = await source.next();
+    expect(seqsOf(batch)).toEqual([6]);
+    expect(() => source.ack({ messages: [{ seq: 7, data: frameOf(1) }] })).toThrow('out of order');
+    expect(acked).toEqual([]);
+  });
+
+  it('let a batch be acked before the start: the one that an earlier writer left pending', async () => {
+    const { stream, acked } = oneMessage(6);
+    const source = new MessageSource(stream, limits);
+    onTestFinished(() => source.stop());
+    source.ack({ messages: [{ seq: 5, data: frameOf(1) }] });
+    await source.start(5);
+    expect(seqsOf(await source.next())).toEqual([6]);
+    expect(acked).toEqual([5]);
   });
 });
 
