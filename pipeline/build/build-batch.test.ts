@@ -62,7 +62,7 @@ function bitmap(rows: number, dropped: readonly number[]): Uint8Array {
 }
 
 describe('a batch', () => {
-  it('has every event of every request of every frame, each with its message', () => {
+  it('has every event of every request of every frame, with the sequence of its message', () => {
     const builder = new BatchBuilder(secret);
     const first = frame({ events: [event({ kind: 'a' }), event({ kind: 'b' })] });
     const second = frame(
@@ -100,7 +100,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('has an event once: the first of its project, in whatever spelling, request or frame', () => {
+  it('has an event id of a project once: its first event, whatever the spelling, request or frame of the others', () => {
     const builder = new BatchBuilder(secret);
     const eventId = 'abcdefab-0000-4000-8000-000000000001';
     const again = eventId.toUpperCase();
@@ -118,7 +118,7 @@ describe('a batch', () => {
     expect(rows.map((row) => row['kind'])).toEqual(['first', 'other project']);
   });
 
-  it('is cut by month, in order, and the verdict counts rows of the whole', () => {
+  it('is cut by month, in order, while the verdict numbers the rows of the whole batch', () => {
     const builder = new BatchBuilder(secret);
     const times = ['2026-11-01T00:00:00Z', '2026-10-31T23:59:59.999Z', '2000-01-01T00:00:00Z'];
     const events = Array.from({ length: 30 }, (_, n) =>
@@ -139,7 +139,7 @@ describe('a batch', () => {
     expect(kinds).toEqual([...(october ?? []), ...(november ?? [])].map((n) => `k${n}`));
   });
 
-  it('comes out the same when it is built again, by another builder with another secret', () => {
+  it('has the same bytes when it is built again, by another builder with another secret', () => {
     const frames = Array.from({ length: 5 }, (_, n) =>
       frame({
         project: `p${n % 2}`,
@@ -167,7 +167,7 @@ describe('a batch', () => {
     );
   });
 
-  it('does not keep a batch that was never finished', () => {
+  it('holds nothing of a batch before it that was never finished', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event()] })));
     builder.read(0, pack(frame({ events: [event({ kind: 'only' })] })));
@@ -175,7 +175,7 @@ describe('a batch', () => {
     expect(built.counts).toMatchObject({ accepted: 1, stored: 1 });
   });
 
-  it('of nothing but what is dropped or unreadable has no month', () => {
+  it('whose events are all dropped or unreadable has no month', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event(), event({ kind: '' })] })));
     const built = builder.finish({ dropped: bitmap(1, [0]) });
@@ -184,7 +184,7 @@ describe('a batch', () => {
   });
 });
 
-it('whatever a request holds, every event is a row, a repeat or in a dead letter', () => {
+it('makes each event a row, a repeat or part of a dead letter, whatever a request holds', () => {
   const builder = new BatchBuilder(secret);
   const anything = fc.oneof(
     fc.json({ maxDepth: 4 }).map((text): unknown => JSON.parse(text)),
@@ -238,7 +238,7 @@ it('whatever a request holds, every event is a row, a repeat or in a dead letter
 });
 
 describe('dead letters', () => {
-  it('say which event, request or frame, why, and what it was', () => {
+  it('name the event, request or frame, and carry its reason and its content', () => {
     const builder = new BatchBuilder(secret);
     const bad = event({ kind: '' });
     const good = frame({ events: [event()] });
@@ -274,7 +274,7 @@ describe('dead letters', () => {
     ]);
   });
 
-  it('take a request whose context makes a step fail, and spare the others', () => {
+  it('take a request on whose context a step fails, and spare the others', () => {
     const builder = new BatchBuilder(secret);
     const broken = { location: { country: { code: 'DE' } }, userAgent: 5 };
     const context = JSON.stringify({ ...contextOf('p'), credential: 'public', ...broken });

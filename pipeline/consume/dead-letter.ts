@@ -8,7 +8,7 @@ import type { DeadLetter } from '../build/thread-messages.ts';
 /** What publishing needs of the broker. */
 type Publisher = Pick<JetStreamClient, 'publish'>;
 
-export interface DeadLetterOptions {
+interface DeadLetterOptions {
   broker: Publisher;
   shard: number;
   /** The stream that the letters' sequences are of, and when it was made. */

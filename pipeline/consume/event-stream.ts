@@ -58,7 +58,7 @@ const noMessageFound = 10_037;
 const ackPayload = '+ACK';
 const workingPayload = '+WPI';
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   connection: NatsConnection;
   /** Its name. */
   stream: string;

@@ -12,7 +12,7 @@ it('packs messages one after the other', () => {
   expect(Buffer.from(bytes).toString()).toBe('abcde');
 });
 
-it('uses memory again that is large enough, and no other', () => {
+it('reuses memory that is large enough, and allocates otherwise', () => {
   const memory = new Uint8Array(6).fill(1).buffer;
   const { bytes } = packMessages(batch, memory);
   expect(bytes.buffer).toBe(memory);

@@ -1,5 +1,27 @@
-// THE list of what is done to an event between the queue and its columns. A step is a function of the request's sender
-// and of the event alone: it asks no clock and nobody else, so that a batch built again is the same batch.
+// THE list of enrichment: everything that is done to an event between the queue and its columns. It makes no rows and
+// knows neither JSON nor Arrow.
+//
+// A step is a pure function of the request's facts and of the row. It asks no clock, no table and no other step: a batch
+// that is built again must have the same bytes. Steps run in the order of the list, those of the request before those of
+// the row, but none may read or put a property that another one puts: the fast path runs the steps of the row first.
+//
+// The reference path runs every step on every row (`enrich`). The fast path (cached-steps.ts) runs a step once for all
+// rows that it cannot tell apart, and says so by `reads`:
+//
+//   'request'  reads the facts and asks which properties the row has. It puts texts into columns, and at most eight
+//              numbers or truth values, which depend on the facts alone, where the row has none.
+//   'row'      reads the texts in `textsRead` and nothing of the request, and asks which properties the row has. It puts
+//              texts into columns.
+//
+// To add a step:
+//   1. Write its function below, or in a file of its own where it needs tables or more than a page.
+//   2. Add its line to `steps`.
+//   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into the
+//      key in `CachedSteps.begin`: without it, the fast path mixes up requests.
+//   4. A new text to read goes into `textsRead`; the scanner takes at most six (maxTextsRead in column-layout.ts).
+//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`; a property without a column needs a
+//      slot in event-row.ts.
+//   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { channelOf } from './attribution.ts';
@@ -16,20 +38,16 @@ export interface RequestFacts {
   readonly verifiedBot?: boolean | undefined;
 }
 
-/** The rows of one request, `count` of them in use. */
-export interface RowsToEnrich {
-  readonly context: RequestFacts;
+/** Rows of one request, the first `count` in use. */
+interface RowsToEnrich {
+  readonly facts: RequestFacts;
   readonly rows: readonly EventRow[];
   readonly count: number;
 }
 
 type Step = (request: RowsToEnrich, parseAgent: (userAgent: string) => Agent) => void;
 
-/**
- * In order, after what is not the sender's was taken away. With a private key nothing is derived. What a step reads
- * lets scanned rows share its outcome: of the sender, and which properties a row has; or of the row, and nothing of
- * the sender, the texts in `textsRead` too.
- */
+/** In order. `key` says for which keys a step runs: with a private key nothing is derived. */
 const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'public' }[] = [
   { step: putBotSignals, reads: 'request', key: 'every' },
   { step: putLocation, reads: 'request', key: 'public' },
@@ -37,24 +55,24 @@ const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'pu
   { step: putAttribution, reads: 'row', key: 'public' },
 ];
 
-/** Takes away what is not the sender's and applies every step that the request's key asks for. */
+/** Removes the properties that the sender may not set, then applies every step that the request's key asks for. */
 export function enrich(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
   strip(request);
   putFromRequest(request, parseAgent);
   putFromRow(request, parseAgent);
 }
 
-/** Applies the steps that read the sender. */
+/** Applies the steps that read the request. */
 export function putFromRequest(
   request: RowsToEnrich,
   parseAgent: (userAgent: string) => Agent,
 ): void {
-  for (const step of stepsOf.request[request.context.credential]) step(request, parseAgent);
+  for (const step of stepsOf.request[request.facts.credential]) step(request, parseAgent);
 }
 
 /** Applies the steps that read the row's own texts. */
 export function putFromRow(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
-  for (const step of stepsOf.row[request.context.credential]) step(request, parseAgent);
+  for (const step of stepsOf.row[request.facts.credential]) step(request, parseAgent);
 }
 
 const stepsOf = { request: byKey('request'), row: byKey('row') };
@@ -67,7 +85,9 @@ function byKey(reads: 'request' | 'row') {
   };
 }
 
+/** Properties that only the server may set, with either key. */
 const serverOnly = [slotOf('$ip'), slotOf('$bot_score'), slotOf('$verified_bot')];
+/** Properties that only enrichment may set where it derives anything, which is with a public key. */
 const derivedOnly = [
   slotOf('$country'),
   slotOf('$region'),
@@ -78,15 +98,14 @@ const derivedOnly = [
   slotOf('$referrerDomain'),
   slotOf('$channel'),
 ];
-/** What is never the sender's, by key: with a private one only the server's own properties are only its own. */
 const stripped = { private: serverOnly, public: [...serverOnly, ...derivedOnly] };
 
-/** Bits of the slots whose properties are taken away from what was sent with such a key. */
+/** By key, the bits of the slots whose properties are removed if they were sent. */
 export const strippedBits = { private: bitsOf(stripped.private), public: bitsOf(stripped.public) };
 
-function strip({ context, rows, count }: RowsToEnrich): void {
-  const slots = stripped[context.credential];
-  const bits = strippedBits[context.credential];
+function strip({ facts, rows, count }: RowsToEnrich): void {
+  const slots = stripped[facts.credential];
+  const bits = strippedBits[facts.credential];
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
@@ -98,16 +117,16 @@ function strip({ context, rows, count }: RowsToEnrich): void {
 const botScore = slotOf('$bot_score');
 const verifiedBot = slotOf('$verified_bot');
 
-function putBotSignals({ context, rows, count }: RowsToEnrich): void {
-  if (context.botScore === undefined && context.verifiedBot === undefined) return;
+function putBotSignals({ facts, rows, count }: RowsToEnrich): void {
+  if (facts.botScore === undefined && facts.verifiedBot === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
-    if (context.botScore !== undefined) {
-      row.putValue(botScore, variantIndex.intValue, context.botScore);
+    if (facts.botScore !== undefined) {
+      row.putValue(botScore, variantIndex.intValue, facts.botScore);
     }
-    if (context.verifiedBot !== undefined) {
-      row.putValue(verifiedBot, variantIndex.boolValue, context.verifiedBot);
+    if (facts.verifiedBot !== undefined) {
+      row.putValue(verifiedBot, variantIndex.boolValue, facts.verifiedBot);
     }
   }
 }
@@ -120,8 +139,8 @@ const latitude = slotOf('$latitude');
 const longitude = slotOf('$longitude');
 const timezone = slotOf('$timezone');
 
-function putLocation({ context, rows, count }: RowsToEnrich): void {
-  const location = context.location;
+function putLocation({ facts, rows, count }: RowsToEnrich): void {
+  const location = facts.location;
   if (location === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
@@ -149,11 +168,11 @@ const deviceType = slotOf('$deviceType');
 const mobile = slotOf('$mobile');
 
 function putUserAgent(
-  { context, rows, count }: RowsToEnrich,
+  { facts, rows, count }: RowsToEnrich,
   parseAgent: (userAgent: string) => Agent,
 ): void {
-  if (context.userAgent === undefined) return;
-  const agent = parseAgent(context.userAgent);
+  if (facts.userAgent === undefined) return;
+  const agent = parseAgent(facts.userAgent);
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
@@ -183,7 +202,7 @@ const utmParameters = [
   { slot: slotOf('$utmTerm'), parameter: 'utm_term' },
   { slot: slotOf('$utmContent'), parameter: 'utm_content' },
 ];
-/** The only texts that a step reads. Without any of them an event does not tell where its visitor came from. */
+/** The only texts that a step may read. An event without any of them does not tell where its visitor came from. */
 export const textsRead = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
@@ -222,7 +241,7 @@ function putAbsent(row: EventRow, slot: number, text: string): void {
   if (!row.has(slot)) row.putText(slot, text);
 }
 
-/** A name and its version come from one source: a version is never put beside a name that was sent. */
+/** A name and its version come from one source: no version is put beside a name that the sender gave. */
 function putPair(
   row: EventRow,
   nameSlot: number,

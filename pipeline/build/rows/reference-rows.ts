@@ -1,77 +1,62 @@
-// A request's body into rows. Bodies were validated before they were queued, so this reads and does not judge: what it
-// cannot read is refused event by event, with a reason, and goes to the dead letters.
-// It is the way of the bodies that scanned-rows.ts leaves, and the oracle of all others.
+// The reference path of a body: JSON.parse, then an object per event. It takes the bodies that the fast path
+// (scanned-rows.ts) leaves, and is the oracle of the fast path in tests. Bodies were validated before they were queued,
+// so nothing is validated again: an event that cannot be read goes to the dead letters, with its reason.
 
-import { dayMs } from '../../../platform/clock.ts';
 import { isObject, type JsonObject } from '../../../platform/json.ts';
-import {
-  maxOccurTimeAheadMs,
-  minOccurTimeMs,
-  sessionInactivityMs,
-} from '../../../platform/limits.ts';
+import { maxOccurTimeAheadMs, minOccurTimeMs } from '../../../platform/limits.ts';
 import type { FrameRequest, RequestContext } from '../../../proto/wire/frame.ts';
-import { EventRow, findSlot, type PropertyScalar, variantIndex } from '../../enrich/event-row.ts';
+import { EventRow } from '../../enrich/event-row.ts';
+import type { RequestFacts } from '../../enrich/steps.ts';
+import type { UnreadableReason } from '../thread-messages.ts';
 import { parseUuid } from '../uuid.ts';
+import { cookielessIdentity } from './cookieless-identity.ts';
+import { readAutoProperties, readCustomProperties } from './property-values.ts';
 import { parseTimestampMs } from './validated-timestamp.ts';
 
-/** Why an event, a request or a whole frame cannot become rows. */
-export type UnreadableReason =
-  | 'frame_unreadable'
-  | 'request_unreadable'
-  | 'event_unreadable'
-  | 'event_id_invalid'
-  | 'session_id_invalid'
-  | 'identity_missing'
-  | 'kind_missing'
-  | 'occur_time_out_of_range'
-  | 'property_unreadable';
-
-/** The rows of one request, `count` of them in use; they are the next request's rows afterwards. */
-export interface RequestRows {
-  context: RequestContext;
+/** The rows of one request, the first `count` in use. The next request reuses them, so nobody keeps a row. */
+interface RequestRows {
+  facts: RequestFacts;
   readonly rows: EventRow[];
   count: number;
 }
 
-/** An event that became no row. */
+/** An event, or a whole request, that becomes no row. */
 export interface UnreadableEvent {
-  /** The event's place in its request; undefined where the whole request is refused. */
+  /** The event's place in its request; undefined for the whole request. */
   index: number | undefined;
   reason: UnreadableReason;
-  /** What was refused, as JSON. */
-  event: string;
+  /** The event as JSON, or the request's body as text. */
+  content: string;
 }
 
 /** Room for rows, to be handed to `decodeRequest` again and again. */
 export function createRequestRows(): RequestRows {
-  return {
-    context: { projectId: '', credential: 'private', receiveTimeMs: 0 },
-    rows: [],
-    count: 0,
-  };
+  return { facts: { credential: 'private' }, rows: [], count: 0 };
 }
 
-/** Fills `into` with the events of a request, in order, and returns those that could not be read. */
+/** Fills `into` with the events of a request, in order, and returns the events that cannot be read. */
 export function decodeRequest(request: FrameRequest, into: RequestRows): UnreadableEvent[] {
-  into.context = request.context;
+  into.facts = request.context;
   into.count = 0;
   const events = parseEvents(request.body);
-  if (events === undefined) return [unreadableRequest(request, into)];
+  if (events === undefined) return [discardRequest(request, into)];
   const unreadable: UnreadableEvent[] = [];
   for (let index = 0; index < events.length; index++) {
     const row = rowAt(into, into.count);
     const event = events[index];
     const reason = isObject(event) ? readEvent(event, row, request.context) : 'event_unreadable';
     if (reason === undefined) into.count++;
-    else if (reason !== 'dropped') unreadable.push({ index, reason, event: JSON.stringify(event) });
+    else if (reason !== 'dropped') {
+      unreadable.push({ index, reason, content: JSON.stringify(event) });
+    }
   }
   return unreadable;
 }
 
-/** Leaves no row of a request. */
-export function unreadableRequest(request: FrameRequest, into: RequestRows): UnreadableEvent {
+/** Empties `into` and returns the whole request as unreadable. */
+export function discardRequest(request: FrameRequest, into: RequestRows): UnreadableEvent {
   into.count = 0;
-  return { index: undefined, reason: 'request_unreadable', event: textOf(request.body) };
+  return { index: undefined, reason: 'request_unreadable', content: textOf(request.body) };
 }
 
 /** The events of a body; undefined where it is not JSON of a batch. */
@@ -97,6 +82,7 @@ function rowAt(into: RequestRows, index: number): EventRow {
   return row;
 }
 
+/** Undefined where the row is complete; 'dropped' where ingest has dropped the event and told its sender so. */
 function readEvent(
   event: JsonObject,
   row: EventRow,
@@ -113,8 +99,8 @@ function readEvent(
     row.occurTimeMs >= minOccurTimeMs &&
     row.occurTimeMs <= context.receiveTimeMs + maxOccurTimeAheadMs;
   if (!inRange) return 'occur_time_out_of_range';
-  const whose = readIdentity(event, row, context);
-  if (whose !== undefined) return whose;
+  const reason = readIdentity(event, row, context);
+  if (reason !== undefined) return reason;
   const read =
     readAutoProperties(event['autoProperties'] ?? event['auto_properties'], row) &&
     readCustomProperties(event['customProperties'] ?? event['custom_properties'], row);
@@ -145,132 +131,4 @@ function readIdentity(
   if (typeof distinctId !== 'string' || distinctId === '') return 'identity_missing';
   row.distinctId = distinctId;
   return undefined;
-}
-
-/** What a cookieless event's visitor is called. */
-export interface CookielessIdentity {
-  distinctId: string;
-  /** Beyond the nearest midnight, where a session may go on over it; '' for nobody. */
-  otherId: string;
-}
-
-/** By the event's own day. Undefined without an id of it: ingest has dropped the event, and told its sender so. */
-export function cookielessIdentity(
-  { receiveTimeMs, cookieless }: RequestContext,
-  occurTimeMs: number,
-): CookielessIdentity | undefined {
-  const { today, yesterday } = cookieless ?? {};
-  const todayMs = Math.floor(receiveTimeMs / dayMs) * dayMs;
-  const isToday = occurTimeMs >= todayMs && occurTimeMs < todayMs + dayMs;
-  const isYesterday = occurTimeMs < todayMs && occurTimeMs >= todayMs - dayMs;
-  const own = isToday ? today : isYesterday ? yesterday : undefined;
-  if (own === undefined) return undefined;
-  const isAtMidnight = Math.abs(occurTimeMs - todayMs) <= sessionInactivityMs;
-  const other = isAtMidnight ? (isToday ? yesterday : today) : undefined;
-  return { distinctId: own, otherId: other ?? '' };
-}
-
-function readAutoProperties(map: unknown, row: EventRow): boolean {
-  if (map === undefined || map === null) return true;
-  if (!isObject(map)) return false;
-  for (const key in map) {
-    const value = map[key];
-    if (!isObject(value)) return false;
-    const slot = findSlot(key);
-    if (slot !== undefined) {
-      row.present |= 1 << slot;
-      const text = value['stringValue'] ?? value['string_value'];
-      if (slot < row.texts.length && typeof text === 'string' && text !== '') {
-        row.texts[slot] = text;
-        continue;
-      }
-    }
-    if (!readValue(key, value, row)) return false;
-  }
-  return true;
-}
-
-function readCustomProperties(map: unknown, row: EventRow): boolean {
-  if (map === undefined || map === null) return true;
-  if (!isObject(map)) return false;
-  for (const key in map) {
-    const value = map[key];
-    if (!isObject(value) || !readValue(key, value, row)) return false;
-  }
-  return true;
-}
-
-/** Adds the one variant of a PropertyValue that is set; false where there is none. */
-function readValue(key: string, value: JsonObject, row: EventRow): boolean {
-  for (const name in value) {
-    const held = value[name];
-    if (held === null) continue;
-    switch (name) {
-      case 'stringValue':
-      case 'string_value':
-        return add(row, key, variantIndex.stringValue, typeof held === 'string' ? held : undefined);
-      case 'intValue':
-      case 'int_value':
-        return add(row, key, variantIndex.intValue, toInt64(held));
-      case 'doubleValue':
-      case 'double_value':
-        return add(row, key, variantIndex.doubleValue, toDouble(held));
-      case 'boolValue':
-      case 'bool_value':
-        return add(row, key, variantIndex.boolValue, typeof held === 'boolean' ? held : undefined);
-      case 'timestampValue':
-      case 'timestamp_value':
-        return add(row, key, variantIndex.timestampValue, toTimeMs(held));
-      default:
-        // A field that a newer definition knows: ignored, as everywhere.
-        continue;
-    }
-  }
-  return false;
-}
-
-function add(
-  row: EventRow,
-  key: string,
-  variant: number,
-  value: PropertyScalar | undefined,
-): boolean {
-  if (value === undefined) return false;
-  row.add(key, variant, value);
-  return true;
-}
-
-/** An int64 in any spelling that protobuf JSON allows: exact, as a number where that is safe. */
-function toInt64(held: unknown): number | bigint | undefined {
-  if (typeof held !== 'string' && typeof held !== 'number') return undefined;
-  const number = Number(held);
-  if (Number.isSafeInteger(number)) return number === 0 ? 0 : number;
-  return typeof held === 'string' ? toExactInt64(held) : undefined;
-}
-
-/** An int64 beyond 2^53 as decimal text, which may have a fraction of zeros or an exponent. */
-function toExactInt64(text: string): bigint | undefined {
-  const [, sign, whole, fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const shift = Number(exponent) - fraction.length;
-  if (Math.abs(shift) > 1_024) return undefined;
-  const scale = 10n ** BigInt(Math.abs(shift));
-  const digits = BigInt(whole + fraction);
-  if (shift < 0 && digits % scale !== 0n) return undefined;
-  const magnitude = shift < 0 ? digits / scale : digits * scale;
-  const exact = sign === '-' ? -magnitude : magnitude;
-  return BigInt.asIntN(64, exact) === exact ? exact : undefined;
-}
-
-function toDouble(held: unknown): number | undefined {
-  if (typeof held !== 'string' && typeof held !== 'number') return undefined;
-  const number = Number(held);
-  return Number.isFinite(number) ? number : undefined;
-}
-
-function toTimeMs(held: unknown): number | undefined {
-  if (typeof held !== 'string') return undefined;
-  const ms = parseTimestampMs(held);
-  return Number.isNaN(ms) ? undefined : ms;
 }

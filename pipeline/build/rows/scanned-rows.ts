@@ -1,5 +1,5 @@
-// The short way of a body: from its bytes into a scanner's columns, enriched there, with no object per event. It takes
-// bodies as ingest validates them; whatever else there is goes the readable way, decode.ts.
+// The fast path of a body: from its bytes into a scanner's columns, enriched there, with no object per event. It takes
+// bodies as validation leaves them; every other body is left to the reference path (reference-rows.ts).
 
 import { isUtf8 } from 'node:buffer';
 import { autoColumns } from '../../../platform/clickhouse/event-columns.ts';
@@ -13,17 +13,19 @@ import { slotProperties } from '../../enrich/event-row.ts';
 import { textsRead } from '../../enrich/steps.ts';
 import type { Agent } from '../../enrich/user-agent.ts';
 
-/** More do not share more texts, and columns that stay in the processor's cache are copied faster. */
+/** More rows do not share more texts, and columns that stay in the processor's cache are copied faster. */
 const maxRows = 8_000;
-/** Ten times as much memory is laid out, of which the system backs what is written to. Larger bodies are rare. */
+/** The scanner lays out ten times as much memory; the system backs only the part that is written. */
 const maxBytes = 4 * 1_048_576;
-/** Twice what is laid out at first: what odd bodies made of it is not kept for good. */
+/** Twice the memory that is laid out at first: a scanner that odd bodies made larger is not kept. */
 const maxKeptBytes = 96 * 1_048_576;
 
-/** Of the columns of plain text. */
-const plainSlots = autoColumns.flatMap(({ lowCardinality }, slot) => (lowCardinality ? [] : slot));
+/** Slots of the columns that are no dictionaries: they hold each row's text in full. */
+const fullTextSlots = autoColumns.flatMap(({ lowCardinality }, slot) =>
+  lowCardinality ? [] : slot,
+);
 
-/** A request whose events are among the scanned rows. */
+/** A request whose events are the scanned rows from `firstRow` to before `endRow`. */
 export interface ScannedRequest {
   readonly context: RequestContext;
   readonly streamSeq: number;
@@ -31,11 +33,11 @@ export interface ScannedRequest {
   readonly endRow: number;
 }
 
-export type Taken =
+type Taken =
   | 'taken'
   /** There is no room beside the rows that are there. */
   | 'full'
-  /** It must be read in another way. */
+  /** The request must take the reference path. */
   | 'left';
 
 export class ScannedRows {
@@ -48,10 +50,10 @@ export class ScannedRows {
     maxRows,
     maxBytes,
   });
-  readonly #enrichment: CachedSteps;
+  readonly #steps: CachedSteps;
 
   constructor(parseAgent: (userAgent: string) => Agent) {
-    this.#enrichment = new CachedSteps(this.#scanner, parseAgent);
+    this.#steps = new CachedSteps(this.#scanner, parseAgent);
   }
 
   /** Takes all events of a request, or nothing. */
@@ -59,34 +61,34 @@ export class ScannedRows {
     if (body.length > maxBytes || !isUtf8(body)) return 'left';
     const firstRow = this.#scanner.rows;
     try {
-      if (!this.#enrichment.begin(context)) return 'full';
+      if (!this.#steps.begin(context)) return 'full';
       const { kind } = this.#scanner.append(body, context.receiveTimeMs);
       if (kind === 'refused') return 'left';
       if (kind === 'full') return 'full';
       const endRow = this.#scanner.rows;
-      if (!this.#enrichment.put(firstRow, endRow)) {
+      if (!this.#steps.put(firstRow, endRow)) {
         this.#scanner.dropBody();
         return 'full';
       }
       this.requests.push({ context, streamSeq, firstRow, endRow });
       return 'taken';
     } catch {
-      // A step that fails does so in the readable way too, and is dealt with there.
+      // A step that fails here fails on the reference path too, which sets the request aside.
       if (this.#scanner.rows !== firstRow) this.#scanner.dropBody();
       return 'left';
     }
   }
 
-  /** All rows, enriched, but for the ids of those that are cookieless. */
+  /** All rows, enriched; the ids of cookieless rows are still to be set. */
   columns(): ScannedColumns {
-    const texts = this.#scanner.textsOf(plainSlots);
-    const plainTexts = new Map(texts?.map((own, index) => [plainSlots[index] ?? 0, own]));
+    const texts = this.#scanner.textsOf(fullTextSlots);
+    const fullTexts = new Map(texts?.map((own, index) => [fullTextSlots[index] ?? 0, own]));
     const { views, cells, outcomes } = this.#scanner;
     const textOf = (cell: number): string => this.#scanner.textOf(cell);
-    return { views, slots: outcomes.slotsPut, plainTexts, cookielessIds: new Map(), cells, textOf };
+    return { views, slots: outcomes.slotsPut, fullTexts, cookielessIds: new Map(), cells, textOf };
   }
 
-  /** It has grown so far that another should take its place. */
+  /** It has grown so far that a new one should replace it. */
   get isLarge(): boolean {
     return this.#scanner.memoryBytes > maxKeptBytes;
   }
@@ -101,6 +103,6 @@ export class ScannedRows {
   forget(): void {
     this.clear();
     this.#scanner.clear();
-    this.#enrichment.forget();
+    this.#steps.forget();
   }
 }
