@@ -1,3 +1,5 @@
+// The builder from frames to record batches. rows/scanned-rows.test.ts compares its two paths of a body.
+
 import { randomUUID } from 'node:crypto';
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';

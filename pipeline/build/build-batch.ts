@@ -1,5 +1,5 @@
-// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict. A function of
-// the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
+// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict. A function
+// of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
 
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
 import { type Month, Months } from '../columns/months.ts';
@@ -153,7 +153,9 @@ export class BatchBuilder {
     return month;
   }
 
-  /** Tries the fast path. False, and all rows before it in their columns, where a request must take the reference path. */
+  /**
+   * Tries the fast path. False, and all rows before it in their columns, where a request must take the reference path.
+   */
   #scan(streamSeq: number, request: FrameRequest): boolean {
     let taken = this.#scanned?.take(request, streamSeq);
     if (taken === 'full') {

@@ -1,5 +1,5 @@
-// A batch's rows, month by month, under the writer's verdict: rows without a session get theirs, dropped rows leave, the
-// rest become one Arrow stream a month. It changes the months' columns and does not empty them.
+// A batch's rows, month by month, under the writer's verdict: rows without a session get theirs, dropped rows leave,
+// the rest become one Arrow stream a month. It changes the months' columns and does not empty them.
 
 import { createHash } from 'node:crypto';
 import type { Int32Buffer } from '../columns/column-buffers.ts';

@@ -35,8 +35,8 @@ const lastRound = 10;
 const idBytes = 16;
 
 /**
- * Writes the key of an event id into `keys[at]` and `keys[at + 1]`: never zero in both, because zeros mark a free slot in
- * tables. `id` holds the id's four words from `idAt` on.
+ * Writes the key of an event id into `keys[at]` and `keys[at + 1]`: never zero in both, because zeros mark a free slot
+ * in tables. `id` holds the id's four words from `idAt` on.
  */
 export function writeEventKey(
   projectKey: Uint32Array,

@@ -1,3 +1,5 @@
+// The talk of writer and builder with real threads. What is built is tested in build-batch.test.ts.
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';

@@ -11,7 +11,8 @@
 //
 //     buffer                          writer owns it           builder owns it
 //     Messages.bytes                  before and afterwards    from BuildTask to ReadBatch
-//     BatchIds: its typed arrays      from ReadBatch on        until then
+//     BatchIds: keys, eventIds,       from ReadBatch on        until then
+//       projectOf, occurTimesMs
 //     BuiltMonth.arrow                from BuiltBatch on       until then
 //     rows between read and finish    never                    in memory that it keeps from batch to batch
 //
@@ -21,8 +22,8 @@
 import type { MessagePort } from 'node:worker_threads';
 
 /**
- * Stream messages packed into one buffer, in stream order. Each is a frame of requests; a request holds the context that
- * its events are enriched from and the validated JSON body that they came in. See proto/wire/frame.ts.
+ * Stream messages packed into one buffer, in stream order. Each is a frame of requests; a request holds the context
+ * that its events are enriched from and the validated JSON body that they came in. See proto/wire/frame.ts.
  */
 export interface Messages {
   /** The stream sequence of each message. */

@@ -1,6 +1,6 @@
 // Growable columns of one record batch: typed arrays, filled by hand and handed to Arrow as views, because Arrow's own
-// builders cost three times as much. They know types and rows, not the columns of an event. `clear` forgets the rows and
-// keeps the memory, so that the next batch pays for neither allocation nor page faults.
+// builders cost three times as much. They know types and rows, not the columns of an event. `clear` forgets the rows
+// and keeps the memory, so that the next batch pays for neither allocation nor page faults.
 
 import { Bool, type Data, Float64, makeData, Uint16 } from 'apache-arrow';
 import type { PropertyScalar } from '../enrich/event-row.ts';
@@ -32,7 +32,9 @@ export class Int32Buffer {
     this.array.fill(value, from, from + count);
   }
 
-  /** Adds the ends of the texts or entries from `from` to `to`, which follow the last one here, as ends in this buffer. */
+  /**
+   * Adds the ends of the texts or entries from `from` to `to`, which follow the last one here, as ends in this buffer.
+   */
   pushEnds(ends: Int32Array, from: number, to: number): void {
     const shift = (this.array[this.length - 1] ?? 0) - (ends[from] ?? 0);
     let at = this.extend(to - from);

@@ -13,8 +13,8 @@ const separator = '\0';
 const firstCells = 4_096;
 
 /**
- * For each cell of a scanner the index of its text in the one dictionary that the cell belongs to, plus one; 0 where the
- * index is not known yet. So a text is decoded once, however many rows have it.
+ * For each cell of a scanner the index of its text in the one dictionary that the cell belongs to, plus one; 0 where
+ * the index is not known yet. So a text is decoded once, however many rows have it.
  */
 export class CellPlaces {
   array = new Int32Array(firstCells);
@@ -137,8 +137,8 @@ export class DictionaryColumn implements ColumnBuffer {
 }
 
 /**
- * The narrowest type that holds every index: rows of few texts are a quarter as many bytes in each of the five copies on
- * their way to the engine's memory.
+ * The narrowest type that holds every index: rows of few texts are a quarter as many bytes in each of the five copies
+ * on their way to the engine's memory.
  */
 function narrowest(
   rows: Int32Array,

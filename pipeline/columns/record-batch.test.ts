@@ -1,3 +1,5 @@
+// The columns against the live table: every value goes through a real insert and comes back.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { tableFromIPC } from 'apache-arrow';
@@ -69,7 +71,7 @@ async function read(select: string, project: string, order = '1'): Promise<unkno
   return result.json();
 }
 
-function readable(columns: MonthColumns): unknown {
+function rowsOf(columns: MonthColumns): unknown {
   const rows = tableFromIPC(columns.toArrowStream()).toArray();
   return JSON.parse(
     JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -77,7 +79,7 @@ function readable(columns: MonthColumns): unknown {
 }
 
 describe('the columns', () => {
-  it('are those of the live table, in its order and of its types', async () => {
+  it('equal those of the live table, in order and type', async () => {
     const described = await clickhouse.query({
       query: 'DESCRIBE TABLE events',
       format: 'JSONEachRow',
@@ -97,7 +99,7 @@ describe('the columns', () => {
     }
   });
 
-  it('bring every fixed field back', async () => {
+  it('return every fixed field', async () => {
     const eventId = '0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
     const sessionId = 'FFEEDDCC-BBAA-9988-7766-554433221100';
     const occurTimeMs = Date.UTC(2000, 0, 1) + 1;
@@ -129,7 +131,7 @@ describe('the columns', () => {
     ]);
   });
 
-  it('bring every auto column back, each into its own', async () => {
+  it('return every auto property from its own column', async () => {
     const texts = Object.fromEntries(autoColumns.map(({ column }, slot) => [slot, `<${column}>`]));
     await store('auto', [rowOf({ texts }), rowOf({})]);
     const names = autoColumns.map(({ column }) => column);
@@ -229,7 +231,7 @@ describe('the columns', () => {
     expect(counted).toEqual([['10000', String((9_999 * 10_000) / 2)]]);
   });
 
-  it('bring every text back, at each width of the index by which rows know it', async () => {
+  it('return every text, at each width of a dictionary index', async () => {
     const pathname = autoColumns.findIndex(({ column }) => column === 'pathname');
     for (const texts of [128, 129, 32_768, 32_769]) {
       const project = randomUUID();
@@ -243,7 +245,7 @@ describe('the columns', () => {
     }
   });
 
-  it('cope with a batch of one row, of none of a type, and of many', async () => {
+  it('hold a batch of many distinct kinds', async () => {
     await store(
       'many',
       Array.from({ length: 20_000 }, (_, n) => rowOf({ kind: `kind ${n}` })),
@@ -253,7 +255,7 @@ describe('the columns', () => {
     ]);
   });
 
-  it('hold after keep exactly what they would hold had only those rows come', () => {
+  it('hold after keep the same as if only the kept rows had come', () => {
     const rows = Array.from({ length: 3_000 }, (_, n) =>
       rowOf({
         kind: `kind ${n % 7}`,
@@ -275,7 +277,7 @@ describe('the columns', () => {
     const alone = new MonthColumns();
     for (const n of kept) alone.append(rows[n] ?? rowOf({}), 'p', 1, origin);
     expect(dropped.rows).toBe(kept.length);
-    expect(readable(dropped)).toEqual(readable(alone));
+    expect(rowsOf(dropped)).toEqual(rowsOf(alone));
   });
 
   it('make the same bytes of the same rows, in a new buffer and in a used one', () => {

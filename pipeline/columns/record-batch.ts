@@ -2,14 +2,15 @@
 // stream of bytes that the engine takes. It knows no SQL.
 //
 // A new column needs:
-//   1. sql/migrations/: a migration that adds it to the table. record-batch.test.ts compares the list with the live table.
+//   1. sql/migrations/: a migration that adds it to the table. record-batch.test.ts compares the list with the live
+//      table.
 //   2. For an auto property, a line in platform/clickhouse/event-columns.ts, by which query reads too, and its place in
 //      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns` and all numbers after it; then
 //      `npm run build:wasm`). Nothing changes here: the list takes those columns from there.
 //   3. For any other column, a field, a line in the list, and its push in `append` and in `appendScanned`, or in
 //      `appendOrigins` where it is the same for a whole request. A value from the body also needs a field of EventRow
 //      (enrich/event-row.ts) and of ColumnViews (proto/wire/scanner/column-views.ts), with the scanner to fill it.
-//   4. bench/tricks/naive-arrow.ts: the same column the obvious way, so that the comparison stays fair.
+//   4. bench/tricks/naive-arrow.ts: the same column, built naively, so that the comparison stays fair.
 //   5. build/rows/scanned-rows.test.ts: an event that has it, for both paths of a body.
 
 import type { Hash } from 'node:crypto';
@@ -147,7 +148,9 @@ export class MonthColumns {
     this.#streamSeq.pushRepeated(origin.streamSeq, count);
   }
 
-  /** Adds the scanned rows from `from` to before `to`, without their origins, which are added apart in the same order. */
+  /**
+   * Adds the scanned rows from `from` to before `to`, without their origins, which are added apart in the same order.
+   */
   appendScanned(scanned: ScannedColumns, from: number, to: number): void {
     const { views } = scanned;
     const places = this.#places;

@@ -1,3 +1,5 @@
+// Packing a batch for a builder, without a broker; message-source.test.ts reads and frees batches of a real one.
+
 import { expect, it } from 'vitest';
 import { packMessages } from './message-batch.ts';
 

@@ -1,3 +1,5 @@
+// The source and the reads of its batches against a real broker; its counters against a stream that lies.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   connectBroker,
@@ -90,7 +92,7 @@ function seqsOf(batch: MessageBatch | undefined): number[] {
   return batch?.messages.map(({ seq }) => seq) ?? [];
 }
 
-/** Batches until `count` messages are there. */
+/** Takes batches until they hold `count` messages. */
 async function take(source: MessageSource, count: number): Promise<MessageBatch[]> {
   const batches: MessageBatch[] = [];
   let taken = 0;
@@ -121,7 +123,7 @@ const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('the source', () => {
-  it('gives every message once, in order, and removes what is acked', async () => {
+  it('gives every message once, in order, and removes the acked ones from the stream', async () => {
     await publish(5_000);
     const source = await openSource();
     const batches = await take(source, 5_000);
@@ -179,7 +181,7 @@ describe('the source', () => {
     expect(seqsOf(await next)).toEqual(upTo(5, 2));
   });
 
-  it('closes it all the same once it is full or has waited for the longest', async () => {
+  it('closes a batch that is full or has waited for the longest, while the one before it is being stored', async () => {
     const source = await openSource(0, { minWaitMs: 1, maxWaitMs: 60_000, maxMessages: 2 });
     await publish(1);
     await source.next();
@@ -200,7 +202,7 @@ describe('the source', () => {
     expect(batch?.messages[0]?.data.length).toBeGreaterThan(8 * 1_048_576);
   });
 
-  it('begins where the ledger says, and acks again what the ledger has as done', async () => {
+  it('begins where the ledger says, and acks again the messages that the ledger has as done', async () => {
     await publish(10);
     const source = await openSource(4);
     const [batch] = await take(source, 6);
@@ -208,7 +210,7 @@ describe('the source', () => {
     await untilStored(6);
   });
 
-  it('gives at once, and in order, what an earlier source received and never acked', async () => {
+  it('gives at once, and in order, the messages that an earlier source received and never acked', async () => {
     await publish(50);
     const dead = await openSource();
     await take(dead, 50);
@@ -219,7 +221,7 @@ describe('the source', () => {
     expect(batches.flatMap(seqsOf)).toEqual(upTo(55, 21));
   });
 
-  it('does so where nothing new arrives to show the gap', async () => {
+  it('gives them where nothing new arrives to show the gap, too', async () => {
     await publish(7);
     const dead = await openSource();
     await take(dead, 7);
@@ -236,7 +238,7 @@ describe('the source', () => {
     expect((await take(other, 500)).flatMap(seqsOf)).toEqual(upTo(500));
   });
 
-  it('passes over what was deleted', async () => {
+  it('passes over deleted messages', async () => {
     await publish(20);
     const dead = await openSource();
     await take(dead, 20);
@@ -248,7 +250,7 @@ describe('the source', () => {
     expect((await take(source, expected.length)).flatMap(seqsOf)).toEqual(expected);
   });
 
-  it('acks by the second delivery what it read without one', async () => {
+  it('acks a message that it read by the delivery that comes later', async () => {
     await publish(3);
     const dead = await openSource();
     await take(dead, 3);
@@ -302,7 +304,7 @@ describe('the source', () => {
     for (const batch of [...before, ...more]) source.ack(batch);
   });
 
-  it('once stopped gives what it holds and then nothing', async () => {
+  it('once stopped gives the queued messages and then nothing', async () => {
     await publish(10);
     const source = await openSource(0, { maxMessages: 4 });
     const first = await source.next();
@@ -344,7 +346,7 @@ describe('the counters', () => {
     await expect(source.next()).rejects.toThrow(/^message-source: .* out of order$/);
   });
 
-  it('refuse the ack of a batch that was never taken, and ack none of its messages', async () => {
+  it('reject the ack of a batch that was never taken, and ack none of its messages', async () => {
     const { stream, acked } = oneMessage(6);
     const source = new MessageSource(stream, limits);
     onTestFinished(() => source.stop());
@@ -355,7 +357,7 @@ describe('the counters', () => {
     expect(acked).toEqual([]);
   });
 
-  it('let a batch be acked before the start: the one that an earlier writer left pending', async () => {
+  it('allow an ack before the start: of the batch that an earlier writer left pending', async () => {
     const { stream, acked } = oneMessage(6);
     const source = new MessageSource(stream, limits);
     onTestFinished(() => source.stop());
@@ -380,7 +382,7 @@ describe('a pending batch', () => {
     expect(packMessages(again ?? { messages: [] })).toEqual(packMessages(batch));
   });
 
-  it('gives its bytes back, and those of no other, however they were received', async () => {
+  it('frees its own bytes and no others, delivered or read', async () => {
     const count = 12;
     await publish(count, 1, 20_000);
     const source = await openSource(0, { maxMessages: 1 });
@@ -395,7 +397,7 @@ describe('a pending batch', () => {
     }
   });
 
-  it('is not, where one of its messages is gone', async () => {
+  it('is not read again where one of its messages is gone', async () => {
     await publish(3);
     await manager.streams.deleteMessage(eventsStream(0), 2);
     expect(await readAgain(await openStream(), [[1, 3]])).toBeUndefined();

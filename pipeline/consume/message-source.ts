@@ -21,9 +21,10 @@ const roomPauseMs = 50;
  *
  *     done <= taken < each queued message < expected <= known + 1
  *
- * The messages from `expected` to `known` are the gap, which `#fill` closes; a message that was delivered before the gap
- * was closed waits in `#ahead`. The order holds from `start` on, and `#check` asserts it wherever a counter has moved: a
- * contradiction ends the source and the shard starts again from its ledger, which repeats work but loses nothing.
+ * The messages from `expected` to `known` are the gap, which `#fill` closes; a message that was delivered before the
+ * gap was closed waits in `#ahead`. The order holds from `start` on, and `#check` asserts it wherever a counter has
+ * moved: a contradiction ends the source and the shard starts again from its ledger, which repeats work but loses
+ * nothing.
  */
 export class MessageSource {
   readonly #stream: EventStream;

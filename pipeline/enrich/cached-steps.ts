@@ -67,7 +67,9 @@ export class CachedSteps {
     return true;
   }
 
-  /** Enriches the rows from `from` to `to`, whose request was begun. False where there is no room for their outcomes. */
+  /**
+   * Enriches the rows from `from` to `to`, whose request was begun. False where there is no room for their outcomes.
+   */
   put(from: number, to: number): boolean {
     const known = this.#current;
     if (known === undefined) throw new Error('cached-steps: no request was begun');

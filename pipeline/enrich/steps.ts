@@ -1,26 +1,27 @@
 // THE list of enrichment: everything that is done to an event between the queue and its columns. It makes no rows and
 // knows neither JSON nor Arrow.
 //
-// A step is a pure function of the request's facts and of the row. It asks no clock, no table and no other step: a batch
-// that is built again must have the same bytes. Steps run in the order of the list, those of the request before those of
-// the row, but none may read or put a property that another one puts: the fast path runs the steps of the row first.
+// A step is a pure function of the request's facts and of the row. It asks no clock and no table: a batch that is built
+// again must have the same bytes. Steps are independent: none reads or puts a property that another one puts, because
+// the list has the steps of the request first and the fast path runs the steps of the row first.
 //
 // The reference path runs every step on every row (`enrich`). The fast path (cached-steps.ts) runs a step once for all
-// rows that it cannot tell apart, and says so by `reads`:
+// rows that the step cannot tell apart; `reads` says what tells them apart:
 //
-//   'request'  reads the facts and asks which properties the row has. It puts texts into columns, and at most eight
-//              numbers or truth values, which depend on the facts alone, where the row has none.
-//   'row'      reads the texts in `textsRead` and nothing of the request, and asks which properties the row has. It puts
-//              texts into columns.
+//   'request'  The step reads the facts, and asks which properties the row has. It puts texts into columns. It may also
+//              put numbers and truth values where the row has none, if they depend on the facts alone; the scanner takes
+//              eight of them from all steps together.
+//   'row'      The step reads the texts in `textsRead`, and asks which properties the row has. It puts texts into
+//              columns. Of the facts it may depend on the credential only.
 //
 // To add a step:
 //   1. Write its function below, or in a file of its own where it needs tables or more than a page.
 //   2. Add its line to `steps`.
-//   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into the
-//      key in `CachedSteps.begin`: without it, the fast path mixes up requests.
-//   4. A new text to read goes into `textsRead`; the scanner takes at most six (maxTextsRead in column-layout.ts).
-//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`; a property without a column needs a
-//      slot in event-row.ts.
+//   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into
+//      the key in `CachedSteps.begin`: without it, the fast path mixes up requests.
+//   4. A new text to read goes into `textsRead`. The scanner takes at most six (`maxTextsRead` in column-layout.ts).
+//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`. A property without a column needs a
+//      slot in event-row.ts and in column-layout.ts (`propertySlots`).
 //   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';

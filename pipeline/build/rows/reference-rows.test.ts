@@ -1,3 +1,5 @@
+// The reference path of a body, and the readers of values, moments and UUIDs that it stands on.
+
 import { describe, expect, it } from 'vitest';
 import { propertyMaps } from '../../../platform/clickhouse/event-columns.ts';
 import type { CookielessIds } from '../../../proto/wire/frame.ts';
