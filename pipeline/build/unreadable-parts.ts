@@ -1,5 +1,5 @@
-// The parts of one batch that become no row: their dead letters, and the number of events that they hold. Why a part
-// cannot be read is decided by the reader of it.
+// The parts of one batch that become no row: their dead letters, and the number of events in them. The part's reader
+// decides that it is unreadable, and why.
 
 import { type FrameRequest, frameEvents } from '../../proto/wire/frame.ts';
 import type { UnreadableEvent } from './rows/reference-rows.ts';

@@ -32,9 +32,7 @@ export class Int32Buffer {
     this.array.fill(value, from, from + count);
   }
 
-  /**
-   * Adds the ends of the texts or entries from `from` to `to`, which follow the last one here, as ends in this buffer.
-   */
+  /** Adds the ends from `from` to `to` of another column's texts or entries, shifted to follow the last end here. */
   pushEnds(ends: Int32Array, from: number, to: number): void {
     const shift = (this.array[this.length - 1] ?? 0) - (ends[from] ?? 0);
     let at = this.extend(to - from);

@@ -2,8 +2,8 @@
 // stream of bytes that the engine takes. It knows no SQL.
 //
 // A new column needs:
-//   1. sql/migrations/: a migration that adds it to the table. record-batch.test.ts compares the list with the live
-//      table.
+//   1. sql/migrations/: a migration that adds it to the table, at the same place as in the list. record-batch.test.ts
+//      compares the list with the live table.
 //   2. For an auto property, a line in platform/clickhouse/event-columns.ts, by which query reads too, and its place in
 //      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns` and all numbers after it; then
 //      `npm run build:wasm`). Nothing changes here: the list takes those columns from there.

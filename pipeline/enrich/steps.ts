@@ -9,8 +9,8 @@
 // rows that the step cannot tell apart; `reads` says what tells them apart:
 //
 //   'request'  The step reads the facts, and asks which properties the row has. It puts texts into columns. It may also
-//              put numbers and truth values where the row has none, if they depend on the facts alone; the scanner takes
-//              eight of them from all steps together.
+//              put numbers and truth values where the row has none, if they depend on the facts alone; the scanner
+//              takes eight of them from all steps together.
 //   'row'      The step reads the texts in `textsRead`, and asks which properties the row has. It puts texts into
 //              columns. Of the facts it may depend on the credential only.
 //
@@ -20,8 +20,8 @@
 //   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into
 //      the key in `CachedSteps.begin`: without it, the fast path mixes up requests.
 //   4. A new text to read goes into `textsRead`. The scanner takes at most six (`maxTextsRead` in column-layout.ts).
-//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`. A property without a column needs a
-//      slot in event-row.ts and in column-layout.ts (`propertySlots`).
+//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`. A property without a column needs
+//      a slot in event-row.ts and in column-layout.ts (`propertySlots`).
 //   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';

@@ -15,7 +15,7 @@ import type { Agent } from '../../enrich/user-agent.ts';
 
 /** More rows do not share more texts, and columns that stay in the processor's cache are copied faster. */
 const maxRows = 8_000;
-/** The scanner lays out ten times as much memory; the system backs only the part that is written. */
+/** Larger bodies are rare. The scanner lays out ten times as much memory; the system backs only the part written to. */
 const maxBytes = 4 * 1_048_576;
 /** Twice the memory that is laid out at first: a scanner that odd bodies made larger is not kept. */
 const maxKeptBytes = 96 * 1_048_576;
