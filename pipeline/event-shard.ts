@@ -19,7 +19,8 @@ import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
 import { forgetBytes, packMessages, readAgain } from './consume/message-batch.ts';
-import { MessageSource, type SourceLimits } from './consume/message-source.ts';
+import type { BatchLimits } from './consume/message-queue.ts';
+import { MessageSource } from './consume/message-source.ts';
 import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
 import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
@@ -56,7 +57,7 @@ export interface ShardOptions {
 }
 
 /** Two of these and a pull are in memory at once. */
-const sourceLimits: SourceLimits = {
+const sourceLimits: BatchLimits = {
   maxRows: maxBatchRows,
   maxBytes: 32 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.

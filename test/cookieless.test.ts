@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saltKey } from '../ingest/cookieless/salt.ts';
 import { cookielessId } from '../ingest/cookieless/visitor-ids.ts';
-import { createRequestRows, decodeRequest } from '../pipeline/build/decode.ts';
+import { createRequestRows, decodeRequest } from '../pipeline/build/rows/reference-rows.ts';
 import { buckets } from '../platform/broker/buckets.ts';
 import { dayMs } from '../platform/clock.ts';
 import { metricValue } from '../platform/metrics.ts';

@@ -56,8 +56,8 @@ function measureColumns(mode: Mode): Promise<Measured> {
   const rows = mode === 'smoke' ? 500 : 50_000;
   const bodies = makeBodies({ size: 'medium', batch: 100, count: rows / 100, seed, nowMs });
   const messages = packFrames(makeFrames(bodies, nowMs));
-  const way = (scans: boolean): Contender => {
-    const builder = new BatchBuilder(Buffer.alloc(32, 7), { scans });
+  const way = (fastPath: boolean): Contender => {
+    const builder = new BatchBuilder(Buffer.alloc(32, 7), { fastPath });
     return {
       run() {
         builder.read(0, messages);

@@ -1,5 +1,5 @@
-// The events of one batch: finds those that are in it twice, exactly, and keeps for each row what others need to know
-// it by. It knows one batch only; what earlier batches stored is the seen-set's business.
+// The ids of one batch's events: finds, exactly, the events that the batch holds twice, and keeps each row's id, key,
+// project and time for the seen-set. It knows one batch only; earlier batches are the seen-set's business.
 
 import { Int32Buffer } from '../columns/column-buffers.ts';
 import { UuidColumn } from '../columns/word-columns.ts';
@@ -9,7 +9,7 @@ import type { BatchIds } from './thread-messages.ts';
 const firstSlots = 4_096;
 const free = -1;
 
-/** The least and the greatest of what was included; infinite the other way round while that is nothing. */
+/** The least and the greatest of the included values; Infinity and -Infinity while there are none. */
 class Range {
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class IdTable {
   readonly #projectIndex = new Map<string, number>();
   #keys = new Uint32Array(firstSlots);
   #occurTimes = new Float64Array(firstSlots / 2);
-  /** Row numbers by key, open addressing; twice as many slots as rows at least. */
+  /** Row numbers by key, open addressing; at least twice as many slots as rows. */
   #slots = new Int32Array(firstSlots).fill(free);
   #project = 0;
   #projectKey: Uint32Array = new Uint32Array(2);
@@ -56,7 +56,7 @@ export class IdTable {
     this.#receiveTime.clear();
   }
 
-  /** The request that the next events are of. */
+  /** The events to come belong to this request. */
   beginRequest(projectId: string, receiveTimeMs: number): void {
     this.#receiveTime.include(receiveTimeMs);
     this.#projectKey = this.#eventKeys.projectKey(projectId);

@@ -1,3 +1,5 @@
+// The builder from frames to record batches. rows/scanned-rows.test.ts compares its two paths of a body.
+
 import { randomUUID } from 'node:crypto';
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
@@ -62,7 +64,7 @@ function bitmap(rows: number, dropped: readonly number[]): Uint8Array {
 }
 
 describe('a batch', () => {
-  it('has every event of every request of every frame, each with its message', () => {
+  it('has every event of every request of every frame, with the sequence of its message', () => {
     const builder = new BatchBuilder(secret);
     const first = frame({ events: [event({ kind: 'a' }), event({ kind: 'b' })] });
     const second = frame(
@@ -86,7 +88,7 @@ describe('a batch', () => {
       maxReceiveTimeMs: receiveTimeMs,
     });
     const built = builder.finish({ dropped: undefined });
-    expect(built.counts).toEqual({ accepted: 4, stored: 4, repeats: 0, dropped: 0, refused: 0 });
+    expect(built.counts).toEqual({ accepted: 4, stored: 4, repeats: 0, dropped: 0, unreadable: 0 });
     expect(built.deadLetters).toEqual([]);
     expect(built.months.map(({ month, rows }) => [month, rows])).toEqual([[202611, 4]]);
     const rows = rowsOf(built.months[0]?.arrow ?? new Uint8Array());
@@ -100,7 +102,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('has an event once: the first of its project, in whatever spelling, request or frame', () => {
+  it('has an event id of a project once: its first event, whatever the spelling, request or frame of the others', () => {
     const builder = new BatchBuilder(secret);
     const eventId = 'abcdefab-0000-4000-8000-000000000001';
     const again = eventId.toUpperCase();
@@ -118,7 +120,7 @@ describe('a batch', () => {
     expect(rows.map((row) => row['kind'])).toEqual(['first', 'other project']);
   });
 
-  it('is cut by month, in order, and the verdict counts rows of the whole', () => {
+  it('is cut by month, in order, while the verdict numbers the rows of the whole batch', () => {
     const builder = new BatchBuilder(secret);
     const times = ['2026-11-01T00:00:00Z', '2026-10-31T23:59:59.999Z', '2000-01-01T00:00:00Z'];
     const events = Array.from({ length: 30 }, (_, n) =>
@@ -139,7 +141,7 @@ describe('a batch', () => {
     expect(kinds).toEqual([...(october ?? []), ...(november ?? [])].map((n) => `k${n}`));
   });
 
-  it('comes out the same when it is built again, by another builder with another secret', () => {
+  it('has the same bytes when it is built again, by another builder with another secret', () => {
     const frames = Array.from({ length: 5 }, (_, n) =>
       frame({
         project: `p${n % 2}`,
@@ -167,7 +169,7 @@ describe('a batch', () => {
     );
   });
 
-  it('does not keep a batch that was never finished', () => {
+  it('holds nothing of a batch before it that was never finished', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event()] })));
     builder.read(0, pack(frame({ events: [event({ kind: 'only' })] })));
@@ -175,16 +177,16 @@ describe('a batch', () => {
     expect(built.counts).toMatchObject({ accepted: 1, stored: 1 });
   });
 
-  it('of nothing but what is dropped or refused has no month', () => {
+  it('whose events are all dropped or unreadable has no month', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event(), event({ kind: '' })] })));
     const built = builder.finish({ dropped: bitmap(1, [0]) });
     expect(built.months).toEqual([]);
-    expect(built.counts).toEqual({ accepted: 2, stored: 0, repeats: 0, dropped: 1, refused: 1 });
+    expect(built.counts).toEqual({ accepted: 2, stored: 0, repeats: 0, dropped: 1, unreadable: 1 });
   });
 });
 
-it('whatever a request holds, every event is a row, a repeat or in a dead letter', () => {
+it('makes each event a row, a repeat or part of a dead letter, whatever a request holds', () => {
   const builder = new BatchBuilder(secret);
   const anything = fc.oneof(
     fc.json({ maxDepth: 4 }).map((text): unknown => JSON.parse(text)),
@@ -226,8 +228,8 @@ it('whatever a request holds, every event is a row, a repeat or in a dead letter
         const { sessionless } = builder.read(0, pack(frame({ events, context: about })));
         const sessions = new Uint8Array(16 * sessionless.rows.length);
         const built = builder.finish({ dropped: undefined, sessions });
-        const { accepted, stored, repeats, refused } = built.counts;
-        expect(stored + repeats + refused).toBe(accepted);
+        const { accepted, stored, repeats, unreadable } = built.counts;
+        expect(stored + repeats + unreadable).toBe(accepted);
         expect(accepted).toBe(events.length);
         const rows = built.months.flatMap(({ arrow }) => rowsOf(arrow));
         expect(rows.length).toBe(stored);
@@ -238,7 +240,7 @@ it('whatever a request holds, every event is a row, a repeat or in a dead letter
 });
 
 describe('dead letters', () => {
-  it('say which event, request or frame, why, and what it was', () => {
+  it('name the event, request or frame, and carry its reason and its content', () => {
     const builder = new BatchBuilder(secret);
     const bad = event({ kind: '' });
     const good = frame({ events: [event()] });
@@ -253,7 +255,13 @@ describe('dead letters', () => {
     ]);
     builder.read(0, pack(good, cut, Buffer.from('junk'), mixed, new Uint8Array(), good));
     const built = builder.finish({ dropped: undefined });
-    expect(built.counts).toEqual({ accepted: 12, stored: 2, repeats: 1, dropped: 0, refused: 9 });
+    expect(built.counts).toEqual({
+      accepted: 12,
+      stored: 2,
+      repeats: 1,
+      dropped: 0,
+      unreadable: 9,
+    });
     expect(
       built.deadLetters.map(({ content, ...letter }) => ({
         ...letter,
@@ -268,7 +276,7 @@ describe('dead letters', () => {
     ]);
   });
 
-  it('take a request whose context makes a step fail, and spare the others', () => {
+  it('take a request on whose context a step fails, and spare the others', () => {
     const builder = new BatchBuilder(secret);
     const broken = { location: { country: { code: 'DE' } }, userAgent: 5 };
     const context = JSON.stringify({ ...contextOf('p'), credential: 'public', ...broken });
@@ -277,7 +285,7 @@ describe('dead letters', () => {
     builder.read(0, pack(...frames));
     const built = builder.finish({ dropped: undefined });
     expect(built.counts.accepted).toBe(2);
-    expect(built.counts.stored + built.counts.refused).toBe(2);
+    expect(built.counts.stored + built.counts.unreadable).toBe(2);
     expect(built.counts.stored).toBeGreaterThan(0);
   });
 

@@ -1,33 +1,25 @@
-// Messages into the record batches of one insert each: decode, enrich, columns, one batch a month. A function of the
-// messages and of the verdict on what to drop, nothing else: built again, it gives the same bytes.
+// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict. A function
+// of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
 
-import { createHash } from 'node:crypto';
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
-import type { Int32Buffer } from '../columns/column-buffers.ts';
 import { type Month, Months } from '../columns/months.ts';
-import type { EventColumns, ScannedColumns } from '../columns/record-batch.ts';
+import type { MonthColumns, ScannedColumns } from '../columns/record-batch.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
 import { IdTable } from './batch-ids.ts';
+import { buildMonths } from './built-months.ts';
+import { EventKeys } from './event-key.ts';
+import { cookielessIdentity } from './rows/cookieless-identity.ts';
 import {
-  cookielessIdentity,
   createRequestRows,
   decodeRequest,
-  type Refusal,
-  refuseRequest,
-} from './decode.ts';
-import { EventKeys } from './event-key.ts';
-import { type ScannedRequest, ScannedRows } from './scanned-rows.ts';
-import { SessionRows } from './sessionless-rows.ts';
-import type {
-  BatchCounts,
-  BatchIds,
-  BuiltBatch,
-  BuiltMonth,
-  DeadLetter,
-  Messages,
-  Verdict,
-} from './thread-messages.ts';
+  discardRequest,
+  type UnreadableEvent,
+} from './rows/reference-rows.ts';
+import { type ScannedRequest, ScannedRows } from './rows/scanned-rows.ts';
+import { SessionlessTable } from './sessionless-rows.ts';
+import type { BatchIds, BuiltBatch, Messages, Verdict } from './thread-messages.ts';
+import { UnreadableParts } from './unreadable-parts.ts';
 
 const maxRememberedAgents = 20_000;
 const twoPow32 = 4_294_967_296;
@@ -39,44 +31,46 @@ interface Span {
   to: number;
 }
 
-/** Builds one batch at a time: `read` the messages, have them judged, `finish`. */
+/** Builds one batch at a time: `read` its messages, then `finish` it with the writer's verdict. */
 export class BatchBuilder {
   readonly #parseAgent = createAgentParser(maxRememberedAgents);
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
-  readonly #sessionRows = new SessionRows();
+  readonly #sessionless = new SessionlessTable();
   #scanned: ScannedRows | undefined;
   readonly #months = new Months();
-  #deadLetters: DeadLetter[] = [];
-  #counts = noCounts();
+  #unreadable = new UnreadableParts();
+  #accepted = 0;
+  #repeats = 0;
   #shard = 0;
-  #bodiesRead = 0;
+  #referenceBodies = 0;
 
   /**
-   * `secret` keys the events' names for the seen-set: see event-key.ts. Without `scans` every body goes the readable
-   * way, which makes the same rows.
+   * `secret` keys the hash of event ids for the seen-set (event-key.ts). Without `fastPath` every body takes the
+   * reference path, which makes the same rows.
    */
-  constructor(secret: Uint8Array, { scans = true }: { scans?: boolean } = {}) {
+  constructor(secret: Uint8Array, { fastPath = true }: { fastPath?: boolean } = {}) {
     this.#ids = new IdTable(new EventKeys(secret));
-    this.#scanned = scans ? new ScannedRows(this.#parseAgent) : undefined;
+    this.#scanned = fastPath ? new ScannedRows(this.#parseAgent) : undefined;
   }
 
-  /** Bodies of the batch that went the readable way. */
-  get bodiesRead(): number {
-    return this.#bodiesRead;
+  /** Bodies of the batch that took the reference path. */
+  get referenceBodies(): number {
+    return this.#referenceBodies;
   }
 
-  /** Reads every message and tells which events a batch of them would store. */
+  /** Reads every message and returns the events that a batch of them would store. Forgets the batch before. */
   read(shard: number, messages: Messages): BatchIds {
     this.#ids.clear();
-    this.#sessionRows.clear();
+    this.#sessionless.clear();
     this.#months.release();
     this.#scanned?.clear();
     if (this.#scanned?.isLarge) this.#scanned = new ScannedRows(this.#parseAgent);
-    this.#deadLetters = [];
-    this.#counts = noCounts();
+    this.#unreadable = new UnreadableParts();
+    this.#accepted = 0;
+    this.#repeats = 0;
     this.#shard = shard;
-    this.#bodiesRead = 0;
+    this.#referenceBodies = 0;
     let at = 0;
     for (let index = 0; index < messages.seqs.length; index++) {
       const end = at + (messages.lengths[index] ?? 0);
@@ -86,28 +80,25 @@ export class BatchBuilder {
     this.#drain();
     const firstSeq = messages.seqs[0] ?? 0;
     const lastSeq = messages.seqs.at(-1) ?? 0;
-    const sessionless = this.#sessionRows.snapshot();
+    const sessionless = this.#sessionless.snapshot();
     return { ...this.#ids.snapshot(), firstSeq, lastSeq, sessionless };
   }
 
-  /** The batch of what was read last, less what the verdict drops. */
-  finish({ dropped, sessions }: Verdict): BuiltBatch {
-    if ((sessions?.length ?? 0) !== this.#sessionRows.length * 16) {
-      throw new Error('build-batch: a verdict must have a session for each row without one');
-    }
-    const words = new Uint32Array(sessions?.buffer ?? new ArrayBuffer(0));
-    const months: BuiltMonth[] = [];
-    for (const [month, { columns, numbers }] of this.#months.ascending()) {
-      putSessions(columns, numbers, this.#sessionRows.numbers(), words);
-      if (dropped !== undefined) columns.keep(keptRows(numbers, dropped));
-      const rows = columns.rows;
-      if (rows === 0) continue;
-      this.#counts.stored += rows;
-      months.push({ month, rows, idsHash: hashIds(columns), arrow: columns.toArrowStream() });
-    }
-    this.#counts.dropped = this.#ids.rows - this.#counts.stored;
+  /** The batch that was read last, without the rows that the verdict drops. */
+  finish(verdict: Verdict): BuiltBatch {
+    const months = buildMonths(this.#months, this.#sessionless.numbers(), verdict);
     this.#months.release();
-    return { months, deadLetters: this.#deadLetters, counts: this.#counts };
+    const stored = months.reduce((sum, { rows }) => sum + rows, 0);
+    const { deadLetters, events: unreadable } = this.#unreadable;
+    const dropped = this.#ids.rows - stored;
+    const counts = {
+      accepted: this.#accepted,
+      stored,
+      repeats: this.#repeats,
+      dropped,
+      unreadable,
+    };
+    return { months, deadLetters, counts };
   }
 
   #readFrame(streamSeq: number, frame: Uint8Array): void {
@@ -115,18 +106,8 @@ export class BatchBuilder {
     try {
       requests = viewFrame(frame);
     } catch {
-      const events = frameEvents(frame);
-      this.#counts.accepted += events;
-      this.#counts.refused += events;
-      this.#deadLetters.push({
-        streamSeq,
-        request: undefined,
-        event: undefined,
-        reason: 'frame_unreadable',
-        projectId: undefined,
-        events,
-        content: frame.slice(),
-      });
+      this.#accepted += frameEvents(frame);
+      this.#unreadable.addFrame(streamSeq, frame);
       return;
     }
     for (let index = 0; index < requests.length; index++) {
@@ -135,12 +116,13 @@ export class BatchBuilder {
     }
   }
 
+  /** `place` is the request's place in its frame. */
   #readRequest(streamSeq: number, place: number, request: FrameRequest): void {
-    this.#counts.accepted += request.events;
+    this.#accepted += request.events;
     if (this.#scan(streamSeq, request)) return;
-    this.#bodiesRead++;
-    for (const refusal of this.#readRows(request)) {
-      this.#refuse(streamSeq, place, request, refusal);
+    this.#referenceBodies++;
+    for (const event of this.#decode(request)) {
+      this.#unreadable.addEvent(streamSeq, place, request, event);
     }
     const { projectId, receiveTimeMs } = request.context;
     const origin = { shard: this.#shard, streamSeq };
@@ -153,7 +135,7 @@ export class BatchBuilder {
       if (month === undefined) continue;
       if (row.sessionDerived) {
         const { distinctId, otherId, occurTimeMs } = row;
-        this.#sessionRows.add(number, projectId, distinctId, otherId, occurTimeMs);
+        this.#sessionless.add(number, projectId, distinctId, otherId, occurTimeMs);
       }
       month.columns.append(row, projectId, receiveTimeMs, origin);
     }
@@ -163,7 +145,7 @@ export class BatchBuilder {
   #place(eventId: Uint32Array, occurTimeMs: number, at = 0): Month | undefined {
     const number = this.#ids.rows;
     if (!this.#ids.add(eventId, occurTimeMs, at)) {
-      this.#counts.repeats++;
+      this.#repeats++;
       return undefined;
     }
     const month = this.#months.at(occurTimeMs);
@@ -171,7 +153,9 @@ export class BatchBuilder {
     return month;
   }
 
-  /** False, and all rows before it in their columns, where a request must be read. */
+  /**
+   * Tries the fast path. False, and all rows before it in their columns, where a request must take the reference path.
+   */
   #scan(streamSeq: number, request: FrameRequest): boolean {
     let taken = this.#scanned?.take(request, streamSeq);
     if (taken === 'full') {
@@ -179,7 +163,7 @@ export class BatchBuilder {
       taken = this.#scanned?.take(request, streamSeq);
     }
     if (taken === 'full') {
-      // What there is room for must not depend on what was built before.
+      // The room for texts must not depend on the batches before: then a batch built again could differ.
       this.#scanned?.forget();
       this.#months.forgetCells();
       taken = this.#scanned?.take(request, streamSeq);
@@ -206,19 +190,20 @@ export class BatchBuilder {
     const { eventIds, occurTimes, cookieless } = columns.views;
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
-    let into: EventColumns | undefined;
+    let into: MonthColumns | undefined;
     let count = 0;
     for (let row = firstRow; row < endRow; row++) {
       const timeMs = (occurTimes[row * 2] ?? 0) + (occurTimes[row * 2 + 1] ?? 0) * twoPow32;
       const isCookieless = cookieless[row] === 1;
-      const whose = isCookieless ? cookielessIdentity(context, timeMs) : undefined;
-      if (isCookieless && whose === undefined) continue;
+      const identity = isCookieless ? cookielessIdentity(context, timeMs) : undefined;
+      if (isCookieless && identity === undefined) continue;
       const number = this.#ids.rows;
       const month = this.#place(eventIds, timeMs, row * 4);
       if (month === undefined) continue;
-      if (whose !== undefined) {
-        columns.cookielessIds.set(row, whose.distinctId);
-        this.#sessionRows.add(number, projectId, whose.distinctId, whose.otherId, timeMs);
+      if (identity !== undefined) {
+        const { distinctId, otherId } = identity;
+        columns.cookielessIds.set(row, distinctId);
+        this.#sessionless.add(number, projectId, distinctId, otherId, timeMs);
       }
       if (into !== month.columns) {
         into?.appendOrigins(count, projectId, receiveTimeMs, origin);
@@ -233,63 +218,14 @@ export class BatchBuilder {
     into?.appendOrigins(count, projectId, receiveTimeMs, origin);
   }
 
-  /** A request that makes the steps fail is set aside as a whole: it must not hold up its shard. */
-  #readRows(request: FrameRequest): Refusal[] {
+  /** The reference path. A request on which a step fails is unreadable as a whole: it must not block its shard. */
+  #decode(request: FrameRequest): UnreadableEvent[] {
     try {
-      const refusals = decodeRequest(request, this.#request);
+      const unreadable = decodeRequest(request, this.#request);
       enrich(this.#request, this.#parseAgent);
-      return refusals;
+      return unreadable;
     } catch {
-      return [refuseRequest(request, this.#request)];
+      return [discardRequest(request, this.#request)];
     }
   }
-
-  #refuse(streamSeq: number, place: number, request: FrameRequest, refusal: Refusal): void {
-    const events = refusal.index === undefined ? request.events : 1;
-    this.#counts.refused += events;
-    this.#deadLetters.push({
-      streamSeq,
-      request: place,
-      event: refusal.index,
-      reason: refusal.reason,
-      projectId: request.context.projectId,
-      events,
-      content: Buffer.from(refusal.event),
-    });
-  }
-}
-
-/** `sessions` has the ids of the sessionless rows of all months, in row order. */
-function putSessions(
-  columns: EventColumns,
-  numbers: Int32Buffer,
-  sessionless: Int32Array,
-  sessions: Uint32Array,
-): void {
-  let at = 0;
-  for (let row = 0; row < numbers.length; row++) {
-    const number = numbers.array[row] ?? 0;
-    while ((sessionless[at] ?? number) < number) at++;
-    if (sessionless[at] === number) columns.putSession(row, sessions, at * 4);
-  }
-}
-
-function keptRows(numbers: Int32Buffer, dropped: Uint8Array): Uint32Array {
-  const kept = new Uint32Array(numbers.length);
-  let count = 0;
-  for (let row = 0; row < numbers.length; row++) {
-    const number = numbers.array[row] ?? 0;
-    if (((dropped[number >>> 3] ?? 0) & (1 << (number & 7))) === 0) kept[count++] = row;
-  }
-  return kept.subarray(0, count);
-}
-
-function hashIds(columns: EventColumns): string {
-  const hash = createHash('sha256');
-  columns.updateHash(hash);
-  return hash.digest('hex').slice(0, 32);
-}
-
-function noCounts(): BatchCounts {
-  return { accepted: 0, stored: 0, repeats: 0, dropped: 0, refused: 0 };
 }

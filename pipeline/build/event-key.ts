@@ -1,10 +1,10 @@
-// The 64-bit name of an event within its shard: what the seen-set holds instead of project and event id.
-// HalfSipHash-1-3 of the id, keyed per project with a secret of this process: nobody can choose an id that falls on
-// another project's.
+// The 64-bit key of an event within its shard, which the seen-set holds instead of project and event id:
+// HalfSipHash-1-3 of the id, keyed per project with a secret of this process, so that nobody can choose an id whose key
+// is that of another project's event.
 
 import { createHmac } from 'node:crypto';
 
-/** Longer-lived than a batch, so bounded: a shard with more projects than this derives their keys again. */
+/** Keys outlive a batch, so they are bounded: a shard with more projects than this derives their keys again. */
 const maxProjects = 10_000;
 
 export class EventKeys {
@@ -28,15 +28,15 @@ export class EventKeys {
   }
 }
 
-/** A round for each of the id's words and one for its length, then twice three that end it. */
+/** HalfSipHash's rounds: one for each of the id's four words, one for its length, then three for either half. */
 const lengthRound = 4;
 const highRound = 7;
 const lastRound = 10;
 const idBytes = 16;
 
 /**
- * Writes the key of an event id into `keys[at]` and `keys[at + 1]`; never zero in both, which is how tables mark a free
- * slot. `id` holds the id's words from `idAt` on.
+ * Writes the key of an event id into `keys[at]` and `keys[at + 1]`: never zero in both, because zeros mark a free slot
+ * in tables. `id` holds the id's four words from `idAt` on.
  */
 export function writeEventKey(
   projectKey: Uint32Array,

@@ -1,3 +1,5 @@
+// The talk of writer and builder with real threads. What is built is tested in build-batch.test.ts.
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
@@ -44,7 +46,7 @@ function messages(events: number): Messages {
 }
 
 describe('the pool', () => {
-  it('builds in a thread exactly what is built here', async () => {
+  it('builds in a thread exactly the batch that is built here', async () => {
     const sent = messages(500);
     const builder = new BatchBuilder(secret);
     const ids = builder.read(2, { ...sent, bytes: sent.bytes.slice() });
@@ -80,16 +82,16 @@ describe('the pool', () => {
     expect(pool.active).toBe(0);
   });
 
-  it('fails with its judge, and goes on', async () => {
+  it('fails where the writer has no verdict, and goes on', async () => {
     for (let n = 0; n < 5; n++) {
-      const judge = () => Promise.reject(new Error('no verdict'));
-      await expect(pool.build(0, messages(3), judge)).rejects.toThrow('no verdict');
+      const decide = () => Promise.reject(new Error('no verdict'));
+      await expect(pool.build(0, messages(3), decide)).rejects.toThrow('no verdict');
     }
     const built = await pool.build(0, messages(3), async () => ({ dropped: undefined }));
     expect(built.counts.stored).toBe(3);
   });
 
-  it('fails where its thread does, and goes on', async () => {
+  it('fails where its thread fails, and goes on', async () => {
     const broken = { ...messages(3), lengths: new Uint32Array(1) };
     Object.assign(broken, { seqs: undefined });
     await expect(pool.build(0, broken, async () => ({ dropped: undefined }))).rejects.toThrow();

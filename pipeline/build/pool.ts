@@ -1,5 +1,5 @@
-// The builders' threads. A batch is handed over by transfer, about a megabyte or more at a time, because each hand-over
-// costs as much as building twenty events.
+// The builders' threads, and the writer's half of the talk with them (thread-messages.ts). A batch is handed over by
+// transfer, about a megabyte or more at a time, because each hand-over costs as much as building twenty events.
 
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -17,25 +17,25 @@ import type {
 /** Builds batches in other threads. */
 export interface BuilderPool {
   /**
-   * The batch of `messages`. Their bytes are lent: they are another view of the same memory, of any content, once this
-   * resolves. `judge` is asked once which rows to drop. Rejects where the thread died or ran out of memory, and the
-   * bytes are lost with it.
+   * Builds the batch of `messages`. Their bytes are lent: once this resolves, `messages.bytes` is another view of the
+   * same memory, with any content. `decide` is called once. Rejects where it rejects, or where the thread died or ran
+   * out of memory: then the bytes are lost.
    */
   build(
     shard: number,
     messages: Messages,
-    judge: (ids: BatchIds) => Promise<Verdict>,
+    decide: (ids: BatchIds) => Promise<Verdict>,
   ): Promise<BuiltBatch>;
   /** Batches being built or waiting for a thread. */
   readonly active: number;
   close(): Promise<void>;
 }
 
-export interface BuilderPoolOptions {
+interface BuilderPoolOptions {
   threads: number;
-  /** See event-key.ts. */
+  /** Keys the hash of event ids; see event-key.ts. */
   secret: Uint8Array;
-  /** The compiled worker.ts; by default the one beside this file, or in dist where this runs as a source. */
+  /** The compiled worker.ts; by default the one beside this file, or the one in dist where this file is TypeScript. */
   workerFile?: string;
 }
 
@@ -54,15 +54,15 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
     get active() {
       return active;
     },
-    async build(shard, messages, judge) {
+    async build(shard, messages, decide) {
       const { port1, port2 } = new MessageChannel();
       active++;
       try {
         const task = { shard, messages, port: port2 };
         const done = threads.run(task, { transferList: [port2, messages.bytes.buffer] });
-        // Whichever fails first ends the wait: a dead thread posts nothing.
+        // A dead thread posts nothing: its task's failure must end the wait too.
         const failed = done.then(() => new Promise<never>(() => {}));
-        return await Promise.race([converse(port1, messages, judge), failed]);
+        return await Promise.race([converse(port1, messages, decide), failed]);
       } finally {
         active--;
         port1.close();
@@ -72,17 +72,17 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
   };
 }
 
-/** The writer's half of the exchange about one batch. */
+/** The writer's half of the talk about one batch. */
 function converse(
   port: MessagePort,
   messages: Messages,
-  judge: (ids: BatchIds) => Promise<Verdict>,
+  decide: (ids: BatchIds) => Promise<Verdict>,
 ): Promise<BuiltBatch> {
   return new Promise((resolve, reject) => {
     port.once('message', ({ ids, bytes }: ReadBatch) => {
       messages.bytes = bytes;
       port.once('message', (built: BuiltBatch) => resolve(built));
-      judge(ids).then((verdict) => port.postMessage(verdict), reject);
+      decide(ids).then((verdict) => port.postMessage(verdict), reject);
     });
   });
 }

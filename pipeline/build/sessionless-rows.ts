@@ -1,5 +1,5 @@
-// The rows of one batch that came without a session, as the writer needs them to assign one: which rows, whose, when.
-// It knows one batch only; which sessions there are is sessions.ts's business.
+// The rows of one batch that came without a session: number, visitor and time of each, from which the writer assigns
+// sessions. It knows one batch only; the sessions themselves belong to pipeline/sessions/sessions.ts.
 
 import { Float64Column, Int32Buffer } from '../columns/column-buffers.ts';
 import type { SessionlessRows } from './thread-messages.ts';
@@ -7,7 +7,7 @@ import { visitorKey } from './visitor-key.ts';
 
 const nobody = -1;
 
-export class SessionRows {
+export class SessionlessTable {
   readonly #rows = new Int32Buffer();
   readonly #occurTimes = new Float64Column();
   readonly #visitorOf = new Int32Buffer();
@@ -28,7 +28,7 @@ export class SessionRows {
     this.#indexOf.clear();
   }
 
-  /** Adds a row of `distinctId`, who is `otherId` beyond the nearest midnight; '' where that is nobody. */
+  /** `otherId` is the visitor's id beyond the nearest midnight; '' where there is none. */
   add(row: number, projectId: string, distinctId: string, otherId: string, timeMs: number): void {
     this.#rows.push(row);
     this.#occurTimes.push(timeMs);

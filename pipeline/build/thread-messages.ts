@@ -1,41 +1,61 @@
-// Everything that crosses between the writer's thread and the builders'. Buffers named in a comment as transferred
-// belong to the receiver afterwards; the sender must not touch them again.
+// Everything that crosses between a shard's writer and a builder's thread. They talk about one batch at a time:
+//
+//     writer's thread: pool.ts                             builder's thread: worker.ts
+//
+//     BuildTask   the packed messages, a port  ─────────▶  BatchBuilder.read: frames become rows
+//     decides     which rows to drop           ◀─────────  ReadBatch   the rows' ids, the messages' bytes
+//     Verdict     dropped rows, session ids    ─────────▶  BatchBuilder.finish: rows become one Arrow stream a month
+//     inserts     each month's stream          ◀─────────  BuiltBatch  months, dead letters, counts; closes the port
+//
+// A transferred buffer belongs to its receiver, and the sender must not touch it again. Everything else is copied.
+//
+//     buffer                          writer owns it           builder owns it
+//     Messages.bytes                  before and afterwards    from BuildTask to ReadBatch
+//     BatchIds: keys, eventIds,       from ReadBatch on        until then
+//       projectOf, occurTimesMs
+//     BuiltMonth.arrow                from BuiltBatch on       until then
+//     rows between read and finish    never                    in memory that it keeps from batch to batch
+//
+// If the writer closes the port, the builder forgets the batch. If the thread dies, the messages' bytes are lost with
+// it: the writer packs the messages anew, has the batch built again and gives the same verdict.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { RefusalReason } from './decode.ts';
 
-/** Stream messages packed into one buffer, in stream order. */
+/**
+ * Stream messages packed into one buffer, in stream order. Each is a frame of requests; a request holds the context
+ * that its events are enriched from and the validated JSON body that they came in. See proto/wire/frame.ts.
+ */
 export interface Messages {
-  /** Stream sequence of each. */
+  /** The stream sequence of each message. */
   seqs: Float64Array;
-  /** Bytes of each. */
+  /** The length of each message in bytes. */
   lengths: Uint32Array;
-  /** One after the other; transferred to the builder, and back in `ReadBatch`. */
+  /** The messages, one after the other; transferred to the builder, and back in `ReadBatch`. */
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What a builder's thread is started with. */
+/** Given to a builder's thread at its start. */
 export interface WorkerSettings {
-  /** Keys the events' names for the seen-set; the same in all threads of a process. */
+  /** Keys the hash of event ids for the seen-set (event-key.ts); the same in all threads of a process. */
   secret: Uint8Array;
 }
 
-/** Writer to builder: what to build, and where to talk about it. */
+/** Writer to builder: the messages to build, and the port for the rest of the talk. */
 export interface BuildTask {
   shard: number;
   messages: Messages;
-  /** Transferred. The builder posts `ReadBatch`, receives a `Verdict`, posts the `BuiltBatch`, and closes it. */
+  /** Transferred. The builder closes it after `BuiltBatch`. */
   port: MessagePort;
 }
 
-/** Builder to writer: what the messages hold, and their memory, which is used again and is not left to be collected. */
+/** Builder to writer: the events that the messages hold. */
 export interface ReadBatch {
   ids: BatchIds;
-  /** Of `Messages`; transferred. */
+  /** `Messages.bytes`, transferred back: the writer packs its next batch into them, so that nothing is collected. */
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Which events the batch would store, in row order. */
+/** The events that the batch would store, in row order. */
 export interface BatchIds {
   rows: number;
   /** Two words a row: the key under which the seen-set knows the event. Transferred. */
@@ -45,9 +65,9 @@ export interface BatchIds {
   /** For each row an index into `projects`. Transferred. */
   projectOf: Int32Array<ArrayBuffer>;
   projects: string[];
-  /** For each row. Transferred. */
+  /** Milliseconds since the epoch, for each row. Transferred. */
   occurTimesMs: Float64Array<ArrayBuffer>;
-  /** Stream sequences of its messages. */
+  /** Stream sequences of the first and the last message. */
   firstSeq: number;
   lastSeq: number;
   minReceiveTimeMs: number;
@@ -57,21 +77,22 @@ export interface BatchIds {
 
 /** The rows that came without a session, in row order. */
 export interface SessionlessRows {
-  /** Row number of each. */
+  /** The row number of each. */
   rows: Int32Array;
   occurTimes: Float64Array;
-  /** For each whose it is, as an index into `visitors`. */
+  /** The visitor of each, as an index into `visitors`. */
   visitorOf: Int32Array;
-  /** Likewise who that is beyond the nearest midnight; -1 where that is nobody. */
+  /** The same visitor's index under the id of the day beyond the nearest midnight; -1 where there is none. */
   otherOf: Int32Array;
-  /** See session-rows.ts. */
+  /** Keys as visitor-key.ts makes them. */
   visitors: string[];
 }
 
-/** Writer to builder: bit `row` (row >> 3, row & 7) is set where the row is to be left out; undefined keeps all. */
+/** Writer to builder: the rows to leave out, and the sessions of the rows that have none. */
 export interface Verdict {
+  /** Bit `row` (row >> 3, row & 7) is set where the row is to be left out; undefined keeps all. */
   dropped: Uint8Array | undefined;
-  /** For each of the sessionless rows the 16 bytes of its session's id; may be absent where there are none. */
+  /** Sixteen bytes for each of the sessionless rows: its session's id. May be absent where there are no such rows. */
   sessions?: Uint8Array<ArrayBuffer>;
 }
 
@@ -84,31 +105,43 @@ export interface BuiltBatch {
 
 /** The rows of one month: one record batch, one insert. */
 export interface BuiltMonth {
-  /** As in the partition key, 202611. */
+  /** The table's partition key: 202611. */
   month: number;
   rows: number;
-  /** Hash over project, event id and session id of every row in order, to know a batch that was built again. */
+  /** Hash over project, event id and session id of every row in order: recognises a batch that was built again. */
   idsHash: string;
   /** An Arrow IPC stream of one record batch; transferred. */
   arrow: Uint8Array<ArrayBuffer>;
 }
 
-/** What became no row, and why. */
+/** Why an event, a request or a whole frame becomes no row. Dead letters carry the word to the operator. */
+export type UnreadableReason =
+  | 'frame_unreadable'
+  | 'request_unreadable'
+  | 'event_unreadable'
+  | 'event_id_invalid'
+  | 'session_id_invalid'
+  | 'identity_missing'
+  | 'kind_missing'
+  | 'occur_time_out_of_range'
+  | 'property_unreadable';
+
+/** A frame, a request or an event that becomes no row. */
 export interface DeadLetter {
   streamSeq: number;
-  /** The request's place in its frame; undefined where the whole frame is refused. */
+  /** The request's place in its frame; undefined for a whole frame. */
   request: number | undefined;
-  /** The event's place in its request; undefined where the whole request is refused. */
+  /** The event's place in its request; undefined for a whole request or frame. */
   event: number | undefined;
-  reason: RefusalReason;
+  reason: UnreadableReason;
   projectId: string | undefined;
-  /** Events that are lost to the tables with it, as far as the frame says. */
+  /** Number of events that never reach the tables because of it, as far as the frame says. */
   events: number;
   content: Uint8Array;
 }
 
-/** accepted = stored + repeats + dropped + refused, or the builder is wrong. */
-export interface BatchCounts {
+/** accepted = stored + repeats + dropped + unreadable, or the builder is wrong. */
+interface BatchCounts {
   /** Events that the frames say they hold. */
   accepted: number;
   stored: number;
@@ -117,5 +150,5 @@ export interface BatchCounts {
   /** Left out because the verdict said so. */
   dropped: number;
   /** In dead letters. */
-  refused: number;
+  unreadable: number;
 }

@@ -1,4 +1,4 @@
-// UUIDs between their text and 16 bytes in text order, which is how the engine takes them.
+// UUIDs between their text and 16 bytes in text order, the form that the engine takes. It accepts every version.
 
 const NOT_HEX = 0xff;
 const hexValue = new Uint8Array(128).fill(NOT_HEX);
@@ -50,7 +50,7 @@ function word(high: number, low: number): number {
   return ((low & 0xff) << 24) | ((low & 0xff00) << 8) | ((high & 0xff) << 8) | (high >>> 8);
 }
 
-/** Four hex digits as a number; negative where one of them is none. */
+/** Four hex digits as a number; negative where one of them is no hex digit. */
 function hex16(text: string, at: number): number {
   const a = hexValue[text.charCodeAt(at)] ?? NOT_HEX;
   const b = hexValue[text.charCodeAt(at + 1)] ?? NOT_HEX;

@@ -1,8 +1,8 @@
-// How a visitor is named in memory, wherever sessions are looked for.
+// The key of a visitor in memory, for the search of sessions. Nothing stores it.
 
 const separator = '\0';
 
-/** What a visitor is known by: a project's id holds no zero character, so that this is unambiguous. */
+/** Unambiguous, because a project's id holds no zero character. */
 export function visitorKey(projectId: string, distinctId: string): string {
   return `${projectId}${separator}${distinctId}`;
 }

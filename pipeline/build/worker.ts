@@ -1,5 +1,5 @@
-// A builder's thread: takes one batch of messages at a time, has it judged, and hands back record batches. All work is
-// in build-batch.ts; this is only the boundary, which thread-messages.ts describes.
+// A builder's thread: its half of the talk that thread-messages.ts describes, one batch at a time. build-batch.ts does
+// all of the work.
 
 import { workerData } from 'piscina';
 import { BatchBuilder } from './build-batch.ts';
@@ -22,7 +22,7 @@ export default async function build({ shard, messages, port }: BuildTask): Promi
     read,
     given.map(({ buffer }) => buffer),
   );
-  const verdict = await verdictOn(port);
+  const verdict = await verdictFrom(port);
   if (verdict === undefined) return;
   const built: BuiltBatch = builder.finish(verdict);
   port.postMessage(
@@ -32,8 +32,8 @@ export default async function build({ shard, messages, port }: BuildTask): Promi
   port.close();
 }
 
-/** Undefined where the writer hangs up without one. */
-function verdictOn(port: BuildTask['port']): Promise<Verdict | undefined> {
+/** Undefined where the writer closes the port without one. */
+function verdictFrom(port: BuildTask['port']): Promise<Verdict | undefined> {
   return new Promise((resolve) => {
     port.once('message', resolve);
     port.once('close', () => resolve(undefined));

@@ -1,18 +1,18 @@
-// Growable columns of one record batch: plain typed arrays, filled by hand and handed to Arrow as views, because
-// Arrow's own builders cost three times as much. They know types and rows, not which columns an event has. `clear`
-// forgets the rows and keeps the memory, so that the next batch pays for neither allocation nor page faults.
+// Growable columns of one record batch: typed arrays, filled by hand and handed to Arrow as views, because Arrow's own
+// builders cost three times as much. They know types and rows, not the columns of an event. `clear` forgets the rows
+// and keeps the memory, so that the next batch pays for neither allocation nor page faults.
 
 import { Bool, type Data, Float64, makeData, Uint16 } from 'apache-arrow';
 import type { PropertyScalar } from '../enrich/event-row.ts';
 
-/** One column under construction. */
+/** One column, growing. */
 export interface ColumnBuffer {
-  /** Rows in it. */
+  /** Number of rows. */
   readonly length: number;
   clear(): void;
   /** Keeps the rows with these ascending indices and forgets the others. */
   keep(rows: Uint32Array): void;
-  /** The column as Arrow data over views of this buffer: to be written out before the buffer changes. */
+  /** The column as Arrow data over views of this buffer; it must be written out before the buffer changes. */
   data(): Data;
 }
 
@@ -32,7 +32,7 @@ export class Int32Buffer {
     this.array.fill(value, from, from + count);
   }
 
-  /** Adds where texts or entries end that are copied from elsewhere: those between `from` and `to`, after the last. */
+  /** Adds the ends from `from` to `to` of another column's texts or entries, shifted to follow the last end here. */
   pushEnds(ends: Int32Array, from: number, to: number): void {
     const shift = (this.array[this.length - 1] ?? 0) - (ends[from] ?? 0);
     let at = this.extend(to - from);
@@ -67,7 +67,7 @@ export class Int32Buffer {
   }
 }
 
-/** A number of 16 bits without sign. */
+/** Unsigned numbers of 16 bits. */
 export class Uint16Column implements ColumnBuffer {
   readonly #values = new Int32Buffer();
 
@@ -101,7 +101,7 @@ export class Float64Column implements ColumnBuffer {
     this.#array[at] = Number(value);
   }
 
-  /** Adds the values from `from` to `to` of others. */
+  /** Adds `values` from `from` to before `to`. */
   pushValues(values: Float64Array, from: number, to: number): void {
     const at = this.#extend(to - from);
     this.#array.set(values.subarray(from, to), at);
@@ -147,7 +147,7 @@ export class BoolColumn implements ColumnBuffer {
     this.#values.push(value === true ? 1 : 0);
   }
 
-  /** Adds those from `from` to `to` of others, which are bytes of 1 for true. */
+  /** Adds `bytes` from `from` to before `to`; 1 is true. */
   pushBytes(bytes: Uint8Array, from: number, to: number): void {
     const at = this.#values.extend(to - from);
     this.#values.array.set(bytes.subarray(from, to), at);

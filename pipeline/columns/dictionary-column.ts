@@ -1,11 +1,11 @@
-// The growable column of text of few distinct values.
+// The growable column of texts with few distinct values: it holds each text once, and rows hold the text's index.
 
 import type { Hash } from 'node:crypto';
 import { type Data, Dictionary, Int8, Int16, Int32, makeData, Utf8, Vector } from 'apache-arrow';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 import { TextColumn } from './text-column.ts';
 
-/** What a row holds: the index of its text. */
+/** The type of a row: the index of its text. */
 type Index = Int8 | Int16 | Int32;
 export type TextDictionary = Dictionary<Utf8, Index>;
 
@@ -13,14 +13,14 @@ const separator = '\0';
 const firstCells = 4_096;
 
 /**
- * For each cell of a scanner its text's place in the one dictionary that it belongs to, plus one; 0 where that is not
- * known yet. So a text is decoded once, however many rows have it.
+ * For each cell of a scanner the index of its text in the one dictionary that the cell belongs to, plus one; 0 where
+ * the index is not known yet. So a text is decoded once, however many rows have it.
  */
 export class CellPlaces {
   array = new Int32Array(firstCells);
   textOf: (cell: number) => string = String;
 
-  /** The cells to come are below `cells`, and `textOf` tells what they mean. */
+  /** The cells to come are below `cells`; `textOf` gives a cell's text. */
   expect(cells: number, textOf: (cell: number) => string): void {
     this.textOf = textOf;
     if (cells <= this.array.length) return;
@@ -35,7 +35,6 @@ export class CellPlaces {
   }
 }
 
-/** Text of few distinct values: each is written once, rows hold its index. */
 export class DictionaryColumn implements ColumnBuffer {
   readonly #rows = new Int32Buffer();
   readonly #values = new TextColumn();
@@ -68,7 +67,7 @@ export class DictionaryColumn implements ColumnBuffer {
     this.#repeats += count;
   }
 
-  /** Adds the texts that the cells from `from` to `to` mean. */
+  /** Adds the texts of the cells from `from` to before `to`. */
   pushCells(cells: Int32Array, from: number, to: number, places: CellPlaces): void {
     this.#writeRepeats();
     const known = places.array;
@@ -126,7 +125,7 @@ export class DictionaryColumn implements ColumnBuffer {
     this.#repeats = 0;
   }
 
-  /** The text's index among the values, where it is put if it is not there. */
+  /** The text's index among the values; adds a text that is not among them. */
   #placeOf(text: string): number {
     const known = this.#indexOf.get(text);
     if (known !== undefined) return known;
@@ -137,7 +136,10 @@ export class DictionaryColumn implements ColumnBuffer {
   }
 }
 
-/** Rows of few texts are a quarter as many bytes on each of their five ways to the engine's memory. */
+/**
+ * The narrowest type that holds every index: rows of few texts are a quarter as many bytes in each of the five copies
+ * on their way to the engine's memory.
+ */
 function narrowest(
   rows: Int32Array,
   texts: number,

@@ -1,4 +1,4 @@
-// The growable column of maps from dictionary keys to values of one type.
+// The growable column of maps from texts to values of one type. The keys of all rows share one dictionary.
 
 import { type Data, type DataType, Field, Map_, makeData, Struct } from 'apache-arrow';
 import type { MapViews } from '../../proto/wire/scanner/column-views.ts';
@@ -6,7 +6,7 @@ import type { PropertyScalar } from '../enrich/event-row.ts';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 import { type CellPlaces, DictionaryColumn, type TextDictionary } from './dictionary-column.ts';
 
-/** What a map's values are kept in. */
+/** A column that can hold a map's values. */
 export interface ValueBuffer extends ColumnBuffer {
   push(value: PropertyScalar): void;
 }
@@ -37,7 +37,7 @@ export class MapColumn<Values extends ValueBuffer> implements ColumnBuffer {
     this.#ends.push(this.#keys.length);
   }
 
-  /** Adds the rows from `from` to `to` of others; `pushValues` those of their values that it is told. */
+  /** Adds the rows from `from` to before `to`; `pushValues` must add the values of the entries that it is given. */
   pushRows<Others>(
     { ends, keys, values }: MapViews<Others>,
     from: number,

@@ -1,20 +1,19 @@
-// The rows of a batch by month: one record batch, one insert each. Which month a moment lies in, and column buffers
-// that are used again.
+// The rows of a batch by month, because each month is one record batch and one insert. It finds the month of a moment
+// and reuses column buffers from batch to batch.
 
 import { Int32Buffer } from './column-buffers.ts';
-import { EventColumns } from './record-batch.ts';
+import { MonthColumns } from './record-batch.ts';
 
-/** Column buffers kept for the next batch; a batch of more months allocates the others anew. */
+/** Column buffers that are kept for the next batch; a batch of more months allocates the others anew. */
 const maxSpareMonths = 2;
 
-/** Rows under construction. */
 interface Rows {
-  readonly columns: EventColumns;
-  /** For each row its number in the whole batch, in which verdicts count. */
+  readonly columns: MonthColumns;
+  /** For each row its number in the whole batch: verdicts name rows by it. */
   readonly numbers: Int32Buffer;
 }
 
-/** Those of one month, from its first millisecond to before the next one's. */
+/** The rows of one month, from its first millisecond to before the first one of the next. */
 export interface Month extends Rows {
   readonly fromMs: number;
   readonly toMs: number;
@@ -28,7 +27,7 @@ export class Months {
 
   /** The month of a moment. */
   at(timeMs: number): Month {
-    // Nearly always the month of the event before.
+    // Nearly always it is the month of the event before.
     const last = this.#last;
     if (last !== undefined && timeMs >= last.fromMs && timeMs < last.toMs) return last;
     const date = new Date(timeMs);
@@ -36,7 +35,7 @@ export class Months {
     const index = date.getUTCMonth();
     const key = year * 100 + index + 1;
     const month = this.#months.get(key) ?? {
-      ...(this.#spare.pop() ?? { columns: new EventColumns(), numbers: new Int32Buffer() }),
+      ...(this.#spare.pop() ?? { columns: new MonthColumns(), numbers: new Int32Buffer() }),
       fromMs: Date.UTC(year, index),
       toMs: Date.UTC(year, index + 1),
     };
@@ -50,7 +49,7 @@ export class Months {
     return [...this.#months].sort(([a], [b]) => a - b);
   }
 
-  /** See EventColumns. */
+  /** To be called when the scanner's cells get other meanings. */
   forgetCells(): void {
     for (const { columns } of this.#months.values()) columns.forgetCells();
   }

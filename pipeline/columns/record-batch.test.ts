@@ -1,3 +1,5 @@
+// The columns against the live table: every value goes through a real insert and comes back.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { tableFromIPC } from 'apache-arrow';
@@ -8,7 +10,7 @@ import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
-import { EventColumns } from './record-batch.ts';
+import { MonthColumns } from './record-batch.ts';
 
 let engine: TestEngine;
 let clickhouse: ClickHouseClient;
@@ -54,7 +56,7 @@ function rowOf(fields: {
 }
 
 async function store(project: string, rows: readonly EventRow[]): Promise<void> {
-  const columns = new EventColumns();
+  const columns = new MonthColumns();
   const origin = { shard: 7, streamSeq: 2 ** 40 + 1 };
   for (const row of rows) columns.append(row, project, Date.UTC(2026, 10, 20, 1), origin);
   await insertArrow(clickhouse, 'events', columns.toArrowStream(), randomUUID());
@@ -69,7 +71,7 @@ async function read(select: string, project: string, order = '1'): Promise<unkno
   return result.json();
 }
 
-function readable(columns: EventColumns): unknown {
+function rowsOf(columns: MonthColumns): unknown {
   const rows = tableFromIPC(columns.toArrowStream()).toArray();
   return JSON.parse(
     JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -77,14 +79,14 @@ function readable(columns: EventColumns): unknown {
 }
 
 describe('the columns', () => {
-  it('are those of the live table, in its order and of its types', async () => {
+  it('equal those of the live table, in order and type', async () => {
     const described = await clickhouse.query({
       query: 'DESCRIBE TABLE events',
       format: 'JSONEachRow',
     });
     const table = await described.json<{ name: string; type: string; default_type: string }>();
     const inserted = table.filter((column) => column.default_type === '');
-    expect(new EventColumns().names).toEqual(inserted.map((column) => column.name));
+    expect(new MonthColumns().names).toEqual(inserted.map((column) => column.name));
     const typeOf = new Map(inserted.map(({ name, type }) => [name, type]));
     for (const { column, lowCardinality } of autoColumns) {
       expect([column, typeOf.get(column)]).toEqual([
@@ -97,7 +99,7 @@ describe('the columns', () => {
     }
   });
 
-  it('bring every fixed field back', async () => {
+  it('return every fixed field', async () => {
     const eventId = '0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
     const sessionId = 'FFEEDDCC-BBAA-9988-7766-554433221100';
     const occurTimeMs = Date.UTC(2000, 0, 1) + 1;
@@ -129,7 +131,7 @@ describe('the columns', () => {
     ]);
   });
 
-  it('bring every auto column back, each into its own', async () => {
+  it('return every auto property from its own column', async () => {
     const texts = Object.fromEntries(autoColumns.map(({ column }, slot) => [slot, `<${column}>`]));
     await store('auto', [rowOf({ texts }), rowOf({})]);
     const names = autoColumns.map(({ column }) => column);
@@ -229,7 +231,7 @@ describe('the columns', () => {
     expect(counted).toEqual([['10000', String((9_999 * 10_000) / 2)]]);
   });
 
-  it('bring every text back, at each width of the index by which rows know it', async () => {
+  it('return every text, at each width of a dictionary index', async () => {
     const pathname = autoColumns.findIndex(({ column }) => column === 'pathname');
     for (const texts of [128, 129, 32_768, 32_769]) {
       const project = randomUUID();
@@ -243,7 +245,7 @@ describe('the columns', () => {
     }
   });
 
-  it('cope with a batch of one row, of none of a type, and of many', async () => {
+  it('hold a batch of many distinct kinds', async () => {
     await store(
       'many',
       Array.from({ length: 20_000 }, (_, n) => rowOf({ kind: `kind ${n}` })),
@@ -253,7 +255,7 @@ describe('the columns', () => {
     ]);
   });
 
-  it('hold after keep exactly what they would hold had only those rows come', () => {
+  it('hold after keep the same as if only the kept rows had come', () => {
     const rows = Array.from({ length: 3_000 }, (_, n) =>
       rowOf({
         kind: `kind ${n % 7}`,
@@ -268,14 +270,14 @@ describe('the columns', () => {
       }),
     );
     const origin = { shard: 1, streamSeq: 5 };
-    const dropped = new EventColumns();
+    const dropped = new MonthColumns();
     for (const row of rows) dropped.append(row, 'p', 1, origin);
     const kept = rows.map((_, n) => n).filter((n) => n % 3 !== 1 && n < 2_500);
     dropped.keep(Uint32Array.from(kept));
-    const alone = new EventColumns();
+    const alone = new MonthColumns();
     for (const n of kept) alone.append(rows[n] ?? rowOf({}), 'p', 1, origin);
     expect(dropped.rows).toBe(kept.length);
-    expect(readable(dropped)).toEqual(readable(alone));
+    expect(rowsOf(dropped)).toEqual(rowsOf(alone));
   });
 
   it('make the same bytes of the same rows, in a new buffer and in a used one', () => {
@@ -285,7 +287,7 @@ describe('the columns', () => {
         properties: [{ key: `p${n}`, variant: 'doubleValue', value: n / 3 }],
       }),
     );
-    const columns = new EventColumns();
+    const columns = new MonthColumns();
     const fill = (): void => {
       for (const row of rows) columns.append(row, 'p', 1, { shard: 0, streamSeq: 9 });
     };

@@ -1,11 +1,22 @@
-// The columns of the table `events` as one Arrow record batch: which there are, what fills each, and the stream of
-// bytes that the engine takes. A test compares the list with the live table.
+// THE list of the columns of the table `events`, as one Arrow record batch: their order, how a row fills each, and the
+// stream of bytes that the engine takes. It knows no SQL.
+//
+// A new column needs:
+//   1. sql/migrations/: a migration that adds it to the table, at the same place as in the list. record-batch.test.ts
+//      compares the list with the live table.
+//   2. For an auto property, a line in platform/clickhouse/event-columns.ts, by which query reads too, and its place in
+//      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns` and all numbers after it; then
+//      `npm run build:wasm`). Nothing changes here: the list takes those columns from there.
+//   3. For any other column, a field, a line in the list, and its push in `append` and in `appendScanned`, or in
+//      `appendOrigins` where it is the same for a whole request. A value from the body also needs a field of EventRow
+//      (enrich/event-row.ts) and of ColumnViews (proto/wire/scanner/column-views.ts), with the scanner to fill it.
+//   4. bench/tricks/naive-arrow.ts: the same column, built naively, so that the comparison stays fair.
+//   5. build/rows/scanned-rows.test.ts: an event that has it, for both paths of a body.
 
 import type { Hash } from 'node:crypto';
 import {
   type Data,
   Field,
-  Int64,
   makeData,
   RecordBatch,
   RecordBatchStreamWriter,
@@ -14,44 +25,40 @@ import {
   TimestampMillisecond,
   Uint64,
 } from 'apache-arrow';
-import {
-  autoColumns,
-  type PropertyVariant,
-  propertyMaps,
-} from '../../platform/clickhouse/event-columns.ts';
+import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { EventRow } from '../enrich/event-row.ts';
-import { BoolColumn, type ColumnBuffer, Float64Column, Uint16Column } from './column-buffers.ts';
+import { BoolColumn, type ColumnBuffer, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
-import { MapColumn, type ValueBuffer } from './map-column.ts';
+import { PropertyMaps } from './property-maps.ts';
 import { TextColumn } from './text-column.ts';
 import { Int64Column, UuidColumn } from './word-columns.ts';
 
-/** Of a message, what its rows carry. */
-export interface RowOrigin {
+/** The message that a row came from. */
+interface RowOrigin {
   shard: number;
   streamSeq: number;
 }
 
-/** Rows that a column scanner holds. */
+/** The rows that a column scanner holds: the fast path's form of many EventRows. */
 export interface ScannedColumns {
   readonly views: ColumnViews;
   /** A bit for each text column that is not empty. */
   readonly slots: number;
-  /** By slot, for the columns of plain text. */
-  readonly plainTexts: ReadonlyMap<number, TextViews>;
-  /** By row, for those that are cookieless: who they are. */
+  /** By slot, for the columns that are no dictionaries: every row's text in full. */
+  readonly fullTexts: ReadonlyMap<number, TextViews>;
+  /** The visitor's id of each cookieless row, by row. */
   readonly cookielessIds: Map<number, string>;
   /** One more than the largest cell. */
   readonly cells: number;
-  /** What a cell means. */
+  /** The text of a cell. */
   textOf(cell: number): string;
 }
 
 const utc = new TimestampMillisecond('UTC');
 
 /** The rows of one month on their way into one record batch. */
-export class EventColumns {
+export class MonthColumns {
   readonly #projectId: DictionaryColumn;
   readonly #eventId = new UuidColumn();
   readonly #kind: DictionaryColumn;
@@ -64,13 +71,7 @@ export class EventColumns {
   readonly #shard = new Uint16Column();
   readonly #streamSeq = new Int64Column(new Uint64());
   readonly #texts: (DictionaryColumn | TextColumn)[];
-  readonly #strings: MapColumn<TextColumn>;
-  readonly #ints: MapColumn<Int64Column>;
-  readonly #doubles: MapColumn<Float64Column>;
-  readonly #bools: MapColumn<BoolColumn>;
-  readonly #times: MapColumn<Int64Column>;
-  /** Those five in the order of `propertyMaps`. */
-  readonly #maps: readonly MapColumn<ValueBuffer>[];
+  readonly #maps: PropertyMaps;
   readonly #places = new CellPlaces();
   /** Every column under its name in the table, in the order of the record batch. */
   readonly #columns: readonly { readonly name: string; readonly buffer: ColumnBuffer }[];
@@ -78,18 +79,14 @@ export class EventColumns {
   constructor() {
     // Dictionary ids are counted per batch, so that equal rows make equal bytes.
     let dictionaries = 0;
-    const dictionary = () => new DictionaryColumn(dictionaries++);
+    const nextDictionary = () => dictionaries++;
+    const dictionary = () => new DictionaryColumn(nextDictionary());
     this.#projectId = dictionary();
     this.#kind = dictionary();
     this.#texts = autoColumns.map(({ lowCardinality }) =>
       lowCardinality ? dictionary() : new TextColumn(),
     );
-    this.#strings = new MapColumn(dictionaries++, new TextColumn());
-    this.#ints = new MapColumn(dictionaries++, new Int64Column(new Int64()));
-    this.#doubles = new MapColumn(dictionaries++, new Float64Column());
-    this.#bools = new MapColumn(dictionaries++, new BoolColumn());
-    this.#times = new MapColumn(dictionaries++, new Int64Column(utc));
-    this.#maps = propertyMaps.map(({ variant }) => this.#mapOf(variant));
+    this.#maps = new PropertyMaps(nextDictionary);
     this.#columns = [
       { name: 'project_id', buffer: this.#projectId },
       { name: 'event_id', buffer: this.#eventId },
@@ -103,7 +100,7 @@ export class EventColumns {
       { name: 'shard', buffer: this.#shard },
       { name: 'stream_seq', buffer: this.#streamSeq },
       ...named(autoColumns, this.#texts),
-      ...named(propertyMaps, this.#maps),
+      ...named(propertyMaps, this.#maps.inOrder),
     ];
   }
 
@@ -116,7 +113,7 @@ export class EventColumns {
     return this.#eventId.length;
   }
 
-  /** Feeds `hash` with what tells each row from every other, in order. */
+  /** Feeds `hash` with the ids that tell each row from every other: event, session and project, in row order. */
   updateHash(hash: Hash): void {
     hash.update(this.#eventId.bytes());
     hash.update(this.#sessionId.bytes());
@@ -135,14 +132,15 @@ export class EventColumns {
     for (let slot = 0; slot < this.#texts.length; slot++) {
       this.#texts[slot]?.push(row.texts[slot] ?? '');
     }
+    const maps = this.#maps.inOrder;
     for (let index = 0; index < row.count; index++) {
-      const map = this.#maps[row.variants[index] ?? 0];
+      const map = maps[row.variants[index] ?? 0];
       map?.pushEntry(row.keys[index] ?? '', row.values[index] ?? '');
     }
-    for (const map of this.#maps) map.endRow();
+    for (const map of maps) map.endRow();
   }
 
-  /** Where `count` rows come from: the one half of scanned rows, whose other half `appendScanned` adds. */
+  /** Adds the origin of `count` rows of one request: one half of scanned rows; `appendScanned` adds the other. */
   appendOrigins(count: number, projectId: string, receiveTimeMs: number, origin: RowOrigin): void {
     this.#projectId.pushRepeated(projectId, count);
     this.#receiveTime.pushRepeated(receiveTimeMs, count);
@@ -150,7 +148,9 @@ export class EventColumns {
     this.#streamSeq.pushRepeated(origin.streamSeq, count);
   }
 
-  /** Adds the scanned rows from `from` to `to`. Their origins are appended for themselves, in the same order. */
+  /**
+   * Adds the scanned rows from `from` to before `to`, without their origins, which are added apart in the same order.
+   */
   appendScanned(scanned: ScannedColumns, from: number, to: number): void {
     const { views } = scanned;
     const places = this.#places;
@@ -165,27 +165,27 @@ export class EventColumns {
     this.#occurTime.pushWords(views.occurTimes, from, to);
     for (const [slot, column] of this.#texts.entries()) {
       const cells = views.texts[slot];
-      const plain = scanned.plainTexts.get(slot);
+      const plain = scanned.fullTexts.get(slot);
       if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
       else if (column instanceof DictionaryColumn && cells !== undefined) {
         if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);
         else column.pushCells(cells, from, to, places);
       } else throw new Error('columns: a scanned column is missing');
     }
-    this.#appendMaps(views, from, to);
+    this.#maps.appendScanned(views, from, to, places);
   }
 
-  /** The cells of rows to come have other meanings. */
+  /** To be called when the scanner's cells get other meanings. */
   forgetCells(): void {
     this.#places.clear();
   }
 
-  /** Gives a row its session: the four words of `ids` from `at` on. */
+  /** Sets a row's session to the four words of `ids` from `at` on. */
   putSession(row: number, ids: Uint32Array, at: number): void {
     this.#sessionId.replace(row, ids, at);
   }
 
-  /** Keeps the rows with these ascending indices. */
+  /** Keeps the rows with these ascending indices and forgets the others. */
   keep(rows: Uint32Array): void {
     for (const { buffer } of this.#columns) buffer.keep(rows);
   }
@@ -205,42 +205,6 @@ export class EventColumns {
       const own = cookielessIds.get(row);
       if (own === undefined) this.#distinctId.pushTexts(known, row, row + 1);
       else this.#distinctId.push(own);
-    }
-  }
-
-  #appendMaps({ strings, ints, doubles, bools, times }: ColumnViews, from: number, to: number) {
-    const places = this.#places;
-    this.#strings.pushRows(strings, from, to, places, (own, texts, first, end) =>
-      own.pushTexts(texts, first, end),
-    );
-    this.#ints.pushRows(ints, from, to, places, (own, words, first, end) =>
-      own.pushWords(words, first, end),
-    );
-    this.#doubles.pushRows(doubles, from, to, places, (own, values, first, end) =>
-      own.pushValues(values, first, end),
-    );
-    this.#bools.pushRows(bools, from, to, places, (own, bytes, first, end) =>
-      own.pushBytes(bytes, first, end),
-    );
-    this.#times.pushRows(times, from, to, places, (own, words, first, end) =>
-      own.pushWords(words, first, end),
-    );
-  }
-
-  #mapOf(variant: PropertyVariant): MapColumn<ValueBuffer> {
-    switch (variant) {
-      case 'stringValue':
-        return this.#strings;
-      case 'intValue':
-        return this.#ints;
-      case 'doubleValue':
-        return this.#doubles;
-      case 'boolValue':
-        return this.#bools;
-      case 'timestampValue':
-        return this.#times;
-      default:
-        return variant satisfies never;
     }
   }
 

@@ -1,4 +1,4 @@
-// The growable column of plain text.
+// The growable column of texts that seldom repeat: it holds each row's text in full, in UTF-8.
 
 import { type Data, makeData, Utf8 } from 'apache-arrow';
 import type { TextViews } from '../../proto/wire/scanner/column-views.ts';
@@ -6,11 +6,10 @@ import type { PropertyScalar } from '../enrich/event-row.ts';
 import { type ColumnBuffer, Int32Buffer } from './column-buffers.ts';
 
 const firstBytes = 16_384;
-/** Up to here a loop over the characters is faster than the call that encodes UTF-8. */
+/** Up to this length a loop over the characters is faster than the call that encodes UTF-8. */
 const shortText = 24;
 const maxUtf8PerCharacter = 3;
 
-/** UTF-8 text. */
 export class TextColumn implements ColumnBuffer {
   #bytes = Buffer.allocUnsafeSlow(firstBytes);
   /** Where each row ends; the first entry is 0. */
@@ -34,7 +33,7 @@ export class TextColumn implements ColumnBuffer {
     this.#ends.push(this.#used);
   }
 
-  /** Adds the texts from `from` to `to` of others. */
+  /** Adds the texts from `from` to before `to`. */
   pushTexts({ ends, bytes }: TextViews, from: number, to: number): void {
     const text = bytes.subarray(ends[from], ends[to]);
     const used = this.#used + text.length;
@@ -56,7 +55,7 @@ export class TextColumn implements ColumnBuffer {
       const row = rows[kept] ?? 0;
       const from = ends[row] ?? 0;
       const to = ends[row + 1] ?? 0;
-      // Rows ascend, so what is overwritten was read before.
+      // Rows ascend: the bytes that this overwrites were copied before, or belong to rows that leave.
       this.#bytes.copyWithin(used, from, to);
       used += to - from;
       ends[kept + 1] = used;
@@ -81,7 +80,7 @@ export class TextColumn implements ColumnBuffer {
   }
 }
 
-/** Writes text of seven-bit characters; false, and nothing that counts, where it has others. */
+/** Writes text of seven-bit characters. False where it has others: the bytes written then mean nothing. */
 function writeAscii(text: string, bytes: Uint8Array, at: number): boolean {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

@@ -1,4 +1,4 @@
-// The growable columns of rows as wide as some 32-bit words: ids and whole numbers.
+// The growable columns whose rows are a fixed number of 32-bit words: ids, whole numbers and moments.
 
 import {
   type Data,
@@ -14,7 +14,6 @@ import { type ColumnBuffer, keepElements } from './column-buffers.ts';
 const firstCapacity = 1_024;
 const twoPow32 = 4_294_967_296;
 
-/** Fixed numbers of 32-bit words: 16-byte ids, 64-bit integers, moments. */
 class WordsColumn {
   words: Uint32Array;
   length = 0;
@@ -34,14 +33,14 @@ class WordsColumn {
     this.length = rows.length;
   }
 
-  /** Adds the rows from `from` to `to` of others as wide. */
+  /** Adds the rows from `from` to before `to`; `words` has as many words a row as this column. */
   pushWords(words: Uint32Array, from: number, to: number): void {
     const width = this.#wordsPerRow;
     const at = this.grow(to - from);
     this.words.set(words.subarray(from * width, to * width), at);
   }
 
-  /** Adds rows of any value and returns the index of their first word. */
+  /** Adds rows with any content and returns the index of their first word. */
   protected grow(rows: number): number {
     const at = this.length * this.#wordsPerRow;
     this.length += rows;
@@ -70,7 +69,7 @@ export class UuidColumn extends WordsColumn implements ColumnBuffer {
     this.words[at + 3] = id[idAt + 3] ?? 0;
   }
 
-  /** Puts another id into a row: the 16 bytes of `from` that begin at word `at`. */
+  /** Replaces a row's id by the four words of `from` that begin at `at`. */
   replace(row: number, from: Uint32Array, at: number): void {
     for (let word = 0; word < 4; word++) this.words[row * 4 + word] = from[at + word] ?? 0;
   }

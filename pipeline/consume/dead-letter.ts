@@ -1,30 +1,32 @@
-// What cannot become rows, kept for 30 days in a stream of its own with the reason in its headers, so that an operator
-// can look at it and send it again. Which those are is decided by the builder.
+// The dead letters: frames, requests and events that become no rows, kept for 30 days in a stream of their own, with
+// the reason in headers, so that an operator can look at them and send them again. Their readers decide what is
+// unreadable.
 
 import { headers, type JetStreamClient } from '../../platform/broker/nats.ts';
 import { deadLetterSubject } from '../../platform/broker/streams.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 
-/** What publishing needs of the broker. */
+/** The part of the broker that publishes. */
 type Publisher = Pick<JetStreamClient, 'publish'>;
 
-export interface DeadLetterOptions {
+interface DeadLetterOptions {
   broker: Publisher;
   shard: number;
-  /** The stream that the letters' sequences are of, and when it was made. */
+  /** The stream whose sequences the letters name, and when it was made. */
   stream: string;
   streamCreated: string;
-  /** What the broker takes in one message, headers included. */
+  /** The most bytes that the broker takes in one message, headers included. */
   maxPayloadBytes: number;
   /** Runs one call until it succeeds; see platform/retry.ts. A full stream is a failure: it holds the writer up. */
   retry: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
-/** Of the broker's limit, what headers may need. */
+/** The part of the broker's limit that is kept for headers. */
 const headerReserveBytes = 16 * 1024;
 
 /**
- * Returns a function that resolves once every letter is stored, each once however often it is called within an hour.
+ * Returns a function that resolves once every letter is stored. A letter that is published again within an hour is
+ * stored once.
  */
 export function createDeadLetters(
   options: DeadLetterOptions,
@@ -47,7 +49,7 @@ async function publish(
   if (letter.event !== undefined) described.set('Millrace-Event', String(letter.event));
   if (letter.projectId !== undefined) described.set('Millrace-Project', letter.projectId);
   described.set('Millrace-Events', String(letter.events));
-  // A letter that the broker will never take would hold the shard up for ever.
+  // A letter that is too large for the broker would block the shard for ever, so it is cut.
   const content = letter.content.subarray(0, maxPayloadBytes - headerReserveBytes);
   if (content.length < letter.content.length) described.set('Millrace-Cut', 'true');
   await broker.publish(deadLetterSubject(shard), content, {

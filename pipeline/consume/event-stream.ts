@@ -1,5 +1,5 @@
-// One shard's stream as the pipeline sees it: pulls that never end, single reads by sequence, acks. It keeps no order
-// and remembers nothing; that is consume.ts.
+// One shard's stream as the pipeline sees it: one pull after the other, single reads by sequence, acks. It keeps no
+// order and remembers no message; message-source.ts does.
 
 import {
   apiErrorCode,
@@ -12,29 +12,31 @@ import {
 } from '../../platform/broker/nats.ts';
 import { writerConsumer } from '../../platform/broker/streams.ts';
 
-/** A message of the stream; `ackSubject` is absent where it was read and not delivered. */
+/** A message of the stream. One that was read instead of delivered has no `ackSubject`. */
 export interface StreamMessage {
   seq: number;
-  /** In memory of its own, which can be given back by itself. */
+  /** In memory of its own, so that it can be freed by itself. */
   data: Uint8Array;
   ackSubject?: string | undefined;
 }
 
 export interface Receiver {
-  /** Asked before each pull. */
+  /** Called before each pull: false delays it. */
   wants(): boolean;
   onMessage(message: StreamMessage): void;
-  /** A pull came to its end without a message. */
+  /** Called when a pull has ended without a message. */
   onSilence(): void;
 }
 
-/** What the source needs of the broker. */
+/** The broker as message-source.ts needs it. */
 export interface EventStream {
   /** Delivers messages for as long as the receiver wants them, until `close`. */
   receive(receiver: Receiver): void;
-  /** The message with this sequence, from the stream's leader; undefined where there is none. Tries until it knows. */
+  /**
+   * The message with this sequence, from the stream's leader; undefined where there is none. Retries until answered.
+   */
   stored(seq: number): Promise<StreamMessage | undefined>;
-  /** The lowest sequence that is stored, or the next one to be. */
+  /** The lowest sequence that is stored; the next one to be stored where the stream is empty. */
   firstSeq(): Promise<number>;
   /** The highest sequence that was ever delivered to a writer. */
   lastDelivered(): Promise<number>;
@@ -51,29 +53,29 @@ const pullBytes = 16 * 1024 * 1024;
 const pullExpiresMs = 1_000;
 /** nats-server before 2.9.16 does not always say that a pull has expired. */
 const pullGraceMs = 500;
-/** After an answer that was no message: the stream may be without a leader for a moment. */
+/** Pause before the next pull after one that ended at once: the stream may have no leader for a moment. */
 const pauseMs = 50;
 const noMessageFound = 10_037;
 
 const ackPayload = '+ACK';
 const workingPayload = '+WPI';
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   connection: NatsConnection;
-  /** Its name. */
+  /** The stream's name. */
   stream: string;
-  /** When the stream was made, as its info says. */
+  /** When the stream was made, in the words of its info. */
   created: string;
   /** Runs one call until it answers; see platform/retry.ts. */
   retry: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
-/** When a stream was made. */
+/** When a stream was made, in the words of its info. */
 export async function streamCreated(connection: NatsConnection, stream: string): Promise<string> {
   return (await streamInfo(connection, stream)).created;
 }
 
-/** Messages in a stream, those in hand included. */
+/** Number of messages in a stream, with those that were delivered and not acked. */
 export async function queuedMessages(connection: NatsConnection, stream: string): Promise<number> {
   return (await streamInfo(connection, stream)).state.messages;
 }
@@ -103,7 +105,7 @@ async function streamInfo(connection: NatsConnection, stream: string): Promise<S
   return manager.streams.info(stream);
 }
 
-// The leader's API and not "direct get": a replica that lags would say 'not found' of a message that is there.
+// Asks the leader instead of a "direct get": a replica that lags would answer 'not found' for a message that is there.
 async function readMessage(
   connection: NatsConnection,
   stream: string,
@@ -120,9 +122,9 @@ async function readMessage(
 }
 
 /**
- * The client's bytes are views of all that it read at once, or of memory that it doubled until they fitted. Let go of
- * at once, that is collected with what is young; held until a batch is full, it has all of the heap walked, twice as
- * often under full load.
+ * The client's bytes are views of everything that it read at once, or of memory that it doubled until they fitted.
+ * Memory that is released at once is collected with the young generation. Held until a batch is full, it makes the
+ * collector walk the whole heap, twice as often under full load.
  */
 function copyOf(bytes: Uint8Array): Uint8Array {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -150,7 +152,7 @@ class Puller {
   constructor(connection: NatsConnection, stream: string) {
     this.#connection = connection;
     this.#nextSubject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${writerConsumer}`;
-    // A pull smaller than the next message would be refused for ever.
+    // The server would refuse a pull that is smaller than the next message, for ever.
     this.#maxBytes = Math.max(pullBytes, 2 * (connection.info?.max_payload ?? 0));
   }
 
@@ -172,7 +174,7 @@ class Puller {
   #receive(message: Msg, receiver: Receiver): void {
     const seq = sequenceOf(message);
     if (seq === undefined) {
-      // A status has the pull's own subject; that of an earlier pull tells nothing about this one.
+      // A status carries its pull's subject: the status of an earlier pull says nothing about this one.
       if (message.subject === this.#pullSubject()) this.#end(receiver);
       return;
     }
@@ -213,7 +215,7 @@ class Puller {
   }
 }
 
-/** The stream sequence in an ack subject; undefined for a status, which has none. */
+/** The stream sequence in a message's ack subject; undefined for a status, which has no such subject. */
 function sequenceOf(message: Msg): number | undefined {
   if (message.reply === undefined || !message.reply.startsWith('$JS.ACK.')) return undefined;
   const tokens = message.reply.split('.');

@@ -1,3 +1,5 @@
+// Packing a batch for a builder, without a broker; message-source.test.ts reads and frees batches of a real one.
+
 import { expect, it } from 'vitest';
 import { packMessages } from './message-batch.ts';
 
@@ -12,7 +14,7 @@ it('packs messages one after the other', () => {
   expect(Buffer.from(bytes).toString()).toBe('abcde');
 });
 
-it('uses memory again that is large enough, and no other', () => {
+it('reuses memory that is large enough, and allocates otherwise', () => {
   const memory = new Uint8Array(6).fill(1).buffer;
   const { bytes } = packMessages(batch, memory);
   expect(bytes.buffer).toBe(memory);

@@ -1,5 +1,5 @@
-// What the writer does at once: some messages of its shard, as they arrived, as they are read again after a crash, and
-// as they are handed to a builder.
+// A batch: the messages of a shard that the writer builds and stores at once. They arrive with message-source.ts, are
+// read again here after a crash, and are packed here for a builder's thread.
 
 import { freeMemory } from '../../platform/memory/free-memory.ts';
 import type { Messages } from '../build/thread-messages.ts';
@@ -14,7 +14,7 @@ const noBytes = new Uint8Array();
 /** Messages read at once. */
 const readsAtOnce = 16;
 
-/** The messages of a pending batch again, by sequence; undefined where one of them is gone. */
+/** Reads the messages of a pending batch again, by ranges of sequences; undefined where one of them is gone. */
 export async function readAgain(
   stream: EventStream,
   ranges: readonly (readonly [number, number])[],
@@ -34,8 +34,8 @@ export async function readAgain(
 }
 
 /**
- * A copy of the batch's bytes in one buffer, to be transferred to a builder: in `memory` where that is large enough, so
- * that megabytes are not left to the garbage collector with each batch.
+ * Copies the batch's bytes into one buffer, to be transferred to a builder: into `memory` where that is large enough,
+ * so that no batch leaves megabytes to the garbage collector.
  */
 export function packMessages({ messages }: MessageBatch, memory = new ArrayBuffer(0)): Messages {
   let size = 0;
@@ -54,7 +54,7 @@ export function packMessages({ messages }: MessageBatch, memory = new ArrayBuffe
   return { seqs, lengths, bytes };
 }
 
-/** Frees the bytes of a batch that has been built: what is left is what its acks need. */
+/** Frees the bytes of a batch that has been built. The messages keep what their acks need. */
 export function forgetBytes({ messages }: MessageBatch): void {
   for (const message of messages) {
     freeMemory(message.data);

@@ -1,3 +1,5 @@
+// The source and the reads of its batches against a real broker; its counters against a stream that lies.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   connectBroker,
@@ -12,7 +14,8 @@ import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
-import { MessageSource, type SourceLimits } from './message-source.ts';
+import type { BatchLimits } from './message-queue.ts';
+import { MessageSource } from './message-source.ts';
 
 let broker: TestBroker;
 let nats: NatsConnection;
@@ -38,7 +41,7 @@ beforeEach(async () => {
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
 });
 
-const limits: SourceLimits = {
+const limits: BatchLimits = {
   maxRows: 50_000,
   maxBytes: 32 * 1_048_576,
   maxMessages: 8_000,
@@ -58,7 +61,7 @@ async function openStream(connection = nats): Promise<EventStream> {
   });
 }
 
-async function openSource(hwm = 0, override: Partial<SourceLimits> = {}): Promise<MessageSource> {
+async function openSource(hwm = 0, override: Partial<BatchLimits> = {}): Promise<MessageSource> {
   const source = new MessageSource(await openStream(), { ...limits, ...override });
   onTestFinished(() => source.stop());
   await source.start(hwm);
@@ -85,7 +88,7 @@ function seqsOf(batch: MessageBatch | undefined): number[] {
   return batch?.messages.map(({ seq }) => seq) ?? [];
 }
 
-/** Batches until `count` messages are there. */
+/** Takes batches until they hold `count` messages. */
 async function take(source: MessageSource, count: number): Promise<MessageBatch[]> {
   const batches: MessageBatch[] = [];
   let taken = 0;
@@ -116,7 +119,7 @@ const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('the source', () => {
-  it('gives every message once, in order, and removes what is acked', async () => {
+  it('gives every message once, in order, and removes the acked ones from the stream', async () => {
     await publish(5_000);
     const source = await openSource();
     const batches = await take(source, 5_000);
@@ -174,7 +177,7 @@ describe('the source', () => {
     expect(seqsOf(await next)).toEqual(upTo(5, 2));
   });
 
-  it('closes it all the same once it is full or has waited for the longest', async () => {
+  it('closes a batch that is full or has waited for the longest, while the one before it is being stored', async () => {
     const source = await openSource(0, { minWaitMs: 1, maxWaitMs: 60_000, maxMessages: 2 });
     await publish(1);
     await source.next();
@@ -195,7 +198,7 @@ describe('the source', () => {
     expect(batch?.messages[0]?.data.length).toBeGreaterThan(8 * 1_048_576);
   });
 
-  it('begins where the ledger says, and acks again what the ledger has as done', async () => {
+  it('begins where the ledger says, and acks again the messages that the ledger has as done', async () => {
     await publish(10);
     const source = await openSource(4);
     const [batch] = await take(source, 6);
@@ -203,7 +206,7 @@ describe('the source', () => {
     await untilStored(6);
   });
 
-  it('gives at once, and in order, what an earlier source received and never acked', async () => {
+  it('gives at once, and in order, the messages that an earlier source received and never acked', async () => {
     await publish(50);
     const dead = await openSource();
     await take(dead, 50);
@@ -214,7 +217,7 @@ describe('the source', () => {
     expect(batches.flatMap(seqsOf)).toEqual(upTo(55, 21));
   });
 
-  it('does so where nothing new arrives to show the gap', async () => {
+  it('gives them where nothing new arrives to show the gap, too', async () => {
     await publish(7);
     const dead = await openSource();
     await take(dead, 7);
@@ -231,7 +234,7 @@ describe('the source', () => {
     expect((await take(other, 500)).flatMap(seqsOf)).toEqual(upTo(500));
   });
 
-  it('passes over what was deleted', async () => {
+  it('passes over deleted messages', async () => {
     await publish(20);
     const dead = await openSource();
     await take(dead, 20);
@@ -243,7 +246,7 @@ describe('the source', () => {
     expect((await take(source, expected.length)).flatMap(seqsOf)).toEqual(expected);
   });
 
-  it('acks by the second delivery what it read without one', async () => {
+  it('acks a message that it read by the delivery that comes later', async () => {
     await publish(3);
     const dead = await openSource();
     await take(dead, 3);
@@ -297,7 +300,7 @@ describe('the source', () => {
     for (const batch of [...before, ...more]) source.ack(batch);
   });
 
-  it('once stopped gives what it holds and then nothing', async () => {
+  it('once stopped gives the queued messages and then nothing', async () => {
     await publish(10);
     const source = await openSource(0, { maxMessages: 4 });
     const first = await source.next();
@@ -310,6 +313,54 @@ describe('the source', () => {
     }
     expect([...seqsOf(first), ...rest]).toEqual(upTo(4 + rest.length));
     expect(await source.next()).toBeUndefined();
+  });
+});
+
+describe('the counters', () => {
+  /** A stream that holds message 6 alone and says that it is message `saysSeq`. */
+  function oneMessage(saysSeq: number): { stream: EventStream; acked: number[] } {
+    const acked: number[] = [];
+    const stream: EventStream = {
+      receive: () => {},
+      stored: async () => ({ seq: saysSeq, data: frameOf(1) }),
+      firstSeq: async () => 6,
+      lastDelivered: async () => 6,
+      isUnchanged: async () => true,
+      ack: ({ seq }) => void acked.push(seq),
+      working: () => {},
+      close: () => {},
+    };
+    return { stream, acked };
+  }
+
+  it.each([
+    ['beyond the expected one', 7],
+    ['that was taken before', 3],
+  ])('end the source where it is given a message %s', async (_, seq) => {
+    const source = new MessageSource(oneMessage(seq).stream, limits);
+    await source.start(5);
+    await expect(source.next()).rejects.toThrow(/^message-source: .* out of order$/);
+  });
+
+  it('reject the ack of a batch that was never taken, and ack none of its messages', async () => {
+    const { stream, acked } = oneMessage(6);
+    const source = new MessageSource(stream, limits);
+    onTestFinished(() => source.stop());
+    await source.start(5);
+    const batch = await source.next();
+    expect(seqsOf(batch)).toEqual([6]);
+    expect(() => source.ack({ messages: [{ seq: 7, data: frameOf(1) }] })).toThrow('out of order');
+    expect(acked).toEqual([]);
+  });
+
+  it('allow an ack before the start: of the batch that an earlier writer left pending', async () => {
+    const { stream, acked } = oneMessage(6);
+    const source = new MessageSource(stream, limits);
+    onTestFinished(() => source.stop());
+    source.ack({ messages: [{ seq: 5, data: frameOf(1) }] });
+    await source.start(5);
+    expect(seqsOf(await source.next())).toEqual([6]);
+    expect(acked).toEqual([5]);
   });
 });
 
@@ -327,7 +378,7 @@ describe('a pending batch', () => {
     expect(packMessages(again ?? { messages: [] })).toEqual(packMessages(batch));
   });
 
-  it('gives its bytes back, and those of no other, however they were received', async () => {
+  it('frees its own bytes and no others, delivered or read', async () => {
     const count = 12;
     await publish(count, 1, 20_000);
     const source = await openSource(0, { maxMessages: 1 });
@@ -342,7 +393,7 @@ describe('a pending batch', () => {
     }
   });
 
-  it('is not, where one of its messages is gone', async () => {
+  it('is not read again where one of its messages is gone', async () => {
     await publish(3);
     await manager.streams.deleteMessage(eventsStream(0), 2);
     expect(await readAgain(await openStream(), [[1, 3]])).toBeUndefined();

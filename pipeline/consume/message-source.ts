@@ -1,86 +1,66 @@
-// A shard's messages in stream order, without a gap, cut into batches: the one place that acks. The broker may deliver
-// late, twice or out of order; what comes out of `next` is every stored message after the last one done, once.
+// A shard's messages in stream order, without a gap, cut into batches: the only place that acks. The broker may deliver
+// late, twice or out of order; `next` gives every stored message after the last one done, once.
 
-import { frameEvents, unpackedBytes } from '../../proto/wire/frame.ts';
 import type { EventStream, StreamMessage } from './event-stream.ts';
 import type { MessageBatch } from './message-batch.ts';
-
-export interface SourceLimits {
-  /** A batch is closed at any of these, unless one message alone is larger. */
-  maxRows: number;
-  maxBytes: number;
-  maxMessages: number;
-  /**
-   * A batch stays open this long after its first message, and this long after the batch before it was closed: each is
-   * a part that must be merged.
-   */
-  minWaitMs: number;
-  minIntervalMs: number;
-  /** It grows on while the batch before it is being stored, this long after its first message. */
-  maxWaitMs: number;
-}
-
-interface InHand {
-  readonly message: StreamMessage;
-  /** When the broker last heard of it. */
-  sinceMs: number;
-}
+import { type BatchLimits, MessageQueue } from './message-queue.ts';
+import { UnackedMessages } from './unacked-messages.ts';
 
 /** Messages read at once where the broker's delivery left a gap. */
 const fillAtOnce = 16;
-/** A third of the consumer's ack_wait. */
-const keepAliveEveryMs = 20_000;
-/** Until it is looked again whether there is room for the messages missing. */
+/** The source waits this long before it looks again whether the queue has room for the missing messages. */
 const roomPauseMs = 50;
 
+/**
+ * Four counters, all of them sequences of the stream, say how far a source is:
+ *
+ *     done       the last message that the ledger has as done; `ack` moves it
+ *     taken      the last message that `next` handed out: beyond `done` while a batch is being stored
+ *     expected   the next message to queue: every stored message before it was queued, in order
+ *     known      the last message that the stream is known to have held, delivered to this source or not
+ *
+ *     done <= taken < each queued message < expected <= known + 1
+ *
+ * The messages from `expected` to `known` are the gap, which `#fill` closes; a message that was delivered before the
+ * gap was closed waits in `#ahead`. The order holds from `start` on, and `#check` asserts it wherever a counter has
+ * moved: a contradiction ends the source and the shard starts again from its ledger, which repeats work but loses
+ * nothing.
+ */
 export class MessageSource {
   readonly #stream: EventStream;
-  readonly #limits: SourceLimits;
-  /** The next sequence that the queue waits for, and the last one that is done. */
-  #expected = 0;
   #done = 0;
-  /** In order, without a gap. */
-  readonly #queue: StreamMessage[] = [];
-  #queuedBytes = 0;
-  #queuedRows = 0;
-  /** Since when the first of the queue has been waiting to be taken, and when the last batch was taken. */
-  #waitingSinceMs = 0;
-  #takenMs = Number.NEGATIVE_INFINITY;
-  /** The last sequence taken: not done while its batch is being stored. */
   #taken = 0;
-  /** Delivered before a message that precedes them. */
+  #expected = 0;
+  #known = 0;
+  readonly #queue: MessageQueue;
+  readonly #unacked: UnackedMessages;
+  /** Messages beyond the gap, by sequence. */
   readonly #ahead = new Map<number, StreamMessage>();
   #aheadBytes = 0;
-  /** Every stored message up to here must come before anything else is waited for. */
-  #known = 0;
   #isFilling = false;
-  /** Taken from the broker and not acked yet, by sequence. */
-  readonly #inHand = new Map<number, InHand>();
-  readonly #keepAlive: NodeJS.Timeout;
   #stopped = false;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(stream: EventStream, limits: SourceLimits) {
+  constructor(stream: EventStream, limits: BatchLimits) {
     this.#stream = stream;
-    this.#limits = limits;
-    this.#keepAlive = setInterval(() => this.#reportWork(), keepAliveEveryMs);
-    this.#keepAlive.unref();
+    this.#queue = new MessageQueue(limits);
+    this.#unacked = new UnackedMessages(stream);
   }
 
   /**
-   * Begins to receive what comes after `hwm`, the last sequence that is done. Messages that an earlier writer was given
-   * and never acked are read at once.
+   * Begins to receive the messages after `hwm`, the last sequence that is done. Reads at once the messages that an
+   * earlier writer received and never acked.
    */
   async start(hwm: number): Promise<void> {
-    this.#expected = hwm + 1;
     this.#done = hwm;
     this.#taken = hwm;
+    this.#moveExpected(hwm + 1);
     await this.#catchUp();
     this.#stream.receive({
-      wants: () => this.#queuedBytes + this.#aheadBytes < this.#limits.maxBytes,
+      wants: () => this.#queue.hasRoom(this.#aheadBytes),
       onMessage: (message) => this.#arrive(message),
-      // What was delivered and never came would otherwise be missed only when the broker delivers it again.
+      // Without this look, a delivery that was lost would come to light only when the broker delivers it again.
       onSilence: () => this.#guard(this.#catchUp()),
     });
   }
@@ -96,25 +76,48 @@ export class MessageSource {
     for (let leftMs = this.#openMs(); leftMs > 0; leftMs = this.#openMs()) {
       await this.#woken(leftMs);
     }
-    return this.#take();
+    const batch = this.#queue.take();
+    this.#taken = batch.messages.at(-1)?.seq ?? this.#taken;
+    this.#check();
+    return batch;
   }
 
-  /** To be called once the ledger has the batch as done. */
+  /** To be called once the ledger has the batch as done. Throws, and acks nothing, where the batch was never taken. */
   ack(batch: MessageBatch): void {
     this.#done = batch.messages.at(-1)?.seq ?? this.#done;
-    for (const message of batch.messages) {
-      this.#inHand.delete(message.seq);
-      this.#stream.ack(message);
-    }
+    this.#check();
+    for (const message of batch.messages) this.#unacked.ack(message);
     this.#notify();
   }
 
-  /** No more messages are received; what is queued can still be taken. */
+  /** Ends the delivery of messages; `next` still gives the messages that are queued. */
   stop(): void {
     this.#stopped = true;
-    clearInterval(this.#keepAlive);
+    this.#unacked.stopReports();
     this.#stream.close();
     this.#notify();
+  }
+
+  /** Throws where the counters contradict each other. */
+  #check(): void {
+    // Before `start` a batch is acked that an earlier writer left pending, and that this source never took.
+    if (this.#expected === 0) return;
+    const { firstSeq = this.#taken + 1, lastSeq = this.#expected - 1 } = this.#queue;
+    const isInOrder =
+      this.#done <= this.#taken &&
+      this.#taken < firstSeq &&
+      lastSeq < this.#expected &&
+      this.#taken < this.#expected &&
+      this.#expected <= this.#known + 1;
+    if (isInOrder) return;
+    const counters = `done ${this.#done}, taken ${this.#taken}, expected ${this.#expected}, known ${this.#known}`;
+    throw new Error(`message-source: ${counters}, queued ${firstSeq} to ${lastSeq}: out of order`);
+  }
+
+  #moveExpected(expected: number): void {
+    this.#expected = expected;
+    this.#known = Math.max(this.#known, expected - 1);
+    this.#check();
   }
 
   #arrive(message: StreamMessage): void {
@@ -122,11 +125,13 @@ export class MessageSource {
     if (message.seq <= this.#done) {
       this.#guard(this.#ackAgain(message));
     } else if (message.seq < this.#expected) {
-      // A second delivery of what is in hand is acked with the first, which may have been read without a delivery.
-      const held = this.#inHand.get(message.seq)?.message;
-      if (held !== undefined) held.ackSubject ??= message.ackSubject;
+      this.#unacked.deliveredAgain(message);
     } else if (message.seq === this.#expected) {
-      this.#enqueue(message);
+      try {
+        this.#enqueue(message);
+      } catch (error) {
+        this.#fail(error);
+      }
     } else {
       this.#ahead.set(message.seq, message);
       this.#aheadBytes += message.data.length;
@@ -141,65 +146,26 @@ export class MessageSource {
     this.#stream.ack(message);
   }
 
+  /** Queues the message that is expected; throws where it is another one. */
   #enqueue(message: StreamMessage): void {
-    if (this.#queue.length === 0) this.#waitingSinceMs = performance.now();
     this.#queue.push(message);
-    this.#queuedBytes += unpackedBytes(message.data);
-    this.#queuedRows += frameEvents(message.data);
-    this.#inHand.set(message.seq, { message, sinceMs: performance.now() });
-    this.#expected = message.seq + 1;
-    if (this.#queue.length === 1 || this.#isFull()) this.#notify();
+    this.#unacked.add(message);
+    this.#moveExpected(this.#expected + 1);
+    if (this.#queue.length === 1 || this.#queue.isFull) this.#notify();
   }
 
-  /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
   #openMs(): number {
-    if (this.#stopped || this.#isFull()) return 0;
-    const { minWaitMs, minIntervalMs, maxWaitMs } = this.#limits;
-    const latestMs = this.#waitingSinceMs + maxWaitMs;
-    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + minIntervalMs);
-    const isStoring = this.#taken > this.#done;
-    return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();
+    return this.#stopped ? 0 : this.#queue.openMs(this.#taken > this.#done);
   }
 
-  #isFull(): boolean {
-    return (
-      this.#queuedRows >= this.#limits.maxRows ||
-      this.#queuedBytes >= this.#limits.maxBytes ||
-      this.#queue.length >= this.#limits.maxMessages
-    );
-  }
-
-  #take(): MessageBatch {
-    const { maxRows, maxBytes, maxMessages } = this.#limits;
-    let rows = 0;
-    let bytes = 0;
-    let count = 0;
-    for (const message of this.#queue) {
-      const events = frameEvents(message.data);
-      const size = unpackedBytes(message.data);
-      const fits = rows + events <= maxRows && bytes + size <= maxBytes;
-      if (count > 0 && (!fits || count === maxMessages)) break;
-      rows += events;
-      bytes += size;
-      count++;
-    }
-    this.#queuedRows -= rows;
-    this.#queuedBytes -= bytes;
-    const messages = this.#queue.splice(0, count);
-    this.#taken = messages.at(-1)?.seq ?? this.#taken;
-    this.#takenMs = performance.now();
-    this.#waitingSinceMs = this.#takenMs;
-    return { messages };
-  }
-
-  /** Looks for messages that were delivered, to whomever, and did not arrive here. */
+  /** Looks for messages that were delivered to any source and did not arrive here. */
   async #catchUp(): Promise<void> {
     const lastDelivered = await this.#stream.lastDelivered();
     this.#known = Math.max(this.#known, lastDelivered);
     this.#fill();
   }
 
-  /** Sees to it that the gap before the last message known is being closed. */
+  /** Closes the gap in the background; does nothing where there is none or it is being closed. */
   #fill(): void {
     if (this.#isFilling || this.#stopped || this.#expected > this.#known) return;
     this.#isFilling = true;
@@ -210,20 +176,18 @@ export class MessageSource {
   }
 
   async #fillGap(): Promise<void> {
-    // What lies before the stream's first message was acked or deleted.
+    // The messages before the stream's first one were acked or deleted.
     const firstSeq = await this.#stream.firstSeq();
-    this.#expected = Math.max(this.#expected, firstSeq);
+    this.#moveExpected(Math.max(this.#expected, firstSeq));
     while (!this.#stopped && this.#expected <= this.#known) {
       const delivered = this.#takeAhead(this.#expected);
       if (delivered !== undefined) this.#enqueue(delivered);
-      else if (this.#queuedBytes < this.#limits.maxBytes) await this.#fetchMissing();
+      else if (this.#queue.hasRoom(0)) await this.#fetchMissing();
       else await new Promise((resolve) => setTimeout(resolve, roomPauseMs));
     }
   }
 
-  /**
-   * Reads the next messages that were not delivered, up to one that was; a sequence that holds nothing is passed over.
-   */
+  /** Reads the messages of the gap up to the next one in `#ahead`, and passes over sequences that hold nothing. */
   async #fetchMissing(): Promise<void> {
     const seqs: number[] = [];
     for (let seq = this.#expected; seq <= this.#known && seqs.length < fillAtOnce; seq++) {
@@ -233,11 +197,11 @@ export class MessageSource {
     const found = await Promise.all(seqs.map((seq) => this.#stream.stored(seq)));
     for (const [index, read] of found.entries()) {
       const seq = seqs[index] ?? 0;
-      // Its delivery may have come while it was read, here or as the very message expected.
+      // While it was read the message may have been delivered: then it is ahead, or queued already.
       const message = this.#takeAhead(seq) ?? read;
       if (seq < this.#expected) continue;
       if (message !== undefined) this.#enqueue(message);
-      else this.#expected = seq + 1;
+      else this.#moveExpected(seq + 1);
     }
   }
 
@@ -249,22 +213,16 @@ export class MessageSource {
     return message;
   }
 
-  #reportWork(): void {
-    const nowMs = performance.now();
-    for (const held of this.#inHand.values()) {
-      if (nowMs - held.sinceMs < keepAliveEveryMs / 2) continue;
-      this.#stream.working(held.message);
-      held.sinceMs = nowMs;
-    }
+  /** Ends the source where work in the background fails. */
+  #guard(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#fail(error));
   }
 
-  /** Ends the source with what made work in the background fail. */
-  #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      if (this.#stopped) return;
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-      this.stop();
-    });
+  /** Ends the source; `next` throws the error. */
+  #fail(error: unknown): void {
+    if (this.#stopped) return;
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.stop();
   }
 
   /** Resolves at the next notification, or after `atMostMs`. */

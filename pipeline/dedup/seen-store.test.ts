@@ -6,7 +6,7 @@ import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { IdTable } from '../build/batch-ids.ts';
 import { EventKeys } from '../build/event-key.ts';
-import { SessionRows } from '../build/sessionless-rows.ts';
+import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { Judge } from '../write/judge.ts';
@@ -75,7 +75,7 @@ function batchOf(
     ...table.snapshot(),
     firstSeq: 1,
     lastSeq: 1,
-    sessionless: new SessionRows().snapshot(),
+    sessionless: new SessionlessTable().snapshot(),
   };
 }
 

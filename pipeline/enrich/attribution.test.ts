@@ -1,3 +1,5 @@
+// Channels of visits, kinds of sources, and parts of addresses, as tables.
+
 import { describe, expect, it } from 'vitest';
 import { type Channel, channelOf } from './attribution.ts';
 import { queryValue, splitUrl } from './page-url.ts';

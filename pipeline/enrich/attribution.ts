@@ -1,5 +1,5 @@
-// Which of thirteen channels brought a visitor to the page of one event. The rules are the ones that users of Google
-// Analytics 4 know as its default channel group, in its order, as far as they can be told from a single event.
+// The channel, one of thirteen, that brought a visitor to the page of one event. The rules and their order are those of
+// Google Analytics 4's default channel group, as far as a single event decides them; no earlier event is looked at.
 
 import { queryValue } from './page-url.ts';
 import { type SourceKind, sourceKind } from './traffic-sources.ts';
@@ -19,7 +19,7 @@ export type Channel =
   | 'unassigned'
   | 'direct';
 
-/** What an event tells about where its visitor came from; '' for what it does not tell. */
+/** The parts of an event that tell where its visitor came from; '' where it does not tell. */
 export interface Visit {
   readonly hostname: string;
   /** The query of the page's address: advertisers' click ids are in it. */
@@ -30,7 +30,7 @@ export interface Visit {
   readonly utmCampaign: string;
 }
 
-/** Click ids that only paid links carry. fbclid is not among them: it is on every outgoing link. */
+/** Click ids that only paid links carry. fbclid is not among them: Facebook puts it on every outgoing link. */
 const clickIds: readonly { readonly name: string; readonly channel: Channel }[] = [
   { name: 'gclid', channel: 'paid search' },
   { name: 'gbraid', channel: 'paid search' },
@@ -77,7 +77,7 @@ export function channelOf(visit: Visit): Channel {
   if (visit.utmSource !== '' || visit.utmMedium !== '') return channelOfCampaign(visit);
   const paid = channelOfClickId(visit.query);
   if (paid !== undefined) return paid;
-  // A campaign without source and medium: marked traffic that the rules have no name for.
+  // A campaign without source and medium is marked traffic that the rules have no name for.
   if (visit.utmCampaign !== '') return 'unassigned';
   if (visit.referrerDomain === '' || isSameSite(visit.referrerDomain, visit.hostname)) {
     return 'direct';

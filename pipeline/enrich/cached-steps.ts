@@ -1,111 +1,111 @@
-// Enrichment of rows that a column scanner holds, by the same steps: rows that nothing a step reads tells apart share
-// its outcome, so that the steps run once for each such set of rows, on a row that stands for it. The scanner's module
-// knows the outcomes and gives them to the rows; here is what is worked out for those that it does not know.
+// Enrichment on the fast path: the same steps, run once for all rows that no step can tell apart, on one row that
+// represents them. The scanner's module remembers the outcomes and gives them to the rows; this file computes the
+// outcomes that the module does not know yet. It relies on what steps.ts allows a step to read and to put.
 
 import { type AddedProperty, mapVariants } from '../../proto/wire/scanner/added-property.ts';
 import type { Outcome } from '../../proto/wire/scanner/cell-outcomes.ts';
 import type { ColumnScanner } from '../../proto/wire/scanner/column-scanner.ts';
 import { EventRow, findSlot, type PropertyScalar } from './event-row.ts';
-import { putOfRow, putOfSender, type Sender, strippedBits, textsRead } from './steps.ts';
+import { putFromRequest, putFromRow, type RequestFacts, strippedBits, textsRead } from './steps.ts';
 import type { Agent } from './user-agent.ts';
 
-/** What the steps that read the sender do. */
-interface OfSender {
-  readonly sender: Sender;
+/** The effects of the steps that read the request, for requests with equal facts. */
+interface KnownFacts {
+  readonly facts: RequestFacts;
+  /** Names the facts to the scanner's module. */
   readonly number: number;
-  /** To every row that lacks it. */
+  /** Given to every row that lacks it. */
   readonly added: readonly AddedProperty[];
-  /** Those found so far, by their bits and cells: equal ones are the same one. */
+  /** The outcomes found so far, by their bits and cells: equal outcomes share one address. */
   readonly outcomes: Map<string, Outcome>;
 }
 
-/** Those whose outcomes are kept beyond a batch; more are found anew. */
-const maxSenders = 10_000;
+/** Facts that are kept beyond a batch. One more, and all are forgotten and computed anew. */
+const maxKnownFacts = 10_000;
 
-export class CellEnrichment {
+export class CachedSteps {
   readonly #scanner: ColumnScanner;
   readonly #parseAgent: (userAgent: string) => Agent;
   readonly #row = new EventRow();
-  readonly #senders = new Map<string, OfSender>();
-  #ofSender: OfSender | undefined;
+  readonly #known = new Map<string, KnownFacts>();
+  #current: KnownFacts | undefined;
 
-  /** The scanner must have been told of `textsRead`. */
+  /** The scanner must have been made with `textsRead`. */
   constructor(scanner: ColumnScanner, parseAgent: (userAgent: string) => Agent) {
     this.#scanner = scanner;
     this.#parseAgent = parseAgent;
   }
 
-  /** Forgets what was found out. To be called when cells have other meanings. */
+  /** Forgets every outcome. To be called when cells get other meanings. */
   forget(): void {
-    this.#senders.clear();
-    this.#ofSender = undefined;
+    this.#known.clear();
+    this.#current = undefined;
     this.#scanner.outcomes.forget();
   }
 
   /**
-   * Sets what the scanner leaves out and adds for the requests of a sender, until the next one. False where there is
-   * no room; throws where a step fails, or adds what the scanner cannot.
+   * Sets the properties that the scanner leaves out and adds for requests with these facts, until the next call. False
+   * where there is no room; throws where a step fails, or adds a value of a type that the scanner cannot add.
    */
-  begin({ credential, userAgent, location, botScore, verifiedBot }: Sender): boolean {
+  begin({ credential, userAgent, location, botScore, verifiedBot }: RequestFacts): boolean {
     if (this.#scanner.outcomes.areMany) this.forget();
     const about = location ?? botScore ?? verifiedBot;
     const rest = about === undefined ? '' : JSON.stringify([location, botScore, verifiedBot]);
     const key = `${credential}${rest}${userAgent}`;
-    let ofSender = this.#senders.get(key);
-    if (ofSender !== undefined && ofSender === this.#ofSender) return true;
-    if (ofSender === undefined) {
-      if (this.#senders.size >= maxSenders) this.forget();
-      const sender = { credential, userAgent, location, botScore, verifiedBot };
-      const number = this.#senders.size;
-      ofSender = { sender, number, added: this.#addedFor(sender), outcomes: new Map() };
-      this.#senders.set(key, ofSender);
+    let known = this.#known.get(key);
+    if (known !== undefined && known === this.#current) return true;
+    if (known === undefined) {
+      if (this.#known.size >= maxKnownFacts) this.forget();
+      const facts = { credential, userAgent, location, botScore, verifiedBot };
+      const number = this.#known.size;
+      known = { facts, number, added: this.#addedFor(facts), outcomes: new Map() };
+      this.#known.set(key, known);
     }
-    this.#ofSender = undefined;
-    if (!this.#scanner.setPolicy(strippedBits[credential], ofSender.added)) return false;
-    this.#ofSender = ofSender;
+    this.#current = undefined;
+    if (!this.#scanner.setPolicy(strippedBits[credential], known.added)) return false;
+    this.#current = known;
     return true;
   }
 
   /**
-   * Enriches the rows from `from` to `to`, all of the sender that was begun. False where there is no room for what
-   * that takes.
+   * Enriches the rows from `from` to `to`, whose request was begun. False where there is no room for their outcomes.
    */
   put(from: number, to: number): boolean {
-    const ofSender = this.#ofSender;
-    if (ofSender === undefined) throw new Error('enrich-cells: no sender');
+    const known = this.#current;
+    if (known === undefined) throw new Error('cached-steps: no request was begun');
     const { outcomes } = this.#scanner;
-    const { sender, number } = ofSender;
-    const kind = sender.credential === 'public' ? 1 : 0;
+    const { facts, number } = known;
+    const kind = facts.credential === 'public' ? 1 : 0;
     let row = outcomes.putByRow(from, to, kind);
     while (row < to) {
-      const outcome = this.#outcomeOfRow(sender, row);
+      const outcome = this.#outcomeByRow(facts, row);
       if (outcome === undefined || !outcomes.learnByRow(row, kind, outcome)) return false;
       row = outcomes.putByRow(row, to, kind);
     }
     row = outcomes.putBySender(from, to, number);
     while (row < to) {
-      const outcome = this.#outcomeOfSender(ofSender, row);
+      const outcome = this.#outcomeByRequest(known, row);
       if (outcome === undefined || !outcomes.learnBySender(row, number, outcome)) return false;
       row = outcomes.putBySender(row, to, number);
     }
     return true;
   }
 
-  /** What a row without any property gets besides texts. */
-  #addedFor(sender: Sender): AddedProperty[] {
+  /** The properties besides texts that a row without any property gets. */
+  #addedFor(facts: RequestFacts): AddedProperty[] {
     const row = this.#row;
     row.reset();
-    putOfSender({ context: sender, rows: [row], count: 1 }, this.#parseAgent);
+    putFromRequest({ facts, rows: [row], count: 1 }, this.#parseAgent);
     return row.keys.slice(0, row.count).map((key, index) => {
       return addedProperty(key, row.variants[index] ?? 0, row.values[index] ?? '');
     });
   }
 
-  #outcomeOfSender({ sender, outcomes }: OfSender, row: number): Outcome | undefined {
-    const like = this.#likeOf(row);
-    const before = [...like.texts];
-    putOfSender({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
-    const found = this.#differences(like, before);
+  #outcomeByRequest({ facts, outcomes }: KnownFacts, row: number): Outcome | undefined {
+    const representative = this.#withPropertiesOf(row);
+    const before = [...representative.texts];
+    putFromRequest({ facts, rows: [representative], count: 1 }, this.#parseAgent);
+    const found = this.#differences(representative, before);
     if (found === undefined) return undefined;
     const key = `${found.bits} ${found.cells}`;
     const outcome = outcomes.get(key) ?? this.#scanner.outcomes.add(found.bits, found.cells);
@@ -113,19 +113,20 @@ export class CellEnrichment {
     return outcome;
   }
 
-  #outcomeOfRow(sender: Sender, row: number): Outcome | undefined {
-    const like = this.#likeOf(row);
+  #outcomeByRow(facts: RequestFacts, row: number): Outcome | undefined {
+    const representative = this.#withPropertiesOf(row);
     for (const slot of textsRead) {
-      like.texts[slot] = this.#scanner.textOf(this.#scanner.views.texts[slot]?.[row] ?? 0);
+      const cell = this.#scanner.views.texts[slot]?.[row] ?? 0;
+      representative.texts[slot] = this.#scanner.textOf(cell);
     }
-    const before = [...like.texts];
-    putOfRow({ context: sender, rows: [like], count: 1 }, this.#parseAgent);
-    const found = this.#differences(like, before);
+    const before = [...representative.texts];
+    putFromRow({ facts, rows: [representative], count: 1 }, this.#parseAgent);
+    const found = this.#differences(representative, before);
     return found && this.#scanner.outcomes.add(found.bits, found.cells);
   }
 
-  /** A row that stands for this one, without its texts. */
-  #likeOf(row: number): EventRow {
+  /** A row that has the same properties as the scanned one, and no texts yet. */
+  #withPropertiesOf(row: number): EventRow {
     this.#row.reset();
     this.#row.present = this.#scanner.views.present[row] ?? 0;
     return this.#row;
@@ -154,9 +155,9 @@ export class CellEnrichment {
 
 function addedProperty(key: string, variant: number, value: PropertyScalar): AddedProperty {
   const slot = findSlot(key);
-  if (slot === undefined) throw new Error(`enrich-cells: ${key} has no slot`);
+  if (slot === undefined) throw new Error(`cached-steps: ${key} has no slot`);
   const name = mapVariants[variant];
-  // The steps see to it that the sender's own is left alone, or was taken away before.
+  // A step puts a value only where the row lacks it: the sender's own was removed before, or counts.
   const place = { slot, onlyIfAbsent: true };
   if (name === 'intValue') return { ...place, variant: name, value: BigInt(Number(value)) };
   if (name === 'doubleValue' && typeof value === 'number') {
@@ -165,5 +166,5 @@ function addedProperty(key: string, variant: number, value: PropertyScalar): Add
   if (name === 'boolValue' && typeof value === 'boolean') {
     return { ...place, variant: name, value };
   }
-  throw new Error(`enrich-cells: ${key} cannot be added as ${name}`);
+  throw new Error(`cached-steps: ${key} cannot be added as ${name}`);
 }

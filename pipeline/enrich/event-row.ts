@@ -1,5 +1,6 @@
-// One event between decoding and its columns: the shape that the steps of enrichment read and change. It is reused from
-// request to request, so nobody keeps a row, and it knows neither JSON nor Arrow.
+// One event as the steps of enrichment read and change it, and the slots by which they name its properties. On the
+// reference path each event becomes an EventRow, on the fast path one EventRow represents many scanned rows;
+// MonthColumns (columns/record-batch.ts) are the rows of a whole month. A row is reused, so nobody keeps one.
 
 import {
   autoColumns,
@@ -18,11 +19,9 @@ const otherSlotProperties = [
 ] as const;
 
 /** An auto property that enrichment can ask a row for. */
-export type SlotProperty =
-  | (typeof autoColumns)[number]['property']
-  | (typeof otherSlotProperties)[number];
+type SlotProperty = (typeof autoColumns)[number]['property'] | (typeof otherSlotProperties)[number];
 
-/** By slot: those with a column first. */
+/** Every property that has a slot, by slot: the properties with a column first. */
 export const slotProperties: readonly SlotProperty[] = [
   ...autoColumns.map((column) => column.property),
   ...otherSlotProperties,
@@ -39,12 +38,12 @@ export function slotOf(property: SlotProperty): number {
   return slotByName.get(property) ?? -1;
 }
 
-/** As slotOf, for a name that came from outside; undefined where enrichment does not care about it. */
+/** The slot of a name that came from outside; undefined where no step asks for the property. */
 export function findSlot(property: string): number | undefined {
   return slotByName.get(property);
 }
 
-/** Index into `propertyMaps`. */
+/** For each variant its index in `propertyMaps`. */
 export const variantIndex: Readonly<Record<PropertyVariant, number>> = {
   stringValue: indexOfVariant('stringValue'),
   intValue: indexOfVariant('intValue'),
@@ -53,27 +52,27 @@ export const variantIndex: Readonly<Record<PropertyVariant, number>> = {
   timestampValue: indexOfVariant('timestampValue'),
 };
 
-/** A value as its map's builder takes it: int64 as a safe number or a bigint, times as milliseconds since the epoch. */
+/** A value as its map's column takes it: int64 as a safe number or a bigint, times as milliseconds since the epoch. */
 export type PropertyScalar = string | number | bigint | boolean;
 
 export class EventRow {
   /** The event id's 16 bytes in text order, as four words in the machine's byte order. */
   readonly eventId = new Uint32Array(4);
-  /** The session id, likewise. */
+  /** The session id, in the same form. */
   readonly sessionId = new Uint32Array(4);
   kind = '';
   distinctId = '';
   cookieless = false;
   /** No session was sent: the writer finds one. */
   sessionDerived = false;
-  /** What the visitor is called beyond the nearest midnight, where a session may go on over it; '' for nobody. */
+  /** The visitor's id beyond the nearest midnight, where a session may go on over it; '' where there is none. */
   otherId = '';
   occurTimeMs = 0;
-  /** The values of `autoColumns`, by index; '' is absent. */
+  /** The texts of `autoColumns`, by index; '' is absent. */
   readonly texts: string[] = autoColumns.map(() => '');
-  /** Bit `slotOf(p)` is set where the row has property p, of whatever type. */
+  /** Bit `slotOf(p)` is set where the row has property p, of any type. */
   present = 0;
-  /** Properties that live in maps, in the order sent: parallel lists, `count` of them in use. */
+  /** Properties that live in maps, in the order sent: parallel lists, the first `count` entries in use. */
   readonly keys: string[] = [];
   readonly variants: number[] = [];
   readonly values: PropertyScalar[] = [];
@@ -90,7 +89,7 @@ export class EventRow {
     return (this.present & (1 << slot)) !== 0;
   }
 
-  /** Adds a property that lives in a map. The caller sees to it that the key is not there yet. */
+  /** Adds a property that lives in a map. The row must not have the key yet. */
   add(key: string, variant: number, value: PropertyScalar): void {
     this.keys[this.count] = key;
     this.variants[this.count] = variant;
@@ -111,7 +110,7 @@ export class EventRow {
     this.present |= 1 << slot;
   }
 
-  /** Takes a property away, wherever its type put it. */
+  /** Removes a property, from its column or from the map of its type. */
   remove(slot: number): void {
     if (!this.has(slot)) return;
     this.present &= ~(1 << slot);

@@ -1,10 +1,10 @@
-// The parts of a page's or referrer's address that analytics asks for. By hand, because every event carries one or two
-// and the URL class costs ten times as much; it takes any text and never throws.
+// The parts of a page's or referrer's address that enrichment reads. Split by hand, because every event carries one or
+// two addresses and the URL class costs ten times as much. It takes any text, validates nothing and never throws.
 
 export interface PageUrl {
   /** Lower case, without user and port; '' for an address without a host. */
   readonly hostname: string;
-  /** As written, '/' where there is none; '' for an address that has no path of its own (mailto:, about:). */
+  /** As written, '/' where the address has none; '' for an address of a kind without paths (mailto:, about:). */
   readonly pathname: string;
   /** Between '?' and '#', without either. */
   readonly query: string;
@@ -31,7 +31,7 @@ export function splitUrl(url: string): PageUrl {
   };
 }
 
-/** The first value of a query parameter, decoded as forms are; '' where it is absent or empty. */
+/** The first value of a query parameter, decoded like a form's field; '' where it is absent or empty. */
 export function queryValue(query: string, name: string): string {
   for (let at = query.indexOf(name); at >= 0; at = query.indexOf(name, at + 1)) {
     const starts = at === 0 || query.charCodeAt(at - 1) === 0x26;

@@ -1,8 +1,8 @@
-// A pure function that remembers its last answers, bounded in entries: the one not used for longest makes room.
+// A pure function that remembers its last answers, bounded in entries: the answer that was used longest ago makes room.
 
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 
-/** `compute` must depend on its argument alone, or a batch that is built again would come out differently. */
+/** `compute` must depend on its argument alone: otherwise a batch that is built again could differ. */
 export function remembered<T>(
   maxEntries: number,
   compute: (text: string) => T,
@@ -11,7 +11,7 @@ export function remembered<T>(
   return (text) => {
     const known = answers.get(text);
     if (known !== undefined) {
-      // To the end of the map's order, whose start is the entry not used for longest.
+      // A map keeps its order of insertion: setting the entry again moves it to the end, away from the next to leave.
       answers.delete(text);
       answers.set(text, known);
       return known.answer;

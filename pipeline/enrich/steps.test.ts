@@ -1,7 +1,9 @@
+// Every step of enrichment: a small event in, its properties out. The reference path only.
+
 import { describe, expect, it } from 'vitest';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { RequestContext } from '../../proto/wire/frame.ts';
-import { createRequestRows, decodeRequest } from '../build/decode.ts';
+import { createRequestRows, decodeRequest } from '../build/rows/reference-rows.ts';
 import type { EventRow } from './event-row.ts';
 import { enrich } from './steps.ts';
 import { createAgentParser } from './user-agent.ts';
@@ -22,7 +24,7 @@ const berlin = {
 
 type Values = Record<string, unknown>;
 
-/** Every property of an event with these auto properties after enrichment, by name, as plain values. */
+/** Every property of an event with these auto properties after enrichment, by name. */
 function enriched(auto: Values, context: Partial<RequestContext> = {}): Values {
   const request = createRequestRows();
   const event = {
@@ -34,7 +36,7 @@ function enriched(auto: Values, context: Partial<RequestContext> = {}): Values {
     autoProperties: auto,
     customProperties: { plan: { stringValue: 'pro' } },
   };
-  const refusals = decodeRequest(
+  const unreadable = decodeRequest(
     {
       context: {
         projectId: 'p',
@@ -47,16 +49,16 @@ function enriched(auto: Values, context: Partial<RequestContext> = {}): Values {
     },
     request,
   );
-  expect(refusals).toEqual([]);
+  expect(unreadable).toEqual([]);
   enrich(request, createAgentParser(10));
   const [row] = request.rows;
   if (row === undefined) throw new Error('no row');
-  const { plan, ...rest } = readable(row);
+  const { plan, ...rest } = propertiesOf(row);
   expect(plan).toBe('pro');
   return rest;
 }
 
-function readable(row: EventRow): Values {
+function propertiesOf(row: EventRow): Values {
   const values: Values = {};
   autoColumns.forEach(({ property }, slot) => {
     if (row.texts[slot] !== '') values[property] = row.texts[slot];
@@ -93,7 +95,7 @@ describe('with a private key', () => {
     });
   });
 
-  it('what is sent stays, server-only derived properties included', () => {
+  it('sent properties stay, even those that a public key must not set', () => {
     const sent = {
       $channel: text('mine'),
       $referrerDomain: text('r'),
@@ -106,7 +108,7 @@ describe('with a private key', () => {
     });
   });
 
-  it("address and bot signals are never the sender's, of whatever type", () => {
+  it('only the server sets address and bot signals, of any type', () => {
     const sent = {
       $ip: text('203.0.113.7'),
       $bot_score: { intValue: '99' },
@@ -124,11 +126,11 @@ describe('with a private key', () => {
 });
 
 describe('with a public key', () => {
-  it('nothing known gives nothing', () => {
+  it('a request without facts adds nothing', () => {
     expect(enriched({})).toEqual({});
   });
 
-  it("address and bot signals are the server's", () => {
+  it('only the server sets address and bot signals', () => {
     const sent = { $ip: text('203.0.113.7'), $bot_score: { intValue: '99' } };
     expect(enriched(sent)).toEqual({});
     expect(enriched(sent, { botScore: 1, verifiedBot: true })).toEqual({
@@ -137,7 +139,7 @@ describe('with a public key', () => {
     });
   });
 
-  it("the place is always the server's", () => {
+  it('only the server sets the place', () => {
     const located = {
       $country: 'DE',
       $region: 'BE',
@@ -161,7 +163,7 @@ describe('with a public key', () => {
     expect(enriched(sent, { location: { country: 'FR' } })).toEqual({ $country: 'FR' });
   });
 
-  it("the time zone is the sender's where it sends one", () => {
+  it('a time zone that was sent stays', () => {
     expect(enriched({ $timezone: text('Asia/Tokyo') }, { location: berlin })).toMatchObject({
       $timezone: 'Asia/Tokyo',
     });
@@ -170,7 +172,7 @@ describe('with a public key', () => {
     });
   });
 
-  it('the agent fills what is absent', () => {
+  it('the agent fills the properties that are absent', () => {
     expect(enriched({}, { userAgent: chromeOnWindows })).toEqual({
       $browser: 'Chrome',
       $browserVersion: '120.0.0.0',
@@ -191,7 +193,7 @@ describe('with a public key', () => {
     });
   });
 
-  it('and leaves alone what is sent, a version never beside another name', () => {
+  it('the agent changes no sent property, and puts no version beside a sent name', () => {
     const sent = {
       $browser: text('MyApp'),
       $os: { intValue: '7' },
@@ -211,7 +213,7 @@ describe('with a public key', () => {
     });
   });
 
-  it('an agent that tells nothing gives nothing', () => {
+  it('an agent that names nothing adds nothing', () => {
     expect(enriched({}, { userAgent: 'curl/8.5.0' })).toEqual({});
     expect(enriched({}, { userAgent: '' })).toEqual({});
   });
@@ -232,7 +234,7 @@ describe('with a public key', () => {
     });
   });
 
-  it('what the sender knows better stays, channel and referrer domain never do', () => {
+  it('sent page and campaign properties stay, sent channel and referrer domain do not', () => {
     const sent = {
       $url: text('https://shop.example/a?utm_source=x'),
       $referrer: text('https://www.google.com/search?q=y'),
@@ -254,7 +256,7 @@ describe('with a public key', () => {
     expect(enriched({ $channel: text('direct'), $referrerDomain: { intValue: '1' } })).toEqual({});
   });
 
-  it('an event that tells of no page gets no channel', () => {
+  it('an event without page, referrer and campaign gets no channel', () => {
     expect(enriched({ $screen: text('home') })).toEqual({ $screen: 'home' });
     expect(enriched({ $url: text('') })).toEqual({ $url: '' });
   });

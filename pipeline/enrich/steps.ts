@@ -1,5 +1,28 @@
-// THE list of what is done to an event between the queue and its columns. A step is a function of the request's sender
-// and of the event alone: it asks no clock and nobody else, so that a batch built again is the same batch.
+// THE list of enrichment: everything that is done to an event between the queue and its columns. It makes no rows and
+// knows neither JSON nor Arrow.
+//
+// A step is a pure function of the request's facts and of the row. It asks no clock and no table: a batch that is built
+// again must have the same bytes. Steps are independent: none reads or puts a property that another one puts, because
+// the list has the steps of the request first and the fast path runs the steps of the row first.
+//
+// The reference path runs every step on every row (`enrich`). The fast path (cached-steps.ts) runs a step once for all
+// rows that the step cannot tell apart; `reads` says what tells them apart:
+//
+//   'request'  The step reads the facts, and asks which properties the row has. It puts texts into columns. It may also
+//              put numbers and truth values where the row has none, if they depend on the facts alone; the scanner
+//              takes eight of them from all steps together.
+//   'row'      The step reads the texts in `textsRead`, and asks which properties the row has. It puts texts into
+//              columns. Of the facts it may depend on the credential only.
+//
+// To add a step:
+//   1. Write its function below, or in a file of its own where it needs tables or more than a page.
+//   2. Add its line to `steps`.
+//   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into
+//      the key in `CachedSteps.begin`: without it, the fast path mixes up requests.
+//   4. A new text to read goes into `textsRead`. The scanner takes at most six (`maxTextsRead` in column-layout.ts).
+//   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`. A property without a column needs
+//      a slot in event-row.ts and in column-layout.ts (`propertySlots`).
+//   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { channelOf } from './attribution.ts';
@@ -8,7 +31,7 @@ import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
 import type { Agent } from './user-agent.ts';
 
 /** All that a step may know of a request. */
-export interface Sender {
+export interface RequestFacts {
   readonly credential: RequestContext['credential'];
   readonly userAgent?: string | undefined;
   readonly location?: Location | undefined;
@@ -16,47 +39,46 @@ export interface Sender {
   readonly verifiedBot?: boolean | undefined;
 }
 
-/** The rows of one request, `count` of them in use. */
-export interface SentRows {
-  readonly context: Sender;
+/** Rows of one request, the first `count` in use. */
+interface RowsToEnrich {
+  readonly facts: RequestFacts;
   readonly rows: readonly EventRow[];
   readonly count: number;
 }
 
-type Step = (request: SentRows, parseAgent: (userAgent: string) => Agent) => void;
+type Step = (request: RowsToEnrich, parseAgent: (userAgent: string) => Agent) => void;
 
-/**
- * In order, after what is not the sender's was taken away. With a private key nothing is derived. What a step reads
- * lets scanned rows share its outcome: of the sender, and which properties a row has; or of the row, and nothing of
- * the sender, the texts in `textsRead` too.
- */
-const steps: readonly { step: Step; reads: 'sender' | 'row'; key: 'every' | 'public' }[] = [
-  { step: putBotSignals, reads: 'sender', key: 'every' },
-  { step: putLocation, reads: 'sender', key: 'public' },
-  { step: putUserAgent, reads: 'sender', key: 'public' },
+/** In order. `key` says for which keys a step runs: with a private key nothing is derived. */
+const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'public' }[] = [
+  { step: putBotSignals, reads: 'request', key: 'every' },
+  { step: putLocation, reads: 'request', key: 'public' },
+  { step: putUserAgent, reads: 'request', key: 'public' },
   { step: putAttribution, reads: 'row', key: 'public' },
 ];
 
-/** Takes away what is not the sender's and applies every step that the request's key asks for. */
-export function enrich(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
+/** Removes the properties that the sender may not set, then applies every step that the request's key asks for. */
+export function enrich(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
   strip(request);
-  putOfSender(request, parseAgent);
-  putOfRow(request, parseAgent);
+  putFromRequest(request, parseAgent);
+  putFromRow(request, parseAgent);
 }
 
-/** Applies the steps that read the sender. */
-export function putOfSender(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
-  for (const step of stepsOf.sender[request.context.credential]) step(request, parseAgent);
+/** Applies the steps that read the request. */
+export function putFromRequest(
+  request: RowsToEnrich,
+  parseAgent: (userAgent: string) => Agent,
+): void {
+  for (const step of stepsOf.request[request.facts.credential]) step(request, parseAgent);
 }
 
 /** Applies the steps that read the row's own texts. */
-export function putOfRow(request: SentRows, parseAgent: (userAgent: string) => Agent): void {
-  for (const step of stepsOf.row[request.context.credential]) step(request, parseAgent);
+export function putFromRow(request: RowsToEnrich, parseAgent: (userAgent: string) => Agent): void {
+  for (const step of stepsOf.row[request.facts.credential]) step(request, parseAgent);
 }
 
-const stepsOf = { sender: byKey('sender'), row: byKey('row') };
+const stepsOf = { request: byKey('request'), row: byKey('row') };
 
-function byKey(reads: 'sender' | 'row') {
+function byKey(reads: 'request' | 'row') {
   const own = steps.filter((step) => step.reads === reads);
   return {
     private: own.filter(({ key }) => key === 'every').map(({ step }) => step),
@@ -64,7 +86,9 @@ function byKey(reads: 'sender' | 'row') {
   };
 }
 
+/** Properties that only the server may set, with either key. */
 const serverOnly = [slotOf('$ip'), slotOf('$bot_score'), slotOf('$verified_bot')];
+/** Properties that only enrichment may set where it derives anything, which is with a public key. */
 const derivedOnly = [
   slotOf('$country'),
   slotOf('$region'),
@@ -75,15 +99,14 @@ const derivedOnly = [
   slotOf('$referrerDomain'),
   slotOf('$channel'),
 ];
-/** What is never the sender's, by key: with a private one only the server's own properties are only its own. */
 const stripped = { private: serverOnly, public: [...serverOnly, ...derivedOnly] };
 
-/** Bits of the slots whose properties are taken away from what was sent with such a key. */
+/** By key, the bits of the slots whose properties are removed if they were sent. */
 export const strippedBits = { private: bitsOf(stripped.private), public: bitsOf(stripped.public) };
 
-function strip({ context, rows, count }: SentRows): void {
-  const slots = stripped[context.credential];
-  const bits = strippedBits[context.credential];
+function strip({ facts, rows, count }: RowsToEnrich): void {
+  const slots = stripped[facts.credential];
+  const bits = strippedBits[facts.credential];
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
@@ -95,16 +118,16 @@ function strip({ context, rows, count }: SentRows): void {
 const botScore = slotOf('$bot_score');
 const verifiedBot = slotOf('$verified_bot');
 
-function putBotSignals({ context, rows, count }: SentRows): void {
-  if (context.botScore === undefined && context.verifiedBot === undefined) return;
+function putBotSignals({ facts, rows, count }: RowsToEnrich): void {
+  if (facts.botScore === undefined && facts.verifiedBot === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
-    if (context.botScore !== undefined) {
-      row.putValue(botScore, variantIndex.intValue, context.botScore);
+    if (facts.botScore !== undefined) {
+      row.putValue(botScore, variantIndex.intValue, facts.botScore);
     }
-    if (context.verifiedBot !== undefined) {
-      row.putValue(verifiedBot, variantIndex.boolValue, context.verifiedBot);
+    if (facts.verifiedBot !== undefined) {
+      row.putValue(verifiedBot, variantIndex.boolValue, facts.verifiedBot);
     }
   }
 }
@@ -117,8 +140,8 @@ const latitude = slotOf('$latitude');
 const longitude = slotOf('$longitude');
 const timezone = slotOf('$timezone');
 
-function putLocation({ context, rows, count }: SentRows): void {
-  const location = context.location;
+function putLocation({ facts, rows, count }: RowsToEnrich): void {
+  const location = facts.location;
   if (location === undefined) return;
   for (let index = 0; index < count; index++) {
     const row = rows[index];
@@ -146,11 +169,11 @@ const deviceType = slotOf('$deviceType');
 const mobile = slotOf('$mobile');
 
 function putUserAgent(
-  { context, rows, count }: SentRows,
+  { facts, rows, count }: RowsToEnrich,
   parseAgent: (userAgent: string) => Agent,
 ): void {
-  if (context.userAgent === undefined) return;
-  const agent = parseAgent(context.userAgent);
+  if (facts.userAgent === undefined) return;
+  const agent = parseAgent(facts.userAgent);
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
@@ -180,11 +203,11 @@ const utmParameters = [
   { slot: slotOf('$utmTerm'), parameter: 'utm_term' },
   { slot: slotOf('$utmContent'), parameter: 'utm_content' },
 ];
-/** The only texts that a step reads. Without any of them an event does not tell where its visitor came from. */
+/** The only texts that a step may read. An event without any of them does not tell where its visitor came from. */
 export const textsRead = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
-function putAttribution({ rows, count }: SentRows): void {
+function putAttribution({ rows, count }: RowsToEnrich): void {
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
@@ -219,7 +242,7 @@ function putAbsent(row: EventRow, slot: number, text: string): void {
   if (!row.has(slot)) row.putText(slot, text);
 }
 
-/** A name and its version come from one source: a version is never put beside a name that was sent. */
+/** A name and its version come from one source: no version is put beside a name that the sender gave. */
 function putPair(
   row: EventRow,
   nameSlot: number,

@@ -1,5 +1,5 @@
-// Which sites are search engines, social networks or video platforms, by the names that referrers and utm_source use.
-// Only the table and the look-up; what follows from a kind is attribution's business.
+// The table of search engines, social networks and video platforms, under the names that referrers and utm_source use.
+// Only the table and the look-up; attribution.ts decides what follows from a kind.
 
 import { remembered } from './remembered.ts';
 
@@ -16,7 +16,7 @@ const brands: Readonly<Record<SourceKind, string>> = {
     'bilibili dailymotion disneyplus hulu iqiyi netflix niconico rumble twitch vimeo youku youtube',
 };
 
-/** Hosts and bare names that are too common as labels, or that belong to another kind than their site. */
+/** Hosts and bare names that are too common as labels, or whose kind is not the kind of their site. */
 const hosts: Readonly<Record<SourceKind | 'none', string>> = {
   search: `ask.com ask brave search.brave.com coccoc.com news.google.com so.com 360 ya.ru rambler.ru
     com.google.android.googlequicksearchbox com.google.android.gms`,
@@ -35,7 +35,7 @@ const maxRememberedSources = 2_000;
 const kindOfBrand = tableOf(brands);
 const kindOfHost = tableOf(hosts);
 
-/** Second labels that belong to a public suffix of two: co.uk, com.br. */
+/** Second labels of a public suffix that has two: co.uk, com.br. */
 const suffixLabels: ReadonlySet<string> = new Set([
   'ac',
   'co',

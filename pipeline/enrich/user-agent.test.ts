@@ -1,3 +1,5 @@
+// Agents of well-known headers, of the cache, and of the visitors of a real web server.
+
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +29,7 @@ const cases: Record<string, Partial<Agent>> = {
     { browser: 'Edge', os: 'Windows', osVersion: '10' },
   'Mozilla/5.0 (Linux; Android 13; SM-S901B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/112.0.0.0 Mobile Safari/537.36':
     { os: 'Android', osVersion: '13', device: 'SM-S901B', deviceType: 'mobile', mobile: true },
-  // Chrome says K where it used to name the model.
+  // Chrome sends K instead of the model.
   'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/112.0.0.0 Mobile Safari/537.36':
     { os: 'Android', device: 'mobile', deviceType: 'mobile', mobile: true },
   'Mozilla/5.0 (iPad; CPU OS 13_3 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/87.0 Mobile/15E148 Safari/604.1':
@@ -52,7 +54,7 @@ describe('the agent', () => {
     });
   }
 
-  it('is the same from the cache, when it was pushed out, and in between', () => {
+  it('is the same whether it comes from the cache or is parsed again', () => {
     const small = createAgentParser(2);
     const agents = Object.keys(cases);
     const once = agents.map((userAgent) => createAgentParser(1)(userAgent));
@@ -61,25 +63,28 @@ describe('the agent', () => {
     const [first = '', second = '', third = ''] = agents;
     const held = small(first);
     small(second);
-    // Used again, so it is the second that makes room for the third.
+    // The first is used again, so the second makes room for the third.
     expect(small(first)).toBe(held);
     small(third);
     expect(small(first)).toBe(held);
   });
 
-  it.runIf(hasTestData)('of every visitor of a real web server is text or absent', () => {
-    const log = gunzipSync(readFileSync(testData('visits', 'apache_access.log.gz')));
-    const lines = log.toString('latin1').split('\n');
-    const agents = new Set(lines.map((line) => line.split('"').at(-2) ?? ''));
-    expect(agents.size).toBeGreaterThan(500);
-    const parse = createAgentParser(100);
-    let known = 0;
-    for (const userAgent of agents) {
-      const { mobile, ...texts } = parse(userAgent);
-      for (const text of Object.values(texts)) expect(typeof text).toBe('string');
-      expect(mobile === undefined).toBe(texts.deviceType === '');
-      if (texts.browser !== '') known++;
-    }
-    expect(known / agents.size).toBeGreaterThan(0.5);
-  });
+  it.runIf(hasTestData)(
+    'of every visitor of a real web server has text or nothing in each field',
+    () => {
+      const log = gunzipSync(readFileSync(testData('visits', 'apache_access.log.gz')));
+      const lines = log.toString('latin1').split('\n');
+      const agents = new Set(lines.map((line) => line.split('"').at(-2) ?? ''));
+      expect(agents.size).toBeGreaterThan(500);
+      const parse = createAgentParser(100);
+      let known = 0;
+      for (const userAgent of agents) {
+        const { mobile, ...texts } = parse(userAgent);
+        for (const text of Object.values(texts)) expect(typeof text).toBe('string');
+        expect(mobile === undefined).toBe(texts.deviceType === '');
+        if (texts.browser !== '') known++;
+      }
+      expect(known / agents.size).toBeGreaterThan(0.5);
+    },
+  );
 });

@@ -1,10 +1,10 @@
 // A User-Agent header to the agent properties, by ua-parser-js. A pure function behind a cache that is bounded in
-// entries: parsing costs more than all else that is done to an event, and few agents send most requests.
+// entries: parsing costs more than the rest of an event's path, and few agents send most requests.
 
 import { UAParser } from 'ua-parser-js';
 import { remembered } from './remembered.ts';
 
-/** '' where the header does not tell. */
+/** A text is '' where the header does not tell it. */
 export interface Agent {
   readonly browser: string;
   readonly browserVersion: string;
@@ -14,11 +14,11 @@ export interface Agent {
   readonly device: string;
   /** mobile, tablet, desktop, console, smarttv, wearable, embedded or xr. */
   readonly deviceType: string;
-  /** As the client hint Sec-CH-UA-Mobile means it: a phone, not a tablet; undefined where the type is unknown. */
+  /** True for a phone, not for a tablet, like the client hint Sec-CH-UA-Mobile; undefined where the type is unknown. */
   readonly mobile: boolean | undefined;
 }
 
-/** Systems whose browsers do not name a device: what runs them is a desktop or a laptop computer. */
+/** Systems whose browsers do not name a device, because they run on desktop or laptop computers. */
 const desktopSystems: ReadonlySet<string> = new Set([
   'Windows',
   'Mac OS',
@@ -45,10 +45,10 @@ const desktopSystems: ReadonlySet<string> = new Set([
   'Solaris',
 ]);
 
-/** What Chrome on Android says instead of a model since it stopped telling. */
+/** Chrome on Android sends this letter instead of the model. */
 const withheldModel = 'K';
 
-/** A function from the header to what it tells, which remembers the `maxEntries` headers used last. */
+/** Returns a function from the header to the agent, which remembers the `maxEntries` headers used last. */
 export function createAgentParser(maxEntries: number): (userAgent: string) => Agent {
   return remembered(maxEntries, parseAgent);
 }

@@ -16,7 +16,8 @@ import { retry } from '../../platform/retry.ts';
 import { createDeadLetters } from '../consume/dead-letter.ts';
 import { openEventStream, streamCreated } from '../consume/event-stream.ts';
 import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';
-import { MessageSource, type SourceLimits } from '../consume/message-source.ts';
+import type { BatchLimits } from '../consume/message-queue.ts';
+import { MessageSource } from '../consume/message-source.ts';
 import type { PipelineMetrics } from '../metrics.ts';
 import {
   type Ledger,
@@ -45,7 +46,7 @@ export interface ProfileShardOptions {
   onState(state: WriterState): void;
 }
 
-const sourceLimits: SourceLimits = {
+const sourceLimits: BatchLimits = {
   maxRows: 10_000,
   maxBytes: 16 * 1_048_576,
   maxMessages: 4_000,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
-import { SessionRows } from '../build/sessionless-rows.ts';
+import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
 import { type FindSessions, Sessions, type StoredSession, sessionIdOf } from './sessions.ts';
@@ -20,7 +20,7 @@ function at(minutes: number, distinctId = 'a', otherId = ''): Event {
 }
 
 function rowsOf(events: readonly Event[]): SessionlessRows {
-  const rows = new SessionRows();
+  const rows = new SessionlessTable();
   for (const [row, { distinctId, otherId, timeMs }] of events.entries()) {
     rows.add(row, 'p', distinctId, otherId, timeMs);
   }
@@ -78,7 +78,7 @@ describe('a session', () => {
 
   it('is one visitor’s of one project', async () => {
     expect(await shape([at(600, 'a'), at(600, 'b'), at(601, 'a')])).toBe('aba');
-    const rows = new SessionRows();
+    const rows = new SessionlessTable();
     rows.add(0, 'p', 'a', '', midnight);
     rows.add(1, 'q', 'a', '', midnight);
     const sessions = new Sessions({ find: nothing });

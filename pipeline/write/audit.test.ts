@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
-import { SessionRows } from '../build/sessionless-rows.ts';
+import { SessionlessTable } from '../build/sessionless-rows.ts';
 import { Audit } from './audit.ts';
 import type { Totals } from './ledger.ts';
 import type { DoneBatch } from './writer.ts';
@@ -39,7 +39,7 @@ function batch(first: number, last: number, counts: Partial<Totals>): DoneBatch 
       lastSeq: last,
       minReceiveTimeMs: receiveTimeMs,
       maxReceiveTimeMs: receiveTimeMs + 5,
-      sessionless: new SessionRows().snapshot(),
+      sessionless: new SessionlessTable().snapshot(),
     },
     totals,
   };

@@ -135,7 +135,7 @@ async function prepare(parts: WriterParts, tokenPrefix: string): Promise<Ready |
       accepted: built.counts.accepted,
       stored: built.counts.stored,
       duplicates: built.counts.repeats + built.counts.dropped,
-      deadLetters: built.counts.refused,
+      deadLetters: built.counts.unreadable,
     },
   };
   return { batch, built, ids, pending };

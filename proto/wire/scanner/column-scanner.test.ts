@@ -1,6 +1,6 @@
 import { makeData, Utf8, Vector } from 'apache-arrow';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createRequestRows, decodeRequest } from '../../../pipeline/build/decode.ts';
+import { createRequestRows, decodeRequest } from '../../../pipeline/build/rows/reference-rows.ts';
 import { autoColumns } from '../../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../../platform/limits.ts';
 import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';

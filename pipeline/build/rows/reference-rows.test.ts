@@ -1,8 +1,10 @@
+// The reference path of a body, and the readers of values, moments and UUIDs that it stands on.
+
 import { describe, expect, it } from 'vitest';
-import { propertyMaps } from '../../platform/clickhouse/event-columns.ts';
-import type { CookielessIds } from '../../proto/wire/frame.ts';
-import { createRequestRows, decodeRequest } from './decode.ts';
-import { formatUuid, parseUuid } from './uuid.ts';
+import { propertyMaps } from '../../../platform/clickhouse/event-columns.ts';
+import type { CookielessIds } from '../../../proto/wire/frame.ts';
+import { formatUuid, parseUuid } from '../uuid.ts';
+import { createRequestRows, decodeRequest } from './reference-rows.ts';
 import { parseTimestampMs } from './validated-timestamp.ts';
 
 const receiveTimeMs = Date.UTC(2026, 10, 20, 12);
@@ -15,10 +17,10 @@ const event = {
   occurTime: '2026-11-20T10:00:00.5Z',
 };
 
-function decode(body: unknown): { rows: unknown[]; refusals: unknown[] } {
+function decode(body: unknown): { rows: unknown[]; unreadable: unknown[] } {
   const request = createRequestRows();
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const refusals = decodeRequest({ context, body: Buffer.from(text), events: 3 }, request);
+  const unreadable = decodeRequest({ context, body: Buffer.from(text), events: 3 }, request);
   const rows = request.rows.slice(0, request.count).map((row) => ({
     eventId: formatUuid(new Uint8Array(row.eventId.buffer)),
     sessionId: formatUuid(new Uint8Array(row.sessionId.buffer)),
@@ -35,29 +37,29 @@ function decode(body: unknown): { rows: unknown[]; refusals: unknown[] } {
         row.values[index],
       ]),
   }));
-  return { rows, refusals };
+  return { rows, unreadable };
 }
 
-/** The one custom property `x` with this PropertyValue. */
+/** Variant and value of the custom property `x` with this PropertyValue; the unreadable events where it has none. */
 function value(propertyValue: unknown): unknown {
-  const { rows, refusals } = decode({
+  const { rows, unreadable } = decode({
     events: [{ ...event, customProperties: { x: propertyValue } }],
   });
   const [row] = rows as { properties: unknown[][] }[];
-  return row?.properties[0]?.slice(1) ?? refusals;
+  return row?.properties[0]?.slice(1) ?? unreadable;
 }
 
-const plain = {
+const eventFields = {
   ...event,
   occurTimeMs: Date.UTC(2026, 10, 20, 10) + 500,
   cookieless: false,
   texts: [],
   properties: [],
 };
-const { occurTime: _, ...plainRow } = plain;
+const { occurTime: _, ...eventRow } = eventFields;
 
 describe('a body', () => {
-  it('is read in either style of names', () => {
+  it('is read in camelCase and in snake_case', () => {
     const properties = {
       auto: { $browser: { stringValue: 'b' }, $x: { string_value: 'x' } },
       custom: { 'a.b': { intValue: '1' }, c: { int_value: '2' } },
@@ -77,7 +79,7 @@ describe('a body', () => {
       custom_properties: properties.custom,
     };
     const row = {
-      ...plainRow,
+      ...eventRow,
       texts: ['b'],
       properties: [
         ['$x', 'stringValue', 'x'],
@@ -85,22 +87,22 @@ describe('a body', () => {
         ['c', 'intValue', 2],
       ],
     };
-    expect(decode({ events: [camel, snake] })).toEqual({ rows: [row, row], refusals: [] });
+    expect(decode({ events: [camel, snake] })).toEqual({ rows: [row, row], unreadable: [] });
   });
 
-  it('may leave out, or set to null, what has a default', () => {
+  it('may leave out, or set to null, a field that has a default', () => {
     const nulls = { autoProperties: null, custom_properties: null, cookieless: null, unknown: 1 };
     const events = [event, { ...event, ...nulls }, { ...event, customProperties: {} }];
-    expect(decode({ events })).toEqual({ rows: [plainRow, plainRow, plainRow], refusals: [] });
+    expect(decode({ events })).toEqual({ rows: [eventRow, eventRow, eventRow], unreadable: [] });
     for (const none of ['{}', '{"events":null}', '{"events":[]}']) {
-      expect(decode(none)).toEqual({ rows: [], refusals: [] });
+      expect(decode(none)).toEqual({ rows: [], unreadable: [] });
     }
   });
 
-  it('is refused whole where it is no batch', () => {
+  it('is unreadable as a whole where it is no batch', () => {
     for (const body of ['', '[]', '1', 'null', '{"events":{}}', '{"events":[}', '\u0000']) {
-      const refusal = { index: undefined, reason: 'request_unreadable', event: body };
-      expect(decode(body)).toEqual({ rows: [], refusals: [refusal] });
+      const request = { index: undefined, reason: 'request_unreadable', content: body };
+      expect(decode(body)).toEqual({ rows: [], unreadable: [request] });
     }
   });
 
@@ -121,20 +123,20 @@ describe('a body', () => {
     ['property_unreadable', { ...event, customProperties: { x: 'text' } }],
     ['property_unreadable', { ...event, customProperties: [] }],
     ['property_unreadable', { ...event, autoProperties: { $x: { intValue: '1.5' } } }],
-  ])('loses one event to %s and keeps the others', (reason, bad) => {
+  ])('with one event that is %s keeps the others', (reason, bad) => {
     expect(decode({ events: [event, bad, event] })).toEqual({
-      rows: [plainRow, plainRow],
-      refusals: [{ index: 1, reason, event: JSON.stringify(bad) }],
+      rows: [eventRow, eventRow],
+      unreadable: [{ index: 1, reason, content: JSON.stringify(bad) }],
     });
   });
 
-  it('takes both ends of the allowed time', () => {
+  it('may have an occurTime at either end of the allowed range', () => {
     const first = { ...event, occurTime: '2000-01-01T00:00:00Z' };
     const last = { ...event, occurTime: '2026-11-22T12:00:00Z' };
-    expect(decode({ events: [first, last] }).refusals).toEqual([]);
+    expect(decode({ events: [first, last] }).unreadable).toEqual([]);
   });
 
-  it('has an auto property in its column only as non-empty text', () => {
+  it('gives an auto property its column only as non-empty text', () => {
     const autoProperties = {
       $browser: { stringValue: '' },
       $os: { intValue: '3' },
@@ -143,7 +145,7 @@ describe('a body', () => {
     };
     expect(decode({ events: [{ ...event, autoProperties }] }).rows).toEqual([
       {
-        ...plainRow,
+        ...eventRow,
         texts: ['X'],
         properties: [
           ['$browser', 'stringValue', ''],
@@ -154,12 +156,12 @@ describe('a body', () => {
     ]);
   });
 
-  it('may name a property like something every object has', () => {
+  it('may name a property like a member of every object', () => {
     const body = `{"events":[${JSON.stringify(event).slice(0, -1)},"customProperties":
       {"__proto__":{"stringValue":"a"},"constructor":{"stringValue":"b"},"toString":{"stringValue":"c"}}}]}`;
     expect(decode(body).rows).toEqual([
       {
-        ...plainRow,
+        ...eventRow,
         properties: [
           ['__proto__', 'stringValue', 'a'],
           ['constructor', 'stringValue', 'b'],
@@ -215,7 +217,7 @@ describe('a value', () => {
     { timestampValue: 1 },
     { other: 1 },
     {},
-  ])('%j is none', (sent) => {
+  ])('%j is not readable', (sent) => {
     expect(value(sent)).toMatchObject([{ reason: 'property_unreadable' }]);
   });
 });
@@ -243,7 +245,7 @@ describe('a moment', () => {
 });
 
 describe('a UUID', () => {
-  it('goes to sixteen bytes in text order and back', () => {
+  it('becomes sixteen bytes in text order, and text again', () => {
     const words = new Uint32Array(4);
     const text = '0123ABCD-4567-89ab-CDEF-fedcba987654';
     expect(parseUuid(text, words)).toBe(true);
@@ -261,7 +263,7 @@ describe('a UUID', () => {
     '0123abcd-4567-89ab-cdef-fedcba98765g',
     '0123abcd-4567-89ab-cdef-fedcba98765\u0130',
     '{123abcd-4567-89ab-cdef-fedcba98765}',
-  ])('%j is none', (text) => {
+  ])('%j is not readable', (text) => {
     expect(parseUuid(text, new Uint32Array(4))).toBe(false);
   });
 });
@@ -270,7 +272,7 @@ describe('an event without an identity', () => {
   const ids = { today: 'cookieless-t', yesterday: 'cookieless-y' };
   const bare = { eventId: event.eventId, kind: 'click', cookieless: true };
 
-  /** Of an event at `occurTime`: its id and the one beyond midnight; undefined where it becomes no row. */
+  /** The visitor's ids of an event at `occurTime`: own and beyond midnight; undefined where it becomes no row. */
   function idsAt(occurTime: string, cookieless: CookielessIds | undefined): unknown {
     const into = createRequestRows();
     const body = Buffer.from(JSON.stringify({ events: [{ ...bare, occurTime }] }));
@@ -292,18 +294,21 @@ describe('an event without an identity', () => {
     ['2026-11-18T23:59:59.999Z', undefined],
     ['2026-11-20T23:59:59.999Z', ['cookieless-t', '']],
     ['2026-11-21T00:00:00Z', undefined],
-  ])('at %s has its own day’s id, and near midnight the other’s', (occurTime, expected) => {
-    expect(idsAt(occurTime, ids)).toEqual(expected);
-  });
+  ])(
+    'at %s has the id of its own day, and near midnight that of the other day too',
+    (occurTime, expected) => {
+      expect(idsAt(occurTime, ids)).toEqual(expected);
+    },
+  );
 
-  it('is no row where its day has no id, as its sender was told', () => {
+  it('becomes no row where its day has no id: ingest told its sender so', () => {
     expect(idsAt('2026-11-20T10:00:00Z', { yesterday: 'cookieless-y' })).toBeUndefined();
     expect(idsAt('2026-11-19T10:00:00Z', { today: 'cookieless-t' })).toBeUndefined();
     expect(idsAt('2026-11-20T10:00:00Z', undefined)).toBeUndefined();
     expect(idsAt('2026-11-20T00:10:00Z', { today: 'cookieless-t' })).toEqual(['cookieless-t', '']);
   });
 
-  it('leaves its session to the writer where it names a user and no session', () => {
+  it('has no session yet where it names a user and no session: the writer assigns one', () => {
     const into = createRequestRows();
     const { sessionId: _, ...sent } = event;
     const body = Buffer.from(JSON.stringify({ events: [sent, event] }));

@@ -1,4 +1,5 @@
-// RFC 3339 text to milliseconds since the epoch. It reads what validation let through and does not judge it again.
+// RFC 3339 text to milliseconds since the epoch. It reads timestamps that validation let through and does not validate
+// them again.
 
 /** Milliseconds since the epoch, digits below the millisecond cut off; NaN where the text is no moment. */
 export function parseTimestampMs(text: string): number {
@@ -21,7 +22,7 @@ function slow(text: string): number {
   return Date.parse(text);
 }
 
-/** Two decimal digits; NaN where they are none. */
+/** Two decimal digits as a number; NaN where the text has none there. */
 function digits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 0x30;
   const ones = text.charCodeAt(at + 1) - 0x30;

@@ -1,14 +1,13 @@
-// Both ways of a body, held against each other: what the scanner writes and what the readable decoder does must be
-// the same batch, row by row and column by column.
+// Fast path and reference path of a body, compared: both must make the same batch, row by row and column by column.
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
-import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
-import { makeBodies, sizes } from '../../test/harness/requests/bodies.ts';
-import { Mutants } from '../../test/harness/requests/scanner-mutants.ts';
-import { BatchBuilder } from './build-batch.ts';
-import type { BatchIds, BuiltBatch, Messages, Verdict } from './thread-messages.ts';
+import { encodeContext, encodeFrame, type RequestContext } from '../../../proto/wire/frame.ts';
+import { makeBodies, sizes } from '../../../test/harness/requests/bodies.ts';
+import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
+import { BatchBuilder } from '../build-batch.ts';
+import type { BatchIds, BuiltBatch, Messages, Verdict } from '../thread-messages.ts';
 
 const secret = Buffer.alloc(32, 1);
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -26,7 +25,7 @@ const berlin = {
   timezone: 'Europe/Berlin',
 };
 
-/** Of requests, everything that enrichment looks at. */
+/** Contexts of requests, with every fact that enrichment reads. */
 const contexts: Omit<RequestContext, 'projectId' | 'receiveTimeMs'>[] = [
   { credential: 'public', userAgent: chrome },
   { credential: 'private', userAgent: chrome, location: berlin, botScore: 1 },
@@ -42,7 +41,7 @@ interface Sent {
   context?: object;
 }
 
-/** Messages of the bodies, `perFrame` requests each, the contexts in turn where they have none of their own. */
+/** Messages of `perFrame` requests each. A body without a context of its own takes the next of `contexts`. */
 function messagesOf(sent: readonly Sent[], perFrame: number): Messages {
   const frames: Uint8Array[] = [];
   for (let from = 0; from < sent.length; from += perFrame) {
@@ -65,8 +64,8 @@ function messagesOf(sent: readonly Sent[], perFrame: number): Messages {
   };
 }
 
-/** Drops every seventh row, and has a session for each that has none. */
-function judge({ rows, sessionless }: BatchIds): Verdict {
+/** Drops every seventh row, and gives a session to each row without one. */
+function verdictOn({ rows, sessionless }: BatchIds): Verdict {
   const dropped = new Uint8Array((rows + 7) >>> 3);
   for (let row = 3; row < rows; row += 7) {
     dropped[row >>> 3] = (dropped[row >>> 3] ?? 0) | (1 << (row & 7));
@@ -78,14 +77,14 @@ function judge({ rows, sessionless }: BatchIds): Verdict {
 
 function build(builder: BatchBuilder, messages: Messages): { ids: BatchIds; built: BuiltBatch } {
   const ids = builder.read(5, messages);
-  return { ids, built: builder.finish(judge(ids)) };
+  return { ids, built: builder.finish(verdictOn(ids)) };
 }
 
-/** How many of the messages' bodies go the readable way. */
-function bodiesRead(messages: Messages): number {
+/** How many of the messages' bodies take the reference path. */
+function referenceBodies(messages: Messages): number {
   const builder = new BatchBuilder(secret);
   builder.read(5, messages);
-  return builder.bodiesRead;
+  return builder.referenceBodies;
 }
 
 /** A value with its type, maps without their order: JavaScript sorts the names that look like indices. */
@@ -110,15 +109,15 @@ function rowsOf({ months }: BuiltBatch): Record<string, unknown>[] {
   });
 }
 
-/** Everything but the rows themselves. */
+/** Everything of a batch except its rows. */
 function around({ ids, built: { months, ...rest } }: ReturnType<typeof build>): object {
   return { ids, rest, months: months.map(({ arrow, ...month }) => [month, arrow.length]) };
 }
 
-/** Builds the messages both ways, compares everything, and returns the rows. */
+/** Builds the messages on both paths, compares everything, and returns the rows. */
 function expectSame(messages: Messages): Record<string, unknown>[] {
   const scanned = build(new BatchBuilder(secret), messages);
-  const read = build(new BatchBuilder(secret, { scans: false }), messages);
+  const read = build(new BatchBuilder(secret, { fastPath: false }), messages);
   // Many values: vitest's own comparison takes a hundred times as long.
   deepStrictEqual(around(scanned), around(read));
   const rows = rowsOf(scanned.built);
@@ -140,7 +139,7 @@ const event = {
 };
 let made = 0;
 
-/** A body of events with these members, each with an id of its own. */
+/** A body with an event for each of `events`, which override its members; each has its own id. */
 function bodyOf(...events: object[]): Buffer {
   const list = events.map((fields) => {
     const eventId = `0190a5e0-7c3e-7000-8000-${(++made).toString(16).padStart(12, '0')}`;
@@ -151,7 +150,7 @@ function bodyOf(...events: object[]): Buffer {
 
 const text = (stringValue: string): object => ({ stringValue });
 
-describe('a batch built from scanned rows is the one that is built from read rows', () => {
+describe('a batch built on the fast path equals the batch built on the reference path', () => {
   it.each(sizes)('of generated bodies, %s', (size) => {
     const bodies = [1, 10, 100].flatMap((batch) =>
       makeBodies({ size, batch, count: 300 / batch, seed: 11 + batch, nowMs }),
@@ -159,7 +158,7 @@ describe('a batch built from scanned rows is the one that is built from read row
     const sent = bodies.map(({ bytes }) => ({ body: bytes }));
     const messages = messagesOf(sent, 9);
     expect(expectSame(messages).length).toBeGreaterThan(700);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
   });
 
   it('of mutants, whole and broken', () => {
@@ -177,11 +176,11 @@ describe('a batch built from scanned rows is the one that is built from read row
       return { body: index % 10 === 0 ? mutants.mutate(body) : body };
     });
     const messages = messagesOf(sent, 40);
-    expect(bodiesRead(messages)).toBeLessThan(sent.length);
+    expect(referenceBodies(messages)).toBeLessThan(sent.length);
     expect(expectSame(messages).length).toBeGreaterThan(800);
   });
 
-  it('of properties that are the server’s, or that enrichment looks at', () => {
+  it('of properties that only the server may set, or that enrichment reads', () => {
     const url = text('https://www.shop.example/a?utm_source=News&utm_medium=email&gclid=1#x');
     const autos: object[] = [
       {},
@@ -205,12 +204,12 @@ describe('a batch built from scanned rows is the one that is built from read row
       })),
     );
     const messages = messagesOf(sent, 5);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
     const rows = expectSame(messages);
     expect(rows.length).toBe(Math.floor((sent.length * 2 * 6) / 7));
   });
 
-  it('of events that name nobody, around midnight, in several months, twice, and in short', () => {
+  it('of events without an identity, around midnight, in several months, sent twice, and without a session', () => {
     const times = [
       '2026-11-20T00:10:00Z',
       '2026-11-19T23:50:00Z',
@@ -235,14 +234,14 @@ describe('a batch built from scanned rows is the one that is built from read row
     });
     const messages = messagesOf(sent, 4);
     const short = Math.ceil(sent.length / 7);
-    expect(bodiesRead(messages)).toBe(short);
+    expect(referenceBodies(messages)).toBe(short);
     const rows = expectSame(messages);
     expect(new Set(rows.map(({ month }) => month))).toEqual(new Set([200001, 202610, 202611]));
     expect(new Set(rows.map((row) => row['session_derived']))).toEqual(new Set([true, false]));
     expect(rows.some((row) => row['distinct_id'] === 'cookieless-y')).toBe(true);
   });
 
-  it('of bodies that only the readable way takes, between others', () => {
+  it('of bodies that only the reference path takes, between others', () => {
     const odd = [
       Buffer.from('{'),
       Buffer.from('{"events":null}'),
@@ -260,11 +259,11 @@ describe('a batch built from scanned rows is the one that is built from read row
       { body },
     ]);
     const messages = messagesOf(sent, 2);
-    expect(bodiesRead(messages)).toBeGreaterThanOrEqual(odd.length);
+    expect(referenceBodies(messages)).toBeGreaterThanOrEqual(odd.length);
     expect(expectSame(messages).length).toBeGreaterThan(10);
   });
 
-  it('of more rows and texts than there is room for at once', () => {
+  it('of more rows and texts than the scanner has room for at once', () => {
     const many = (count: number, fields: (n: number) => object): Buffer =>
       bodyOf(...Array.from({ length: count }, (_, n) => fields(n)));
     const sent = Array.from({ length: 10 }, (_, round) => ({
@@ -278,21 +277,21 @@ describe('a batch built from scanned rows is the one that is built from read row
       })),
     }));
     const messages = messagesOf(sent, 3);
-    expect(bodiesRead(messages)).toBe(0);
+    expect(referenceBodies(messages)).toBe(0);
     expect(expectSame(messages).length).toBeGreaterThan(8_000);
   });
 });
 
 describe('memory', () => {
-  it('grows with the longest texts and not with how often they come, batch after batch', () => {
+  it('grows with the longest texts and not with their number, batch after batch', () => {
     const $url = text(`https://a.example/${'😀'.repeat(1_000)}`);
     const events = Array.from({ length: 500 }, () => ({ autoProperties: { $url } }));
     const messages = messagesOf(
       Array.from({ length: 18 }, () => ({ body: bodyOf(...events) })),
       1,
     );
-    expect(bodiesRead(messages)).toBe(0);
-    const read = build(new BatchBuilder(secret, { scans: false }), messages).built;
+    expect(referenceBodies(messages)).toBe(0);
+    const read = build(new BatchBuilder(secret, { fastPath: false }), messages).built;
     const builder = new BatchBuilder(secret);
     for (let round = 0; round < 3; round++) {
       expectSameBytes(build(builder, messages).built, read);
@@ -301,7 +300,7 @@ describe('memory', () => {
 });
 
 describe('a batch that is built again', () => {
-  it('has the same bytes, whatever was built before and however it was cut', () => {
+  it('has the same bytes, whatever was built before', () => {
     const bodies = makeBodies({ size: 'medium', batch: 20, count: 60, seed: 5, nowMs });
     const mutants = new Mutants(3);
     const sent = bodies.flatMap(({ bytes }) => [{ body: bytes }, { body: mutants.body() }]);
@@ -315,13 +314,13 @@ describe('a batch that is built again', () => {
     expectSameBytes(build(used, messages).built, fresh);
   });
 
-  it('has the bytes of the readable way too, where no name looks like an index', () => {
+  it('has the same bytes on the reference path too, where no name looks like an index', () => {
     const bodies = makeBodies({ size: 'medium', batch: 50, count: 40, seed: 6, nowMs });
     const messages = messagesOf(
       bodies.map(({ bytes }) => ({ body: bytes })),
       6,
     );
-    const read = build(new BatchBuilder(secret, { scans: false }), messages).built;
+    const read = build(new BatchBuilder(secret, { fastPath: false }), messages).built;
     expectSameBytes(build(new BatchBuilder(secret), messages).built, read);
   });
 });
