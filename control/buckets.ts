@@ -8,8 +8,8 @@ import { buckets } from '../platform/broker/topology.ts';
 import type { Log } from '../platform/log.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
-import { type OwnerRecord, readOwner } from './customers/accounts.ts';
-import { type CustomerRecord, readCustomer } from './customers/customer.ts';
+import { type CustomerRecord, readCustomer } from './customers/customer-record.ts';
+import { type OwnerRecord, readOwner } from './customers/unique-owner.ts';
 
 export interface ControlBuckets {
   customers: WatchedBucket<CustomerRecord>;

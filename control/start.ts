@@ -35,11 +35,11 @@ import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
 import { addressOf } from './caller-address.ts';
-import { type Accounts, createAccounts } from './customers/accounts.ts';
-import { finishStart } from './customers/first-project.ts';
-import { createFailureInterceptor } from './failure.ts';
+import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
+import { ensureFirstProject } from './customers/first-project.ts';
+import { createFailureInterceptor } from './failure-interceptor.ts';
+import { refuseLostCustomers } from './lost-customers.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
-import { refuseLostCustomers } from './presence.ts';
 import { createProjectsByOrganization } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
@@ -62,7 +62,7 @@ export interface ControlOptions {
 }
 
 export interface Control {
-  accounts: Accounts;
+  customers: CustomerStore;
   organizations: ControlBuckets['organizations'];
   /** Who belongs where, in memory: roles, organization keys. */
   directory: OrganizationDirectory;
@@ -92,8 +92,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const { organizations } = buckets;
   refuseLostCustomers(dataDir, buckets.customers);
   const directory = createOrganizationDirectory(organizations);
-  const accounts = createAccounts({ ...buckets, clock });
-  const access = { tokens: accessTokens, people: accounts, organizations: directory };
+  const customers = createCustomerStore({ ...buckets, clock });
+  const access = { tokens: accessTokens, people: customers, organizations: directory };
   const roleOf = createRoleOf(access);
   const customerAccess = createCustomerAccess({
     ...access,
@@ -106,7 +106,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ensureProjectWithKey(projects, project, clock);
   const passwords = createPasswords();
   const deps: ControlDeps = {
-    accounts,
+    customers,
     organizations,
     directory,
     roleOf,
@@ -117,12 +117,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     passwords,
     magicLinks: createMagicLinks(buckets.magicLinks, clock),
     attempts: createAttempts(clock, options.attemptLimits ?? defaultAttemptLimits),
-    provenAddress: createProvenAddress({ accounts, clock }),
+    provenAddress: createProvenAddress({ customers, clock }),
     signInCustomer: createSignInCustomer({
       sessions,
       accessTokens,
-      finishStart: (customer) =>
-        finishStart({ accounts, organizations, makeProject, clock }, customer),
+      ensureFirstProject: (customer) =>
+        ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
     }),
     providers: new Map(
       options.settings.oauthProviders.map((provider) => [
@@ -138,7 +138,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
   };
   return {
-    accounts,
+    customers,
     organizations,
     directory,
     roleOf,

@@ -70,7 +70,7 @@ describe('passwords', () => {
   });
 
   it('a start that was cut short goes on at the next sign-in, and makes nothing twice', async () => {
-    const { accounts: people, passwords, organizations } = accounts.control;
+    const { customers: people, passwords, organizations } = accounts.control;
     const email = `cut-${crypto.randomUUID()}@example.com`;
     const passwordHash = await passwords.hash('correct horse');
     const made = await people.create({

@@ -4,8 +4,8 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
 import { nameFor } from './sign-in/sign-up.ts';
 
 export interface ProvenBy {
@@ -18,14 +18,14 @@ export interface ProvenBy {
 export type ProvenAddress = (email: string, by?: ProvenBy) => Promise<CustomerRecord>;
 
 export function createProvenAddress(deps: {
-  accounts: Pick<Accounts, 'findByEmail' | 'create' | 'change' | 'addIdentity'>;
+  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change' | 'addIdentity'>;
   clock: Clock;
 }): ProvenAddress {
-  const { accounts, clock } = deps;
+  const { customers, clock } = deps;
   return async (email, by = {}) => {
-    const known = accounts.findByEmail(email);
+    const known = customers.findByEmail(email);
     if (known === undefined) {
-      const made = await accounts.create({
+      const made = await customers.create({
         email,
         emailVerified: true,
         displayName: nameFor(by.displayName ?? '', email),
@@ -34,13 +34,13 @@ export function createProvenAddress(deps: {
       if (made !== 'taken') return made.record;
       throw new ConnectError('the account is being made: try again', Code.Aborted);
     }
-    if (by.identity !== undefined && !(await accounts.addIdentity(known.id, by.identity))) {
+    if (by.identity !== undefined && !(await customers.addIdentity(known.id, by.identity))) {
       throw new ConnectError(
         'the account at the provider belongs to somebody else here',
         Code.FailedPrecondition,
       );
     }
-    const proven = await accounts.change(known.id, (record) => {
+    const proven = await customers.change(known.id, (record) => {
       if (record.emailVerified) return record;
       const { passwordHash: _unproven, ...rest } = record;
       return { ...rest, emailVerified: true, sessionsFromMs: clock.nowMs() };

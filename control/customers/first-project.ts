@@ -5,9 +5,9 @@ import type { OrganizationRecord } from '../../platform/access/organizations.ts'
 import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newOrganization } from '../orgs/org-record.ts';
-import { nowText } from '../times.ts';
-import type { Accounts } from './accounts.ts';
-import type { CustomerRecord } from './customer.ts';
+import { nowText } from '../record-times.ts';
+import type { CustomerRecord } from './customer-record.ts';
+import type { CustomerStore } from './customer-store.ts';
 
 /** Makes a project with a public key, or finds that it is there. */
 export type MakeProject = (project: {
@@ -17,9 +17,9 @@ export type MakeProject = (project: {
 }) => Promise<unknown>;
 
 /** Safe to call at any time: it does what is left to do, mostly nothing. */
-export async function finishStart(
+export async function ensureFirstProject(
   deps: {
-    accounts: Pick<Accounts, 'change'>;
+    customers: Pick<CustomerStore, 'change'>;
     organizations: Pick<WatchedBucket<OrganizationRecord>, 'create'>;
     makeProject: MakeProject;
     clock: Clock;
@@ -37,7 +37,7 @@ export async function finishStart(
   // A conflict: an earlier start came as far as this.
   await deps.organizations.create(organizationId, organization);
   await deps.makeProject({ id: projectId, organizationId, displayName: 'My first project' });
-  await deps.accounts.change(customer.id, (record) => {
+  await deps.customers.change(customer.id, (record) => {
     if (record.starting === undefined) return record;
     const { starting: _done, ...rest } = record;
     return rest;

@@ -10,10 +10,10 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { createPrivateJson, readPrivateJson } from '../../platform/secrets/private-file.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { changeRecord, type Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { nowText } from '../times.ts';
+import { changeRecord, type Records } from '../change-record.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { nowText } from '../record-times.ts';
 
 export interface DemoAdmin {
   adminEmail: string;
@@ -21,7 +21,7 @@ export interface DemoAdmin {
 }
 
 export interface DemoAdminDeps {
-  accounts: Pick<Accounts, 'findByEmail' | 'create' | 'change'>;
+  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change'>;
   organizations: Records<OrganizationRecord>;
   passwords: Passwords;
   dataDir: string;
@@ -58,18 +58,18 @@ export async function ensureDemoAdmin(
 }
 
 async function ensureCustomer(
-  { accounts, passwords, log }: DemoAdminDeps,
+  { customers, passwords, log }: DemoAdminDeps,
   admin: DemoAdmin,
   isFirst: boolean,
 ): Promise<CustomerRecord> {
-  const found = accounts.findByEmail(admin.adminEmail);
+  const found = customers.findByEmail(admin.adminEmail);
   if (found !== undefined && !isFirst) return found;
   const passwordHash = await passwords.hash(admin.adminPassword);
   if (found !== undefined) {
     log.warn('the demo admin has a new password');
-    return (await accounts.change(found.id, (before) => ({ ...before, passwordHash }))) ?? found;
+    return (await customers.change(found.id, (before) => ({ ...before, passwordHash }))) ?? found;
   }
-  const made = await accounts.create({
+  const made = await customers.create({
     email: admin.adminEmail,
     emailVerified: true,
     displayName: 'Demo admin',
@@ -78,7 +78,7 @@ async function ensureCustomer(
   if (made === 'taken') throw new Error('another process makes the demo admin: start again');
   // The demo's organization and project are what they start with.
   const { starting: _none, ...rest } = made.record;
-  return (await accounts.change(rest.id, () => rest)) ?? rest;
+  return (await customers.change(rest.id, () => rest)) ?? rest;
 }
 
 function readAdmin(path: string): DemoAdmin {

@@ -17,19 +17,19 @@ import {
   type UpsertRequest,
 } from '../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { MemberCaller } from '../caller.ts';
-import type { Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import { invalidArgument, mailboxField, requiredField } from '../fields.ts';
+import type { Records } from '../change-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
 import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
-import { nowText, timestampOf } from '../times.ts';
-import { testMail } from './compose.ts';
-import { secretPurpose, senderOf } from './sender.ts';
+import { nowText, timestampOf } from '../record-times.ts';
+import { invalidArgument, mailboxField, requiredField } from '../request-fields.ts';
+import type { SignedInMember } from '../signed-in-customer.ts';
+import { chooseSender, secretPurpose } from './choose-sender.ts';
+import { testMail } from './mail-texts.ts';
 
 export interface EmailProviderDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
-  accounts: Pick<Accounts, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
   attempts: Pick<Attempts, 'sendTest'>;
   box: SecretBox;
   sendMail: SendMail;
@@ -45,9 +45,9 @@ const maxSecretCharacters = 1_024;
 
 export function getEmailProvider(
   { directory }: Pick<EmailProviderDeps, 'directory'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): { emailProvider: EmailProvider } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   if (record.emailProvider === undefined) throw noProvider();
   return { emailProvider: providerMessage(record.emailProvider) };
@@ -56,13 +56,13 @@ export function getEmailProvider(
 export async function upsertEmailProvider(
   { organizations, box, clock }: EmailProviderDeps,
   request: UpsertRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ emailProvider: EmailProvider }> {
   const fromAddress = mailboxField('fromAddress', request.fromAddress);
   const replyTo = request.replyTo === '' ? '' : mailboxField('replyTo', request.replyTo);
-  const seal = (secret: string): string => box.seal(secret, secretPurpose(caller.organizationId));
+  const seal = (secret: string): string => box.seal(secret, secretPurpose(signedIn.organizationId));
   const checked = providerField(request, seal);
-  const provider = await changeOrganization(organizations, caller.organizationId, (record) => {
+  const provider = await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const before = record.emailProvider;
     const now = nowText(clock);
     const next: EmailProviderRecord = {
@@ -79,9 +79,9 @@ export async function upsertEmailProvider(
 
 export async function deleteEmailProvider(
   { organizations, clock }: Pick<EmailProviderDeps, 'organizations' | 'clock'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const { emailProvider, ...rest } = record;
     if (emailProvider === undefined) throw noProvider();
     return { write: { ...rest, updateTime: nowText(clock) }, answer: undefined };
@@ -91,20 +91,20 @@ export async function deleteEmailProvider(
 
 export async function sendTest(
   deps: EmailProviderDeps,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  const record = deps.directory.get(caller.organizationId);
-  const customer = deps.accounts.get(caller.customerId);
+  const record = deps.directory.get(signedIn.organizationId);
+  const customer = deps.customers.get(signedIn.customerId);
   if (record === undefined || customer === undefined) throw noSuchOrganization();
   if (record.emailProvider === undefined) throw noProvider();
-  const chosen = senderOf(record, deps.instanceSender, deps.box);
+  const chosen = chooseSender(record, deps.instanceSender, deps.box);
   if (chosen === 'sealed') {
     throw new ConnectError(
       "the provider's secret cannot be read any more: set the provider again",
       Code.FailedPrecondition,
     );
   }
-  deps.attempts.sendTest(caller.organizationId);
+  deps.attempts.sendTest(signedIn.organizationId);
   const mail = { to: customer.email, ...testMail({ organization: record.displayName }) };
   const outcome = await deps.sendMail(chosen.sender, chosen.origin, mail);
   switch (outcome.kind) {

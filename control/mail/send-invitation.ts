@@ -4,8 +4,8 @@ import type { MailSender } from '../../platform/mail/mail.ts';
 import type { Outbox } from '../../platform/mail/outbox.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { SendInvitation } from '../orgs/invitations.ts';
-import { invitationMail } from './compose.ts';
-import { senderOf } from './sender.ts';
+import { chooseSender } from './choose-sender.ts';
+import { invitationMail } from './mail-texts.ts';
 
 export function createSendInvitation(deps: {
   outbox: Pick<Outbox, 'add'>;
@@ -14,7 +14,7 @@ export function createSendInvitation(deps: {
   publicUrl: () => string;
 }): SendInvitation {
   return ({ organization, inviter, email, token, days }) => {
-    const chosen = senderOf(organization, deps.instanceSender, deps.box);
+    const chosen = chooseSender(organization, deps.instanceSender, deps.box);
     if (chosen === 'sealed') return false;
     const content = invitationMail({
       link: `${deps.publicUrl()}/invitation?token=${token}`,

@@ -12,8 +12,8 @@ import {
   dropOldInstanceKeys,
   type SecretBox,
 } from '../../platform/secrets/secret-box.ts';
-import { changeRecord } from '../change.ts';
-import { secretPurpose } from '../mail/sender.ts';
+import { changeRecord } from '../change-record.ts';
+import { secretPurpose } from '../mail/choose-sender.ts';
 
 // A process may have sealed with the old key just before the new one came, and write the record just after a pass.
 const settleMs = 2_000;

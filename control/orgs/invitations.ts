@@ -21,12 +21,12 @@ import type {
   RevokeInviteRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { Caller, MemberCaller } from '../caller.ts';
-import { type Change, changeRecord, type Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { emailField, requiredField } from '../fields.ts';
-import { nowText } from '../times.ts';
+import { type Change, changeRecord, type Records } from '../change-record.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { nowText } from '../record-times.ts';
+import { emailField, requiredField } from '../request-fields.ts';
+import type { SignedInCustomer, SignedInMember } from '../signed-in-customer.ts';
 import {
   changeOrganization,
   invitationMessage,
@@ -50,7 +50,7 @@ export type SendInvitation = (invitation: {
 export interface InvitationDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
-  accounts: Pick<Accounts, 'get' | 'findByEmail'>;
+  customers: Pick<CustomerStore, 'get' | 'findByEmail'>;
   attempts: Pick<Attempts, 'invite'>;
   sendInvitation: SendInvitation;
   clock: Clock;
@@ -67,7 +67,7 @@ type Outcome = { organization: OrganizationRecord; invitation: InvitationRecord 
 export async function inviteMember(
   deps: InvitationDeps,
   request: InviteMemberRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ invitation: Invitation }> {
   const email = emailField('email', request.email);
   const role = roleField('role', request.role);
@@ -82,34 +82,38 @@ export async function inviteMember(
     sendTime: nowText(deps.clock),
     expireTimeMs: nowMs + lifetimeDays * dayMs,
   };
-  const known = deps.accounts.findByEmail(email);
-  deps.attempts.invite(caller.customerId, email);
-  const outcome = await changeOrganization(deps.organizations, caller.organizationId, (record) => {
-    if (record.members.some(({ customerId }) => customerId === known?.id)) {
-      throw new ConnectError('the address is a member already', Code.AlreadyExists);
-    }
-    const open = (record.invitations ?? []).filter(({ expireTimeMs }) => expireTimeMs > nowMs);
-    if (open.some((other) => other.email === email)) {
-      throw new ConnectError('the address is invited already: resend it', Code.AlreadyExists);
-    }
-    const others = (record.invitations ?? []).filter((other) => other.email !== email);
-    if (others.length >= maxInvitations) {
-      throw new ConnectError(
-        `an organization has at most ${maxInvitations} open invitations`,
-        Code.FailedPrecondition,
-      );
-    }
-    return sent({ ...record, invitations: [...others, invitation] }, invitation, nowMs);
-  });
-  post(deps, outcome, caller, secret);
-  return { invitation: invitationMessage(caller.organizationId, invitation) };
+  const known = deps.customers.findByEmail(email);
+  deps.attempts.invite(signedIn.customerId, email);
+  const outcome = await changeOrganization(
+    deps.organizations,
+    signedIn.organizationId,
+    (record) => {
+      if (record.members.some(({ customerId }) => customerId === known?.id)) {
+        throw new ConnectError('the address is a member already', Code.AlreadyExists);
+      }
+      const open = (record.invitations ?? []).filter(({ expireTimeMs }) => expireTimeMs > nowMs);
+      if (open.some((other) => other.email === email)) {
+        throw new ConnectError('the address is invited already: resend it', Code.AlreadyExists);
+      }
+      const others = (record.invitations ?? []).filter((other) => other.email !== email);
+      if (others.length >= maxInvitations) {
+        throw new ConnectError(
+          `an organization has at most ${maxInvitations} open invitations`,
+          Code.FailedPrecondition,
+        );
+      }
+      return sent({ ...record, invitations: [...others, invitation] }, invitation, nowMs);
+    },
+  );
+  post(deps, outcome, signedIn, secret);
+  return { invitation: invitationMessage(signedIn.organizationId, invitation) };
 }
 
 export function listInvitations(
   { directory }: Pick<InvitationDeps, 'directory'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): { invitations: Invitation[] } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   return {
     invitations: (record.invitations ?? []).map((invitation) =>
@@ -121,38 +125,42 @@ export function listInvitations(
 export async function resendInvite(
   deps: InvitationDeps,
   request: ResendInviteRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ invitation: Invitation }> {
   const id = requiredField('id', request.id);
   const secret = newSecret();
   const nowMs = deps.clock.nowMs();
-  const stored = await deps.organizations.ask(caller.organizationId);
+  const stored = await deps.organizations.ask(signedIn.organizationId);
   if (stored.kind !== 'found') throw noSuchOrganization();
-  deps.attempts.invite(caller.customerId, invitationOf(stored.record, id).email);
-  const outcome = await changeOrganization(deps.organizations, caller.organizationId, (record) => {
-    const before = invitationOf(record, id);
-    const invitation = {
-      ...before,
-      secretHash: sha256(secret),
-      sendTime: nowText(deps.clock),
-      expireTimeMs: nowMs + lifetimeDays * dayMs,
-    };
-    const invitations = (record.invitations ?? []).map((other) =>
-      other.id === id ? invitation : other,
-    );
-    return sent({ ...record, invitations }, invitation, nowMs);
-  });
-  post(deps, outcome, caller, secret);
-  return { invitation: invitationMessage(caller.organizationId, outcome.invitation) };
+  deps.attempts.invite(signedIn.customerId, invitationOf(stored.record, id).email);
+  const outcome = await changeOrganization(
+    deps.organizations,
+    signedIn.organizationId,
+    (record) => {
+      const before = invitationOf(record, id);
+      const invitation = {
+        ...before,
+        secretHash: sha256(secret),
+        sendTime: nowText(deps.clock),
+        expireTimeMs: nowMs + lifetimeDays * dayMs,
+      };
+      const invitations = (record.invitations ?? []).map((other) =>
+        other.id === id ? invitation : other,
+      );
+      return sent({ ...record, invitations }, invitation, nowMs);
+    },
+  );
+  post(deps, outcome, signedIn, secret);
+  return { invitation: invitationMessage(signedIn.organizationId, outcome.invitation) };
 }
 
 export async function revokeInvite(
   { organizations, clock }: InvitationDeps,
   request: RevokeInviteRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
   const id = requiredField('id', request.id);
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const invitations = (record.invitations ?? []).filter((invitation) => invitation.id !== id);
     if (invitations.length === (record.invitations ?? []).length) throw noSuchInvitation();
     return { write: { ...record, invitations, updateTime: nowText(clock) }, answer: undefined };
@@ -161,13 +169,13 @@ export async function revokeInvite(
 }
 
 export async function acceptInvite(
-  { organizations, accounts, clock }: InvitationDeps,
+  { organizations, customers, clock }: InvitationDeps,
   request: AcceptInviteRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): Promise<{ org: Org; member: Member }> {
   const token = requiredField('token', request.token);
   const [, organizationId = '', id = '', secret = ''] = tokenPattern.exec(token) ?? [];
-  const customer = accounts.get(caller.customerId);
+  const customer = customers.get(signedIn.customerId);
   if (organizationId === '' || customer === undefined) throw noSuchInvitation();
   const nowMs = clock.nowMs();
   const result = await changeRecord(organizations, organizationId, (record) => {
@@ -252,9 +260,14 @@ function refuseMoreSends(
   );
 }
 
-function post(deps: InvitationDeps, outcome: Outcome, caller: Caller, secret: string): void {
+function post(
+  deps: InvitationDeps,
+  outcome: Outcome,
+  signedIn: SignedInCustomer,
+  secret: string,
+): void {
   const { organization, invitation } = outcome;
-  const inviter = deps.accounts.get(caller.customerId);
+  const inviter = deps.customers.get(signedIn.customerId);
   if (inviter === undefined) throw new Error('the caller has no record');
   const token = `inv_${organization.id}.${invitation.id}.${secret}`;
   const { email } = invitation;

@@ -21,10 +21,10 @@ import {
   OrgSchema,
   Role as RoleValue,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { type Change, changeRecord, type Records } from '../change.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { invalidArgument } from '../fields.ts';
-import { timestampOf } from '../times.ts';
+import { type Change, changeRecord, type Records } from '../change-record.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import { timestampOf } from '../record-times.ts';
+import { invalidArgument } from '../request-fields.ts';
 
 /** What one record holds at most, so that it stays far below the bucket's largest value. */
 export const maxMembers = 1_000;

@@ -5,7 +5,7 @@ import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change.ts';
+import { changeRecord } from '../change-record.ts';
 
 /** What changing projects needs of a watched bucket: its own writes are in memory when they resolve. */
 export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;

@@ -18,7 +18,7 @@ import { mergedIds } from '../identity/merged-ids.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { maxReadRows, type ReadBounds, readRows, type Statement } from '../read-rows.ts';
 import { type ActivitySelection, readSelection } from './activity-selection.ts';
-import { eventRowSql, readEventRow } from './stored-event.ts';
+import { readStoredEvent, storedEventSql } from './stored-event.ts';
 import { newestFirst, type TimeWindow } from './time-windows.ts';
 
 // A page ends early where its events are large; its token leads on.
@@ -45,7 +45,7 @@ export async function listActivity(
 ): Promise<ListResponse> {
   const selection = readSelection(projectId, request);
   const { rows, hasMore } = await readPage(options, selection, deadline);
-  const read = rows.slice(0, selection.pageSize).map((row) => readEventRow(row, standIns));
+  const read = rows.slice(0, selection.pageSize).map((row) => readStoredEvent(row, standIns));
   const last = read.at(-1);
   const response = create(ListResponseSchema);
   response.events = read.map(({ event }) => event);
@@ -173,7 +173,7 @@ function windowStatement(
     );
   }
   return {
-    sql: `SELECT ${eventRowSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
+    sql: `SELECT ${storedEventSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
     params: {
       ...bindings.params,
       ...window,

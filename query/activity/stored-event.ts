@@ -37,16 +37,18 @@ const leading = [
   'toUnixTimestamp64Milli(occur_time)',
 ];
 
-/** What to select from `events` for `readEventRow`. */
-export const eventRowSql = [...leading, ...autoColumns.map(({ column }) => column), ...mapSql].join(
-  ', ',
-);
+/** What to select from `events` for `readStoredEvent`. */
+export const storedEventSql = [
+  ...leading,
+  ...autoColumns.map(({ column }) => column),
+  ...mapSql,
+].join(', ');
 
 /**
- * A row of `eventRowSql`. `standIns` are for an answer in JSON, absent for one in binary.
+ * A row of `storedEventSql`. `standIns` are for an answer in JSON, absent for one in binary.
  * Throws where the engine answered something else.
  */
-export function readEventRow(
+export function readStoredEvent(
   row: readonly unknown[],
   standIns: JsonStandIns | undefined,
 ): {

@@ -31,7 +31,7 @@ import {
   rowRecordSql,
   type StoredActivity,
   type StoredProfile,
-} from './profile-message.ts';
+} from './stored-profile.ts';
 
 // Far beyond the rows of one id, and what its events add up to.
 const maxRowCharacters = 4_194_304;

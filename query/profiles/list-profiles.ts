@@ -16,15 +16,15 @@ import { createBindings } from '../filters/bindings.ts';
 import { idBytesSql, mergedIntoSql, ofProjectSql } from '../identity/identity-sql.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
+import { findProfiles, type Read } from './profile-page.ts';
+import { readProfileSelection } from './profile-selection.ts';
 import {
   activitySql,
   profileMessage,
   readActivity,
   type StoredActivity,
   type StoredProfile,
-} from './profile-message.ts';
-import { findProfiles, type Read } from './profile-page.ts';
-import { readProfileSelection } from './profile-selection.ts';
+} from './stored-profile.ts';
 
 export const pageSize = 100;
 /** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */

@@ -4,15 +4,15 @@
 import type { Position } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
 import type { Statement } from '../read-rows.ts';
-import { readProfile, type StoredProfile } from './profile-message.ts';
-import { always, type ProfileCondition } from './profile-selection.ts';
 import {
   anonymousSql,
   everybodySql,
   meetingSql,
   namedSql,
   type ProfilesPage,
-} from './profiles-sql.ts';
+} from './profile-page-sql.ts';
+import { always, type ProfileCondition } from './profile-selection.ts';
+import { readProfile, type StoredProfile } from './stored-profile.ts';
 
 export interface PageQuery {
   /** The placeholder of the project's id. */

@@ -1,7 +1,7 @@
 // The end of every way to sign in: a session of the customer, and the tokens that each way's answer carries.
 
 import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { type CustomerRecord, customerMessage } from '../../customers/customer.ts';
+import { type CustomerRecord, customerMessage } from '../../customers/customer-record.ts';
 import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
 import type { Sessions } from '../session.ts';
 
@@ -15,14 +15,14 @@ export interface SignedIn {
 
 export type SignInCustomer = (customer: CustomerRecord) => Promise<SignedIn>;
 
-/** `finishStart` sees to it that the customer has what every customer starts with. */
+/** `ensureFirstProject` sees to it that the customer has what every customer starts with. */
 export function createSignInCustomer(deps: {
   sessions: Pick<Sessions, 'start'>;
   accessTokens: Pick<AccessTokens, 'issue'>;
-  finishStart: (customer: CustomerRecord) => Promise<void>;
+  ensureFirstProject: (customer: CustomerRecord) => Promise<void>;
 }): SignInCustomer {
   return async (customer) => {
-    await deps.finishStart(customer);
+    await deps.ensureFirstProject(customer);
     const { sessionId, refreshToken } = await deps.sessions.start(customer.id);
     return signedIn(deps.accessTokens, customer, sessionId, refreshToken);
   };

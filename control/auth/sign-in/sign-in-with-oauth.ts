@@ -6,9 +6,9 @@ import type {
   SignInWithOAuthRequest,
   StartOAuthRequest,
 } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../../customers/accounts.ts';
-import type { CustomerRecord } from '../../customers/customer.ts';
-import { emailField, invalidArgument, requiredField } from '../../fields.ts';
+import type { CustomerRecord } from '../../customers/customer-record.ts';
+import type { CustomerStore } from '../../customers/customer-store.ts';
+import { emailField, invalidArgument, requiredField } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import {
   challengeOf,
@@ -21,7 +21,7 @@ import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface OAuthDeps {
   providers: ReadonlyMap<string, OAuthProvider>;
-  accounts: Pick<Accounts, 'findByIdentity'>;
+  customers: Pick<CustomerStore, 'findByIdentity'>;
   attempts: Pick<Attempts, 'redeem'>;
   provenAddress: ProvenAddress;
   signInCustomer: SignInCustomer;
@@ -85,7 +85,7 @@ export async function signInWithOAuth(
 
 async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<CustomerRecord> {
   const { issuer, subject } = identity;
-  const known = await deps.accounts.findByIdentity(issuer, subject);
+  const known = await deps.customers.findByIdentity(issuer, subject);
   if (known !== undefined) return known;
   if (identity.email === undefined || !identity.emailVerified) {
     throw new ConnectError('the provider has not verified your address', Code.PermissionDenied);

@@ -2,19 +2,19 @@
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignUpRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../../customers/accounts.ts';
+import type { CustomerStore } from '../../customers/customer-store.ts';
 import {
   displayNameField,
   emailField,
   newPasswordField,
   optionalDisplayNameField,
-} from '../../fields.ts';
+} from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
 import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {
-  accounts: Pick<Accounts, 'create' | 'findByEmail'>;
+  customers: Pick<CustomerStore, 'create' | 'findByEmail'>;
   attempts: Pick<Attempts, 'signIn'>;
   passwords: Pick<Passwords, 'hash'>;
   signInCustomer: SignInCustomer;
@@ -31,9 +31,9 @@ export async function signUp(
   const displayName = nameFor(request.displayName, email);
   const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
   deps.attempts.signIn(deps.addressOf(context), email);
-  if (deps.accounts.findByEmail(email) !== undefined) throw taken();
+  if (deps.customers.findByEmail(email) !== undefined) throw taken();
   const passwordHash = await deps.passwords.hash(password);
-  const made = await deps.accounts.create({
+  const made = await deps.customers.create({
     email,
     emailVerified: false,
     displayName,

@@ -1,29 +1,14 @@
 // Customers as the whole service knows them: found by id or address in memory, made once per address however many try
 // at the same moment. What a new customer starts with, an organization and a project, is start.ts's.
 
-import { newId, sha256 } from '../../platform/access/ids.ts';
+import { newId } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/kv.ts';
 import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change.ts';
-import { nowText } from '../times.ts';
-import type { CustomerRecord } from './customer.ts';
-
-/** Whose a unique thing is. Made before the customer's record, so that of two who try only one goes on. */
-export interface OwnerRecord {
-  schemaVersion: 1;
-  customerId: string;
-  createTimeMs: number;
-}
-
-export function readOwner(value: unknown): OwnerRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { schemaVersion, customerId, createTimeMs } = value as Partial<OwnerRecord>;
-  if (schemaVersion !== 1 || typeof customerId !== 'string' || typeof createTimeMs !== 'number') {
-    return undefined;
-  }
-  return { schemaVersion, customerId, createTimeMs };
-}
+import { changeRecord } from '../change-record.ts';
+import { nowText } from '../record-times.ts';
+import type { CustomerRecord } from './customer-record.ts';
+import { emailKey, identityKey, type OwnerRecord, reserveKey } from './unique-owner.ts';
 
 export interface NewCustomer {
   email: string;
@@ -36,7 +21,7 @@ export interface NewCustomer {
   organizationName?: string;
 }
 
-export interface Accounts {
+export interface CustomerStore {
   get(id: string): CustomerRecord | undefined;
   findByEmail(email: string): CustomerRecord | undefined;
   findByIdentity(issuer: string, subject: string): Promise<CustomerRecord | undefined>;
@@ -52,14 +37,11 @@ export interface Accounts {
   unconfirmedMs(): number;
 }
 
-// Whoever reserved a key and has made no record in this time has died between the two.
-const abandonedAfterMs = 60_000;
-
-export function createAccounts(options: {
+export function createCustomerStore(options: {
   customers: WatchedBucket<CustomerRecord>;
   owners: RecordBucket<OwnerRecord>;
   clock: Clock;
-}): Accounts {
+}): CustomerStore {
   const { customers, owners, clock } = options;
   const idByEmail = new Map<string, string>();
   for (const [id, { email }] of customers.records()) idByEmail.set(email, id);
@@ -113,28 +95,6 @@ export function createAccounts(options: {
   };
 }
 
-/** Whether the key is this customer's now. */
-async function reserveKey(
-  deps: {
-    owners: RecordBucket<OwnerRecord>;
-    customers: Pick<WatchedBucket<CustomerRecord>, 'ask'>;
-    clock: Clock;
-  },
-  key: string,
-  customerId: string,
-): Promise<boolean> {
-  const { owners, customers, clock } = deps;
-  const wanted: OwnerRecord = { schemaVersion: 1, customerId, createTimeMs: clock.nowMs() };
-  if ((await owners.create(key, wanted)).kind === 'written') return true;
-  const held = await owners.get(key);
-  if (held.kind !== 'found') return false;
-  if (held.record.customerId === customerId) return true;
-  if (clock.nowMs() - held.record.createTimeMs < abandonedAfterMs) return false;
-  const owner = await customers.ask(held.record.customerId);
-  if (owner.kind !== 'absent') return false;
-  return (await owners.update(key, wanted, held.revision)).kind === 'written';
-}
-
 function newRecord(customer: NewCustomer, now: string): CustomerRecord {
   const { email, emailVerified, displayName, passwordHash, identity, superAdmin } = customer;
   return {
@@ -155,13 +115,4 @@ function newRecord(customer: NewCustomer, now: string): CustomerRecord {
     createTime: now,
     updateTime: now,
   };
-}
-
-// Addresses hold characters that keys may not, and keys are seen by whoever looks at the broker.
-export function emailKey(email: string): string {
-  return `email.${sha256(email)}`;
-}
-
-export function identityKey(issuer: string, subject: string): string {
-  return `identity.${sha256(JSON.stringify([issuer, subject]))}`;
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WatchedBucket } from '../platform/broker/kv-watch.ts';
 import { createPrivateJson } from '../platform/secrets/private-file.ts';
-import type { CustomerRecord } from './customers/customer.ts';
+import type { CustomerRecord } from './customers/customer-record.ts';
 
 /** Throws one sentence where there were customers and there are none. */
 export function refuseLostCustomers(

@@ -6,7 +6,7 @@ import {
   type Customer,
   CustomerSchema,
 } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { timestampOf } from '../times.ts';
+import { timestampOf } from '../record-times.ts';
 
 export interface CustomerRecord {
   schemaVersion: 1;
@@ -18,7 +18,7 @@ export interface CustomerRecord {
   displayName: string;
   /** PHC string; absent where the customer signs in by link or provider only. */
   passwordHash?: string;
-  /** Accounts at OpenID Connect providers. */
+  /** CustomerStore at OpenID Connect providers. */
   identities: readonly { issuer: string; subject: string }[];
   /** An operator of the instance, made by the operator's command. */
   superAdmin: boolean;

@@ -3,17 +3,17 @@
 import type { Role } from '../platform/access/organizations.ts';
 
 /** A customer who is signed in. */
-export interface Caller {
+export interface SignedInCustomer {
   customerId: string;
 }
 
 /** A customer in an organization of theirs. */
-export interface MemberCaller extends Caller {
+export interface SignedInMember extends SignedInCustomer {
   organizationId: string;
   role: Role;
 }
 
 /** Somebody in a project of theirs. */
-export interface ProjectCaller {
+export interface SignedInProjectMember {
   projectId: string;
 }

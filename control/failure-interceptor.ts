@@ -5,7 +5,7 @@ import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { NatsError } from '../platform/broker/nats.ts';
 import type { Log } from '../platform/log.ts';
 import { PasswordsBusy } from './auth/passwords.ts';
-import { Contended } from './change.ts';
+import { Contended } from './change-record.ts';
 
 export function createFailureInterceptor(log: Log): Interceptor {
   return (next) => async (request) => {

@@ -4,7 +4,7 @@ import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts'
 import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
 import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
-import { changeRecord } from './change.ts';
+import { changeRecord } from './change-record.ts';
 
 interface ListRecord {
   schemaVersion: 1;

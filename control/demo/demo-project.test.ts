@@ -24,7 +24,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { revokeApiKey } from '../projects/project-record.ts';
-import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
+import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo-project.ts';
 
 const log = createLog('silent');
 let dataDir: string;

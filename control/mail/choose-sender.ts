@@ -14,7 +14,7 @@ export interface ChosenSender {
 }
 
 /** `sealed`: a secret does not open with the instance key as it is now, and has to be set again. */
-export function senderOf(
+export function chooseSender(
   organization: OrganizationRecord,
   instanceSender: MailSender,
   box: Pick<SecretBox, 'open'>,

@@ -4,7 +4,7 @@
 import type { Position } from '../cursor.ts';
 import { idBytesSql, mergedIntoSql, nobodySql, ofProjectSql } from '../identity/identity-sql.ts';
 import type { Statement } from '../read-rows.ts';
-import { latestSql } from './profile-message.ts';
+import { latestSql } from './stored-profile.ts';
 
 export interface ProfilesPage {
   /** The placeholder of the project's id. */

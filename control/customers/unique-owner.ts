@@ -1,0 +1,58 @@
+// Reserves what only one customer may have, an address or an account at a provider: a record per key, made by
+// compare-and-set. The customer's own record is customer-store.ts's.
+
+import { sha256 } from '../../platform/access/ids.ts';
+import type { RecordBucket } from '../../platform/broker/kv.ts';
+import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CustomerRecord } from './customer-record.ts';
+
+/** Whose a unique thing is. Made before the customer's record, so that of two who try only one goes on. */
+export interface OwnerRecord {
+  schemaVersion: 1;
+  customerId: string;
+  createTimeMs: number;
+}
+
+export function readOwner(value: unknown): OwnerRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { schemaVersion, customerId, createTimeMs } = value as Partial<OwnerRecord>;
+  if (schemaVersion !== 1 || typeof customerId !== 'string' || typeof createTimeMs !== 'number') {
+    return undefined;
+  }
+  return { schemaVersion, customerId, createTimeMs };
+}
+
+// Whoever reserved a key and has made no record in this time has died between the two.
+const abandonedAfterMs = 60_000;
+
+/** Whether the key is this customer's now. */
+export async function reserveKey(
+  deps: {
+    owners: RecordBucket<OwnerRecord>;
+    customers: Pick<WatchedBucket<CustomerRecord>, 'ask'>;
+    clock: Clock;
+  },
+  key: string,
+  customerId: string,
+): Promise<boolean> {
+  const { owners, customers, clock } = deps;
+  const wanted: OwnerRecord = { schemaVersion: 1, customerId, createTimeMs: clock.nowMs() };
+  if ((await owners.create(key, wanted)).kind === 'written') return true;
+  const held = await owners.get(key);
+  if (held.kind !== 'found') return false;
+  if (held.record.customerId === customerId) return true;
+  if (clock.nowMs() - held.record.createTimeMs < abandonedAfterMs) return false;
+  const owner = await customers.ask(held.record.customerId);
+  if (owner.kind !== 'absent') return false;
+  return (await owners.update(key, wanted, held.revision)).kind === 'written';
+}
+
+// Addresses hold characters that keys may not, and keys are seen by whoever looks at the broker.
+export function emailKey(email: string): string {
+  return `email.${sha256(email)}`;
+}
+
+export function identityKey(issuer: string, subject: string): string {
+  return `identity.${sha256(JSON.stringify([issuer, subject]))}`;
+}
