@@ -26,8 +26,8 @@ import {
   sendTest,
   upsertEmailProvider,
 } from './mail/email-provider.ts';
+import { acceptInvite } from './orgs/accept-invite.ts';
 import {
-  acceptInvite,
   type InvitationDeps,
   inviteMember,
   listInvitations,

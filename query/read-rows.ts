@@ -38,7 +38,7 @@ export interface ReadBounds {
   maxCharacters: number;
 }
 
-export type ReadResult =
+type ReadResult =
   | { kind: 'rows'; rows: unknown[][]; characters: number; stopped: boolean }
   /** The engine cannot hold so many rows of this size. */
   | { kind: 'too-large' };

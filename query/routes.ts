@@ -18,13 +18,13 @@ import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
 
 /** Who reads: authentication answers it before a handler runs. */
-export interface Reader {
+interface Reader {
   projectId: string;
   /** The credential that a limit counts for. */
   keyId: string;
 }
 
-export interface QueryOptions {
+interface QueryOptions {
   clickhouse: RowReader;
   clock: Clock;
   /** Where deletions go; without it there is no Delete. */

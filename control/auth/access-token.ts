@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 
-export interface AccessClaims {
+interface AccessClaims {
   customerId: string;
   sessionId: string;
   issuedAtMs: number;

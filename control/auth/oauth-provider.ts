@@ -14,7 +14,7 @@ export interface ProviderIdentity {
   displayName?: string;
 }
 
-export interface Exchange {
+interface Exchange {
   code: string;
   codeVerifier: string;
   redirectUri: string;
@@ -22,7 +22,7 @@ export interface Exchange {
   iss?: string;
 }
 
-export type ExchangeResult =
+type ExchangeResult =
   | { kind: 'identified'; identity: ProviderIdentity }
   | { kind: 'refused' }
   | { kind: 'unavailable' };

@@ -8,7 +8,7 @@ import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { nameFor } from './sign-in/sign-up.ts';
 
-export interface ProvenBy {
+interface ProvenBy {
   /** The name that the provider knows. */
   displayName?: string;
   identity?: { issuer: string; subject: string };

@@ -10,7 +10,7 @@ import { requiredField } from '../request-fields.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Attempts } from './attempts.ts';
 import type { Sessions } from './session.ts';
-import { type SignedIn, signedIn } from './sign-in/sign-in-customer.ts';
+import { type SignInAnswer, signInAnswer } from './sign-in/sign-in-customer.ts';
 
 export interface RefreshDeps {
   sessions: Pick<Sessions, 'rotate' | 'end'>;
@@ -24,7 +24,7 @@ export async function refreshToken(
   deps: RefreshDeps,
   request: RefreshTokenRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const token = requiredField('refreshToken', request.refreshToken);
   deps.attempts.redeem(deps.addressOf(context));
   const session = await deps.sessions.rotate(token);
@@ -34,7 +34,7 @@ export async function refreshToken(
     await deps.sessions.end(session.refreshToken);
     throw over();
   }
-  return signedIn(deps.accessTokens, customer, session.sessionId, session.refreshToken);
+  return signInAnswer(deps.accessTokens, customer, session.sessionId, session.refreshToken);
 }
 
 export async function signOut(

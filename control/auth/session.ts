@@ -28,7 +28,7 @@ export interface Sessions {
   end(refreshToken: string): Promise<void>;
 }
 
-export interface RotatedSession {
+interface RotatedSession {
   sessionId: string;
   customerId: string;
   refreshToken: string;

@@ -14,7 +14,7 @@ import {
 /** The one algorithm that is signed with and accepted. */
 export const signingAlgorithm = 'EdDSA';
 
-export interface SigningKey {
+interface SigningKey {
   id: string;
   privateKey: CryptoKey;
   publicKey: CryptoKey;

@@ -7,10 +7,11 @@ import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord } from '../change-record.ts';
 import { nowText } from '../record-times.ts';
+import { maxDisplayNameCharacters } from '../request-fields.ts';
 import type { CustomerRecord } from './customer-record.ts';
 import { emailKey, identityKey, type OwnerRecord, reserveKey } from './unique-owner.ts';
 
-export interface NewCustomer {
+interface NewCustomer {
   email: string;
   emailVerified: boolean;
   displayName: string;
@@ -109,7 +110,9 @@ function newRecord(customer: NewCustomer, now: string): CustomerRecord {
     sessionsFromMs: 0,
     starting: {
       organizationId: newId(),
-      organizationName: customer.organizationName ?? `${displayName}'s organization`.slice(0, 150),
+      organizationName:
+        customer.organizationName ??
+        `${displayName}'s organization`.slice(0, maxDisplayNameCharacters),
       projectId: newId(),
     },
     createTime: now,

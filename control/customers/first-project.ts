@@ -10,7 +10,7 @@ import type { CustomerRecord } from './customer-record.ts';
 import type { CustomerStore } from './customer-store.ts';
 
 /** Makes a project with a public key, or finds that it is there. */
-export type MakeProject = (project: {
+type MakeProject = (project: {
   id: string;
   organizationId: string;
   displayName: string;

@@ -20,7 +20,7 @@ export interface DemoAdmin {
   adminPassword: string;
 }
 
-export interface DemoAdminDeps {
+interface DemoAdminDeps {
   customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change'>;
   organizations: Records<OrganizationRecord>;
   passwords: Passwords;

@@ -30,7 +30,7 @@ export interface Demo {
 }
 
 /** In the instance bucket: which project is the demo, whatever becomes of the file. */
-export interface DemoRecord {
+interface DemoRecord {
   schemaVersion: 1;
   organizationId: string;
   projectId: string;

@@ -8,7 +8,7 @@ import type { MailSender } from '../../platform/mail/mail.ts';
 import type { SenderOrigin } from '../../platform/mail/send.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 
-export interface ChosenSender {
+interface ChosenSender {
   sender: MailSender;
   origin: SenderOrigin;
 }

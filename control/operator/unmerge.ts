@@ -10,7 +10,7 @@ import { buckets } from '../../platform/broker/topology.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
-export interface UnmergeOptions {
+interface UnmergeOptions {
   connection: NatsConnection;
   projectId: string;
   /** The id that was claimed, as it was sent: not its owner's, and no profile's id. */

@@ -96,7 +96,7 @@ export function roleField(field: string, value: RoleValue): Role {
   }
 }
 
-export function roleValue(role: Role): RoleValue {
+function roleValue(role: Role): RoleValue {
   return { viewer: RoleValue.VIEWER, member: RoleValue.MEMBER, admin: RoleValue.ADMIN }[role];
 }
 

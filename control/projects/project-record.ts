@@ -11,18 +11,18 @@ import { changeRecord } from '../change-record.ts';
 export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;
 
 /** A key as it is made: `raw` is shown once and kept only by whoever is shown it. */
-export interface NewApiKey {
+interface NewApiKey {
   raw: string;
   record: ApiKeyRecord;
 }
 
-export type CreateKeyResult =
+type CreateKeyResult =
   | { kind: 'created'; key: NewApiKey }
   | { kind: 'project_not_found' }
   | { kind: 'too_many_keys'; max: number };
 
 /** A key that was revoked before stays as it was: `revoked` again. */
-export type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_found' };
+type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_found' };
 
 /** Keys of one project that work, and the revoked ones that are still listed; the oldest of these go first. */
 export const maxLiveKeys = 100;
@@ -46,7 +46,7 @@ export function makeApiKey(
   return { raw, record };
 }
 
-export interface ProjectOptions {
+interface ProjectOptions {
   organizationId: string;
   displayName: string;
   /** IANA name; UTC where there is none. */
@@ -99,7 +99,7 @@ export async function createApiKey(
   return result.kind === 'added' ? { kind: 'created', key } : result;
 }
 
-export type AddKeysResult =
+type AddKeysResult =
   | { kind: 'added' }
   | { kind: 'project_not_found' }
   | { kind: 'too_many_keys'; max: number };

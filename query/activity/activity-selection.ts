@@ -19,9 +19,9 @@ import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 /** Events of a page where the request names no number, and at most. */
-export const defaultPageSize = 100;
-export const maxPageSize = 1_000;
-export const maxKinds = 100;
+const defaultPageSize = 100;
+const maxPageSize = 1_000;
+const maxKinds = 100;
 export const maxFilters = 50;
 /** Values of all filters of a request. */
 export const maxFilterValues = 1_000;
@@ -50,7 +50,7 @@ export interface ActivitySelection {
 }
 
 /** A person by any of their ids. */
-export interface PersonAsked {
+interface PersonAsked {
   /** SQL for the 16 bytes of the profile's id. */
   id: string;
   /** SQL for events that are meant whoever's they are. */

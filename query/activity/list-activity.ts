@@ -30,7 +30,7 @@ const wide = { firstDays: 1, growth: 8 };
  */
 const narrow = { firstDays: 16, growth: 64 };
 
-export interface ListActivityOptions {
+interface ListActivityOptions {
   clickhouse: RowReader;
   clock: Clock;
 }

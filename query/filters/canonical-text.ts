@@ -2,7 +2,7 @@
 // that "42" finds the string, the integer and the double. Text to value is done here, value to text in the engine.
 
 /** A filter's text read as each type whose canonical text it is. Every text is a string's own. */
-export interface TextReadings {
+interface TextReadings {
   int?: bigint;
   /** 0 stands for -0 too: both print as "0". */
   double?: number;

@@ -13,7 +13,7 @@ import {
 import { type Bound, type DecimalNumber, intRange } from './numeric-range.ts';
 
 /** Where the values of one property are, as SQL. A missing key reads as its map's default, hence `has`. */
-export interface PropertyPlace {
+interface PropertyPlace {
   bindings: Bindings;
   /** Holds the property's non-empty strings, if it has a column of its own. */
   column: string | undefined;

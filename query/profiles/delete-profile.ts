@@ -16,7 +16,7 @@ import { idBytesSql, profileIdSql, profileKeySql } from '../identity/identity-sq
 import { readRows } from '../read-rows.ts';
 import { findProfile } from './get-profile.ts';
 
-export interface DeleteProfileOptions {
+interface DeleteProfileOptions {
   clickhouse: RowReader;
   profiles: ProfileQueue;
 }

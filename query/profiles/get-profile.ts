@@ -36,12 +36,12 @@ import {
 // Far beyond the rows of one id, and what its events add up to.
 const maxRowCharacters = 4_194_304;
 
-export interface GetProfileOptions {
+interface GetProfileOptions {
   clickhouse: RowReader;
 }
 
 /** A profile that can be read. */
-export interface FoundProfile {
+interface FoundProfile {
   stored: StoredProfile;
   activity: StoredActivity | undefined;
 }
@@ -174,7 +174,7 @@ function foundProfile(
   return deleted ? undefined : { stored, activity };
 }
 
-export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
+function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
   return {
     id,
     externalId: '',

@@ -26,14 +26,14 @@ import {
   type StoredProfile,
 } from './stored-profile.ts';
 
-export const pageSize = 100;
+const pageSize = 100;
 /** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */
 const readAhead = 900;
 /** Many callers take the first page and go: until they have, the search for more would be for nobody. */
 const leaveMs = 20;
 const maxCharacters = 33_554_432;
 
-export interface ListProfilesOptions {
+interface ListProfilesOptions {
   clickhouse: RowReader;
   /** A time limit for each read that a page takes, not for the stream, whose length is the caller's affair. */
   startDeadline: () => Deadline;

@@ -14,7 +14,7 @@ import {
 import { always, type ProfileCondition } from './profile-selection.ts';
 import { readProfile, type StoredProfile } from './stored-profile.ts';
 
-export interface PageQuery {
+interface PageQuery {
   /** The placeholder of the project's id. */
   project: string;
   condition: ProfileCondition;
@@ -26,7 +26,7 @@ export interface PageQuery {
 }
 
 /** Newest first; `stopped` where there may be more, though fewer than maxRows are here. */
-export interface FoundProfiles {
+interface FoundProfiles {
   profiles: StoredProfile[];
   stopped: boolean;
 }

@@ -24,7 +24,7 @@ import { checkPropertyName, comparison } from '../filters/filter.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
-export const maxFilterGroups = 50;
+const maxFilterGroups = 50;
 
 /** Columns that a condition on activity reads, by property. */
 const activityColumns: ReadonlyMap<string, string> = new Map([
@@ -51,7 +51,7 @@ export interface ProfileCondition {
 /** The condition that everybody meets. */
 export const always = 'true';
 
-export interface ProfileSelection {
+interface ProfileSelection {
   condition: ProfileCondition;
   /** The last profile of the page before. */
   after: Position | undefined;

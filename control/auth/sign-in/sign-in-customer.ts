@@ -6,14 +6,14 @@ import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
 import type { Sessions } from '../session.ts';
 
 /** The fields that all answers of AuthService with a session share. */
-export interface SignedIn {
+export interface SignInAnswer {
   accessToken: string;
   refreshToken: string;
   expiresIn: number;
   customer: Customer;
 }
 
-export type SignInCustomer = (customer: CustomerRecord) => Promise<SignedIn>;
+export type SignInCustomer = (customer: CustomerRecord) => Promise<SignInAnswer>;
 
 /** `ensureFirstProject` sees to it that the customer has what every customer starts with. */
 export function createSignInCustomer(deps: {
@@ -24,16 +24,16 @@ export function createSignInCustomer(deps: {
   return async (customer) => {
     await deps.ensureFirstProject(customer);
     const { sessionId, refreshToken } = await deps.sessions.start(customer.id);
-    return signedIn(deps.accessTokens, customer, sessionId, refreshToken);
+    return signInAnswer(deps.accessTokens, customer, sessionId, refreshToken);
   };
 }
 
-export async function signedIn(
+export async function signInAnswer(
   accessTokens: Pick<AccessTokens, 'issue'>,
   customer: CustomerRecord,
   sessionId: string,
   refreshToken: string,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   return {
     accessToken: await accessTokens.issue(customer.id, sessionId),
     refreshToken,

@@ -10,7 +10,7 @@ import { emailField, invalidArgument } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import { type MagicLinks, magicLinkMinutes } from '../magic-link.ts';
 import type { ProvenAddress } from '../proven-address.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {
   magicLinks: MagicLinks;
@@ -28,7 +28,7 @@ export async function signInWithMagicLink(
   deps: MagicLinkDeps,
   request: SignInWithMagicLinkRequest,
   context: HandlerContext,
-): Promise<SignedIn | Record<string, never>> {
+): Promise<SignInAnswer | Record<string, never>> {
   const address = deps.addressOf(context);
   if ((request.email === '') === (request.token === '')) {
     throw invalidArgument('email', 'is required, or else token: one of the two');
@@ -52,7 +52,7 @@ async function redeem(
   deps: MagicLinkDeps,
   token: string,
   address: string | undefined,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   deps.attempts.redeem(address);
   const email = await deps.magicLinks.redeem(token);
   if (email === undefined) {

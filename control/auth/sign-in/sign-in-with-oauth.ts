@@ -8,7 +8,12 @@ import type {
 } from '../../../proto/gen/public/auth/v1/auth_pb.js';
 import type { CustomerRecord } from '../../customers/customer-record.ts';
 import type { CustomerStore } from '../../customers/customer-store.ts';
-import { emailField, invalidArgument, requiredField } from '../../request-fields.ts';
+import {
+  emailField,
+  invalidArgument,
+  maxDisplayNameCharacters,
+  requiredField,
+} from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import {
   challengeOf,
@@ -17,7 +22,7 @@ import {
   type ProviderIdentity,
 } from '../oauth-provider.ts';
 import type { ProvenAddress } from '../proven-address.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface OAuthDeps {
   providers: ReadonlyMap<string, OAuthProvider>;
@@ -56,7 +61,7 @@ export async function signInWithOAuth(
   deps: OAuthDeps,
   request: SignInWithOAuthRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const provider = providerField(deps.providers, request.provider);
   const redirectUri = redirectField(provider, request.redirectUri);
   const code = requiredField('code', request.code);
@@ -98,7 +103,9 @@ async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<
 
 // A provider's name need not follow our rules; what is left of it does.
 function shown(name: string): string {
-  return [...name.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')].slice(0, 150).join('');
+  return [...name.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')]
+    .slice(0, maxDisplayNameCharacters)
+    .join('');
 }
 
 function providerField(providers: ReadonlyMap<string, OAuthProvider>, name: string): OAuthProvider {

@@ -6,7 +6,7 @@ import type { CustomerStore } from '../../customers/customer-store.ts';
 import { emailField, requiredField } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import { maxPasswordCharacters, type Passwords } from '../passwords.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {
   customers: Pick<CustomerStore, 'findByEmail' | 'change'>;
@@ -23,7 +23,7 @@ export async function signIn(
   deps: SignInDeps,
   request: SignInRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const email = emailField('email', request.email);
   const password = requiredField('password', request.password).slice(0, maxPasswordUnits + 1);
   deps.attempts.signIn(deps.addressOf(context), email);

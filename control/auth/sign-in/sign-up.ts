@@ -11,7 +11,7 @@ import {
 } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {
   customers: Pick<CustomerStore, 'create' | 'findByEmail'>;
@@ -25,7 +25,7 @@ export async function signUp(
   deps: SignUpDeps,
   request: SignUpRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const email = emailField('email', request.email);
   const password = newPasswordField('password', request.password);
   const displayName = nameFor(request.displayName, email);
