@@ -1,4 +1,5 @@
-// The buckets of the accounts service: their records, how long they are kept, and opening them.
+// Opens the buckets of the accounts service, each with the reader of its records. Their names, sizes and lifetimes are
+// platform/broker's.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
 import { openBucket, type RecordBucket } from '../platform/broker/kv.ts';
@@ -14,14 +15,14 @@ import { type OwnerRecord, readOwner } from './customers/unique-owner.ts';
 export interface ControlBuckets {
   customers: WatchedBucket<CustomerRecord>;
   organizations: WatchedBucket<OrganizationRecord>;
-  /** Who owns what must be unique: an address, an account at a provider. */
+  /** The customer that owns each unique thing: an e-mail address, an account at a provider. */
   owners: RecordBucket<OwnerRecord>;
   sessions: RecordBucket<SessionRecord>;
   magicLinks: RecordBucket<MagicLinkRecord>;
   close(): Promise<void>;
 }
 
-/** Resolves when what is kept in memory is read. The buckets must have been made by ensureTopology. */
+/** Resolves once customers and organizations are in memory. ensureTopology must have made the buckets before. */
 export async function openControlBuckets(
   connection: NatsConnection,
   log: Log,

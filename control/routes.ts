@@ -1,4 +1,6 @@
-// What this service serves: each method with the function that answers it, and who calls it.
+// The methods of the accounts service: each with the function that answers it, and the person or project it acts for.
+// To add a method: its definition in proto/, `npm run generate`, a row in platform/access/access-table.ts, a function
+// in its folder here, a line below; test/access-matrix.test.ts checks row and route. ARCHITECTURE.md has the full list.
 
 import type { ConnectRouter } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';

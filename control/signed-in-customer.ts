@@ -1,19 +1,19 @@
-// Who calls a method of the dashboard, as the access check has found it before the method runs.
+// The signed-in person behind a call of the dashboard. The access check fills these in before a method runs: a method
+// neither looks at credentials nor checks a role.
 
 import type { Role } from '../platform/access/organizations.ts';
 
-/** A customer who is signed in. */
 export interface SignedInCustomer {
   customerId: string;
 }
 
-/** A customer in an organization of theirs. */
+/** A customer in one of their organizations. */
 export interface SignedInMember extends SignedInCustomer {
   organizationId: string;
   role: Role;
 }
 
-/** Somebody in a project of theirs. */
+/** A customer in one of their projects; no method of a project asks which customer. */
 export interface SignedInProjectMember {
   projectId: string;
 }

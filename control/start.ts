@@ -1,5 +1,5 @@
-// The composition of the accounts service: its buckets, keys, mail and providers, put together once per process. Every
-// process needs it to know customers; those that serve the dashboard also register its methods.
+// The composition root of the accounts service: puts buckets, keys, mail and providers together, once per process.
+// Every process needs it to recognize customers; processes with the role `control` also register its methods.
 
 import { join } from 'node:path';
 import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
@@ -51,20 +51,20 @@ export interface ControlOptions {
   clock: Clock;
   log: Log;
   settings: AccountSettings;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
-  /** Certificates of authorities that mail servers may have besides the system's, PEM. */
+  /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
   attemptLimits?: AttemptLimits;
-  /** Memory that the broker has not confirmed for this long lets nobody in (10 s). */
+  /** Records in memory let nobody in once the broker has not confirmed them for this long; 10 s by default. */
   staleAfterMs?: number;
 }
 
 export interface Control {
   customers: CustomerStore;
   organizations: ControlBuckets['organizations'];
-  /** Who belongs where, in memory: roles, organization keys. */
+  /** Organizations in memory: members' roles, organization keys. */
   directory: OrganizationDirectory;
   roleOf: RoleOf;
   passwords: Passwords;
@@ -74,10 +74,10 @@ export interface Control {
   instanceSender: MailSender;
   /** For createAuthenticate. */
   customerAccess: CustomerAccess;
-  /** Go after the authentication interceptor, in this order. Options of a single service would take their place. */
+  /** Must follow the authentication interceptor in this order. A service's own Connect options would replace them. */
   interceptors: Interceptor[];
   register(router: ConnectRouter): void;
-  /** Sends what mails are queued, then stops following the records. */
+  /** Sends the queued mails, then stops following the records. */
   close(): Promise<void>;
 }
 

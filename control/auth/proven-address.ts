@@ -1,6 +1,6 @@
-// The customer of an address that somebody has just proved to be theirs, by a link in a mail or by a provider's word.
-// Whoever signed up with that address before without proving it may have been somebody else, waiting for the owner to
-// come: their password and their sessions end here.
+// Finds or makes the customer of an e-mail address that a person has just proved to be theirs, by a link in a mail or a
+// provider's word. An unproven sign-up with the address may have been a stranger's who waits for its owner: its
+// password and sessions end here.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
@@ -9,12 +9,12 @@ import type { CustomerStore } from '../customers/customer-store.ts';
 import { nameFor } from './sign-in/sign-up.ts';
 
 interface ProvenBy {
-  /** The name that the provider knows. */
+  /** The person's name at the provider. */
   displayName?: string;
   identity?: { issuer: string; subject: string };
 }
 
-/** Makes the customer where the address has none. */
+/** Makes the customer if the address has none. */
 export type ProvenAddress = (email: string, by?: ProvenBy) => Promise<CustomerRecord>;
 
 export function createProvenAddress(deps: {

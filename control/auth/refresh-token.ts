@@ -1,4 +1,4 @@
-// AuthService.RefreshToken and SignOut: a session goes on, or ends.
+// AuthService.RefreshToken and SignOut: a session goes on, or ends. The session's record is session.ts's.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {

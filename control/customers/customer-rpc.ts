@@ -1,4 +1,4 @@
-// CustomersService: the people of one's organizations, and oneself.
+// CustomersService: lists and gets the members of the signed-in customer's organizations; updates that customer alone.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RoleOf } from '../../platform/access/customer-access.ts';
@@ -102,7 +102,7 @@ export async function updateCustomer(
   return { customer: customerMessage(record) };
 }
 
-/** Undefined where the password stays. */
+/** Undefined if the request leaves the password as it is. */
 async function newPasswordHash(
   { customers, passwords, attempts }: CustomerDeps,
   request: UpdateRequest,

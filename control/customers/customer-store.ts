@@ -1,5 +1,5 @@
-// Customers as the whole service knows them: found by id or address in memory, made once per address however many try
-// at the same moment. What a new customer starts with, an organization and a project, is start.ts's.
+// Finds customers by id or address in memory, and makes and changes their records. Of many sign-ups with one address at
+// the same moment, one makes a customer. A new customer's organization and project are first-project.ts's.
 
 import { newId } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/kv.ts';
@@ -18,7 +18,7 @@ interface NewCustomer {
   passwordHash?: string;
   identity?: { issuer: string; subject: string };
   superAdmin?: boolean;
-  /** The name of the organization to start with; absent, it is made of the customer's name. */
+  /** The name of the first organization; if absent, it is made from the customer's name. */
   organizationName?: string;
 }
 
@@ -26,14 +26,14 @@ export interface CustomerStore {
   get(id: string): CustomerRecord | undefined;
   findByEmail(email: string): CustomerRecord | undefined;
   findByIdentity(issuer: string, subject: string): Promise<CustomerRecord | undefined>;
-  /** `taken` where the address or the account at a provider has a customer. */
+  /** `taken` if another customer has the address or the account at a provider. */
   create(customer: NewCustomer): Promise<{ kind: 'created'; record: CustomerRecord } | 'taken'>;
-  /** Changes a customer's record; undefined where there is none. `updateTime` is set here. */
+  /** Writes the record that `decide` returns, with a new `updateTime`; undefined if there is no such customer. */
   change(
     id: string,
     decide: (record: CustomerRecord) => CustomerRecord,
   ): Promise<CustomerRecord | undefined>;
-  /** Joins an account at a provider to a customer; false where it is another's. */
+  /** Gives the customer one more account at a provider; false if it is another customer's. */
   addIdentity(id: string, identity: { issuer: string; subject: string }): Promise<boolean>;
   unconfirmedMs(): number;
 }

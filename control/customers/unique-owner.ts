@@ -1,5 +1,5 @@
-// Reserves what only one customer may have, an address or an account at a provider: a record per key, made by
-// compare-and-set. The customer's own record is customer-store.ts's.
+// Reserves an address or an account at a provider for one customer: a record per unique thing, made by compare-and-set.
+// The customer's own record is customer-store.ts's.
 
 import { sha256 } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/kv.ts';
@@ -7,7 +7,7 @@ import type { WatchedBucket } from '../../platform/broker/kv-watch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CustomerRecord } from './customer-record.ts';
 
-/** Whose a unique thing is. Made before the customer's record, so that of two who try only one goes on. */
+/** The owner of a unique thing. Made before the customer's record, so that only one of two rivals goes on. */
 export interface OwnerRecord {
   schemaVersion: 1;
   customerId: string;
@@ -23,10 +23,10 @@ export function readOwner(value: unknown): OwnerRecord | undefined {
   return { schemaVersion, customerId, createTimeMs };
 }
 
-// Whoever reserved a key and has made no record in this time has died between the two.
+// A process that reserved a key and made no customer's record in this time has died between the two writes.
 const abandonedAfterMs = 60_000;
 
-/** Whether the key is this customer's now. */
+/** True if the key is this customer's now, whether reserved by this call or an earlier one. */
 export async function reserveKey(
   deps: {
     owners: RecordBucket<OwnerRecord>;
@@ -48,7 +48,7 @@ export async function reserveKey(
   return (await owners.update(key, wanted, held.revision)).kind === 'written';
 }
 
-// Addresses hold characters that keys may not, and keys are seen by whoever looks at the broker.
+// Hashed: an address may hold characters that a key may not, and keys are visible to anybody who lists the bucket.
 export function emailKey(email: string): string {
   return `email.${sha256(email)}`;
 }

@@ -1,4 +1,5 @@
-// OrgEmailProvidersService: an organization's own way to send mail. Secrets go in and never come out.
+// OrgEmailProvidersService: the e-mail provider that an organization sets up to send its mail through. Secrets go in
+// and never come out. Talking to mail servers is platform/mail's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -37,7 +38,7 @@ export interface EmailProviderDeps {
   clock: Clock;
 }
 
-/** What a secret reads as, and what keeps the stored one when it is sent back. */
+/** Stands for a secret in every answer; a request that sends it back keeps the stored secret. */
 const redacted = '********';
 const hostPattern =
   /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}.:_-]*[\p{L}\p{N}])?\.?$|^[0-9a-fA-F:]{2,39}$/u;
@@ -119,18 +120,19 @@ export async function sendTest(
   }
 }
 
-type Ways =
+/** The part of the record that says where and how mail goes out. */
+type StoredProvider =
   | Pick<
       EmailProviderRecord & { kind: 'smtp' },
       'kind' | 'host' | 'port' | 'username' | 'sealedPassword' | 'useTls'
     >
   | Pick<EmailProviderRecord & { kind: 'resend' }, 'kind' | 'sealedApiKey'>;
 
-/** The way of sending, once it is known what is stored: a secret that was not sent is taken from there. */
+/** Checks the request's provider; `withStored` then fills a secret that was not sent from the stored record. */
 function providerField(
   { provider }: UpsertRequest,
   seal: (secret: string) => string,
-): { withStored: (before: EmailProviderRecord | undefined) => Ways } {
+): { withStored: (before: EmailProviderRecord | undefined) => StoredProvider } {
   switch (provider.case) {
     case 'smtp': {
       const { port, username, useTls } = provider.value;
@@ -141,7 +143,7 @@ function providerField(
       const sealed = password === undefined ? undefined : seal(password);
       return {
         withStored(before) {
-          // A stored password goes only where it went before.
+          // A stored password goes to the same server and user only: a new host could collect it otherwise.
           const same =
             before?.kind === 'smtp' &&
             before.host === host &&
@@ -175,7 +177,7 @@ function providerField(
   }
 }
 
-/** Undefined where the stored one is to stay. */
+/** Undefined if the stored secret stays. */
 function newSecret(field: string, text: string): string | undefined {
   if (text === '' || text === redacted) return undefined;
   if (text.length > maxSecretCharacters || /\p{Cc}/u.test(text)) {
@@ -186,7 +188,7 @@ function newSecret(field: string, text: string): string | undefined {
 
 function providerMessage(record: EmailProviderRecord): EmailProvider {
   return create(EmailProviderSchema, {
-    provider: redactedWay(record),
+    provider: redactedProvider(record),
     fromAddress: record.fromAddress,
     replyTo: record.replyTo ?? '',
     createTime: timestampOf(record.createTime),
@@ -194,7 +196,7 @@ function providerMessage(record: EmailProviderRecord): EmailProvider {
   });
 }
 
-function redactedWay(record: EmailProviderRecord) {
+function redactedProvider(record: EmailProviderRecord) {
   switch (record.kind) {
     case 'smtp': {
       const { host, port, username, useTls } = record;

@@ -1,4 +1,5 @@
-// Puts the mail of an invitation into the outbox, by the organization's own provider where it has one.
+// Puts an invitation's mail into the outbox, with the organization's own e-mail provider as its sender if it has one.
+// The outbox and the sending are platform/mail's.
 
 import type { MailSender } from '../../platform/mail/mail.ts';
 import type { Outbox } from '../../platform/mail/outbox.ts';

@@ -1,5 +1,5 @@
-// OrgsService.AcceptInvite: a customer joins the organization that invited their address. The mail's token is good once,
-// and only for the address it went to.
+// OrgsService.AcceptInvite: a customer joins the organization that invited their address. The mail's token is good
+// once, and only for the address it went to.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { sha256 } from '../../platform/access/ids.ts';

@@ -1,5 +1,5 @@
-// The limits on invitations' mails of the last 24 hours, counted in the organization's record: they hold across processes
-// and restarts. Limits on one customer's attempts are ../auth/attempts.ts's.
+// The limits on invitations' mails of the last 24 hours, counted in the organization's record: they hold across
+// processes and restarts. Limits on one customer's attempts are ../auth/attempts.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { sha256 } from '../../platform/access/ids.ts';
@@ -8,7 +8,9 @@ import { dayMs } from '../../platform/clock.ts';
 import type { Change } from '../change-record.ts';
 
 const maxSendsPerDay = 10;
-/** Mails of one organization to all addresses: a stranger who signs up can neither mail the world nor fill the record. */
+/**
+ * Mails of one organization to all addresses: a stranger who signs up can neither mail the world nor fill the record.
+ */
 const maxSendsInAllPerDay = 500;
 
 export interface SentInvitation {

@@ -1,5 +1,5 @@
-// The token in an invitation's mail: it names the organization and the invitation and carries a secret. The record keeps
-// the secret's hash only, so that a mail sent again has a new secret.
+// The token in an invitation's mail: it names the organization and the invitation and carries a secret. The record
+// keeps the secret's hash only, so that a mail sent again has a new secret.
 
 import { randomBytes } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';

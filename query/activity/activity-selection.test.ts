@@ -1,5 +1,5 @@
-// The rules of ActivityService.List's requests: each refusal's text, and the largest requests that the rules allow, which
-// the engine must take too.
+// The rules of ActivityService.List's requests: each refusal's text, and the largest requests that the rules allow,
+// which the engine must take too.
 
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';

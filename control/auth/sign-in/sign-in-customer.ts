@@ -1,11 +1,12 @@
-// The end of every way to sign in: a session of the customer, and the tokens that each way's answer carries.
+// The last step of every sign-in method: starts a session for the customer and makes the answer with its tokens.
+// Proving who the customer is comes before, in each method's own file.
 
 import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { type CustomerRecord, customerMessage } from '../../customers/customer-record.ts';
 import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
 import type { Sessions } from '../session.ts';
 
-/** The fields that all answers of AuthService with a session share. */
+/** The fields that AuthService's answers with a session share. */
 export interface SignInAnswer {
   accessToken: string;
   refreshToken: string;
@@ -15,7 +16,7 @@ export interface SignInAnswer {
 
 export type SignInCustomer = (customer: CustomerRecord) => Promise<SignInAnswer>;
 
-/** `ensureFirstProject` sees to it that the customer has what every customer starts with. */
+/** `ensureFirstProject` makes the organization and project that the customer still lacks. */
 export function createSignInCustomer(deps: {
   sessions: Pick<Sessions, 'start'>;
   accessTokens: Pick<AccessTokens, 'issue'>;

@@ -1,5 +1,5 @@
-// AuthService.SignInWithMagicLink: an address gets a link, the link's token gets a session. Both take the same course
-// for an address without an account, which has one as soon as the token comes back.
+// AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address without
+// an account takes the same steps, so that the answer does not tell; redeeming the token makes the account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
@@ -19,7 +19,7 @@ export interface MagicLinkDeps {
   signInCustomer: SignInCustomer;
   outbox: Pick<Outbox, 'add'>;
   instanceSender: MailSender;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
   addressOf: (context: HandlerContext) => string | undefined;
 }

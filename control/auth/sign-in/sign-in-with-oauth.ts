@@ -1,5 +1,5 @@
 // AuthService.StartOAuth and SignInWithOAuth: OpenID Connect, authorization code with PKCE. Only an address that the
-// provider has verified leads to an account here.
+// provider has verified leads to an account. Talking to the provider is ../oauth-provider.ts's.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {
@@ -101,7 +101,7 @@ async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<
   });
 }
 
-// A provider's name need not follow our rules; what is left of it does.
+// A provider's name may break the rules of display names: cut and cleaned, it keeps them.
 function shown(name: string): string {
   return [...name.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')]
     .slice(0, maxDisplayNameCharacters)

@@ -1,4 +1,4 @@
-// AuthService.SignIn: with a password. Neither its cost nor its answer tells whether the address has an account.
+// AuthService.SignIn: sign-in with a password. Neither cost nor answer tells whether the address has an account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignInRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';

@@ -1,4 +1,5 @@
-// AuthService.SignUp: a new customer with a password.
+// AuthService.SignUp: makes a customer with a password and signs them in. The address stays unproven until a link or a
+// provider proves it.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignUpRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
@@ -44,7 +45,7 @@ export async function signUp(
   return deps.signInCustomer(made.record);
 }
 
-/** The given name, or the part of the address before the "@". */
+/** The given name; if empty, the part of the address before the "@". */
 export function nameFor(given: string, email: string): string {
   const name = optionalDisplayNameField('displayName', given);
   return name === '' ? displayNameField('email', email.slice(0, email.lastIndexOf('@'))) : name;
