@@ -1,5 +1,5 @@
-// An admin of the demo organization with a random password, so that the dashboard's side of a fresh start can be tried
-// at once too. Only the file in the data directory has the password.
+// An admin of the demo organization with a random password, so that a fresh instance's dashboard can be tried at once.
+// Only a file in the data directory has the password. The organization itself is demo-project.ts's.
 
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -35,9 +35,9 @@ const passwordCharacters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ2345
 const passwordLength = 24;
 
 /**
- * The demo's admin, made where they are missing. The file is written before the record, so that a start that was cut
- * short goes on with the same password; where the file is gone, the admin gets a new one. A password that the admin
- * has changed stays theirs, and the file is out of date then.
+ * Finds the demo's admin, or makes them. The file is written before the record, so that a start after a crash goes on
+ * with the same password. Without the file the admin gets a new password. If the admin changes their password, it stays
+ * and the file is out of date.
  */
 export async function ensureDemoAdmin(
   deps: DemoAdminDeps,
@@ -76,7 +76,7 @@ async function ensureCustomer(
     passwordHash,
   });
   if (made === 'taken') throw new Error('another process makes the demo admin: start again');
-  // The demo's organization and project are what they start with.
+  // No first organization and project: they join the demo's.
   const { starting: _none, ...rest } = made.record;
   return (await customers.change(rest.id, () => rest)) ?? rest;
 }

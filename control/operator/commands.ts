@@ -1,5 +1,5 @@
-// What an operator does to an instance from the command line, one function a command; each returns what to print.
-// Reading the command line and reaching the broker is admin.ts's.
+// The operator's commands on an instance, one function each; each returns the text to print. Reading the command line
+// and reaching the broker is admin.ts's.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface Operator {
   log: Log;
 }
 
-/** Makes a customer with a password, their organization and project. */
+/** Makes a customer with a password, an organization and a project. */
 export async function createCustomer(
   operator: Operator,
   options: { email: string; name?: string; password?: string; superAdmin: boolean },
@@ -84,13 +84,13 @@ export async function rotateInstanceKeyCommand(operator: Operator): Promise<stri
   });
 }
 
-/** Running processes sign with the new key from their next token on; nobody is signed out. */
+/** Running processes sign their next token with the new key; nobody is signed out. */
 export async function rotateSigningKeyCommand({ dataDir }: Operator): Promise<string> {
   await rotateSigningKey(dataDir, { clock: systemClock, tokenLifetimeMs: signedTokenLifetimeMs });
   return 'the signing key is new';
 }
 
-/** Throws where the file exists. What it prints names what the backup is of no full use without. */
+/** Throws if the file exists. The text names the instance key's file, as sealed secrets open with that key only. */
 export async function exportRecords(
   { connection, dataDir }: Operator,
   path: string,

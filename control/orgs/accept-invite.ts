@@ -67,7 +67,7 @@ function accepted(
       Code.FailedPrecondition,
     );
   }
-  // A member keeps the role that an admin gave them.
+  // A member keeps the role that an admin gave them before.
   const member = before ?? { customerId, role: invitation.role };
   const write: OrganizationRecord = {
     ...record,

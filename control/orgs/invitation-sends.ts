@@ -18,7 +18,7 @@ export interface SentInvitation {
   invitation: InvitationRecord;
 }
 
-/** The record with one more send to the address; resource_exhausted where there were too many to it, or to all. */
+/** The record with one more send to the address. Throws resource_exhausted beyond a limit, with Retry-After. */
 export function withOneMoreSend(
   record: OrganizationRecord,
   invitation: InvitationRecord,

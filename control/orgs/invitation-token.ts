@@ -18,7 +18,7 @@ export function invitationToken(
   return `inv_${organizationId}.${invitationId}.${secret}`;
 }
 
-/** Undefined where the text is no such token. */
+/** Undefined if the text does not have the form of a token. */
 export function readInvitationToken(
   token: string,
 ): { organizationId: string; invitationId: string; secret: string } | undefined {
@@ -29,7 +29,7 @@ export function readInvitationToken(
   return { organizationId, invitationId, secret };
 }
 
-/** One answer for every token and id that is not good, so that it tells nothing of other organizations. */
+/** One answer for every bad token or id, so that it tells nothing about other organizations. */
 export function noSuchInvitation(): ConnectError {
   return new ConnectError('the invitation is unknown, expired, revoked or used', Code.NotFound);
 }

@@ -1,5 +1,5 @@
-// OrgsService.InviteMember, ListInvitations, ResendInvite and RevokeInvite: how an organization's admins invite. The
-// answer to an invitation is accept-invite.ts's.
+// OrgsService.InviteMember, ListInvitations, ResendInvite and RevokeInvite: the invitations of an organization's
+// admins. Accepting one is accept-invite.ts's, composing its mail ../mail/send-invitation.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, sha256 } from '../../platform/access/ids.ts';
@@ -33,7 +33,7 @@ import {
   roleField,
 } from './org-record.ts';
 
-/** Queues the mail; false where it cannot be queued. */
+/** Queues an invitation's mail; false if it cannot be queued. */
 export type SendInvitation = (invitation: {
   organization: OrganizationRecord;
   inviter: CustomerRecord;

@@ -1,4 +1,5 @@
-// OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: who belongs to an organization.
+// OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: the members of an organization. Joining is
+// accept-invite.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type {

@@ -1,4 +1,5 @@
-// OrgsService.CreateOrgKey, ListOrgKeys and RevokeOrgKey: keys of the webhook interface.
+// OrgsService.CreateOrgKey, ListOrgKeys and RevokeOrgKey: an organization's keys, for its webhooks' interface. A
+// project's keys are ../projects/project-record.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, newOrgKey, sha256 } from '../../platform/access/ids.ts';

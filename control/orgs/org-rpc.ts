@@ -1,4 +1,5 @@
-// OrgsService.Create, Get, List and Update: the organization itself.
+// OrgsService.Create, Get, List and Update: the organization itself. Its members, invitations and keys have files of
+// their own.
 
 import { newId } from '../../platform/access/ids.ts';
 import type {

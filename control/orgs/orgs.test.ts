@@ -1,3 +1,5 @@
+// Organizations, members, invitations, keys, projects and e-mail providers over HTTP: two processes on one real broker.
+
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newOrgKey, sha256 } from '../../platform/access/ids.ts';
@@ -54,7 +56,7 @@ async function team(): Promise<Team> {
 }
 
 describe('organizations', () => {
-  it('are made, read, listed and renamed by their admin', async () => {
+  it('an admin makes, reads, lists and renames an organization', async () => {
     const { owner } = await team();
     nowMs += 1_000;
     const { org } = await owner.orgs.create({ displayName: ' Second ' });
@@ -77,7 +79,7 @@ describe('organizations', () => {
     );
   });
 
-  it('are not there for anybody else', async () => {
+  it('an organization is not found by strangers', async () => {
     const { orgId } = await team();
     const stranger = await team();
     await expect(stranger.owner.orgs.get({ orgId })).rejects.toMatchObject(refused(Code.NotFound));
@@ -88,7 +90,7 @@ describe('organizations', () => {
 });
 
 describe('members', () => {
-  it('join by an invitation that went to their address, once', async () => {
+  it('a customer joins by an invitation to their address, once', async () => {
     const { orgId, owner, invite } = await team();
     const guest = await newCustomer(accounts);
     const stranger = accounts.as(bearer(await newCustomer(accounts)));
@@ -122,7 +124,7 @@ describe('members', () => {
     );
   });
 
-  it('are promoted, demoted and removed, but never the last admin', async () => {
+  it('members are promoted, demoted and removed, but never the last admin', async () => {
     const { orgId, owner, ownerId, invite } = await team();
     const guest = await newCustomer(accounts);
     const customerId = guest.customer?.id ?? '';
@@ -147,7 +149,7 @@ describe('members', () => {
     ).rejects.toMatchObject(refused(Code.InvalidArgument, 'role: must be'));
   });
 
-  it('that are removed are out everywhere, whatever their token says', async () => {
+  it('a removed member is out in every process, even with a valid token', async () => {
     const { orgId, owner, invite } = await team();
     const guest = await newCustomer(accounts);
     await accounts
@@ -160,7 +162,7 @@ describe('members', () => {
     await expect.poll(see).toContain('[not_found]');
   });
 
-  it('of many admins who all leave at once, one stays', async () => {
+  it('of many admins who leave at once, one stays', async () => {
     const { orgId, owner, invite } = await team();
     const admins: Clients[] = [owner];
     for (let index = 0; index < 4; index++) {
@@ -175,7 +177,7 @@ describe('members', () => {
 });
 
 describe('invitations', () => {
-  it('are listed, sent again with a new token, taken back', async () => {
+  it('invitations are listed, sent again with a new token, and revoked', async () => {
     const { orgId, owner, invite } = await team();
     const guest = await newCustomer(accounts);
     const me = accounts.as(bearer(guest));
@@ -202,7 +204,7 @@ describe('invitations', () => {
     );
   });
 
-  it('expire after seven days', async () => {
+  it('an invitation expires after seven days', async () => {
     const { invite } = await team();
     const guest = await newCustomer(accounts);
     const token = await invite(guest.email);
@@ -215,7 +217,7 @@ describe('invitations', () => {
     );
   });
 
-  it('go to one address at most ten times a day, revoked ones counted', async () => {
+  it('at most ten a day go to one address, revoked ones counted', async () => {
     const { orgId, owner } = await team();
     const email = `often-${crypto.randomUUID()}@example.com`;
     for (let sends = 0; sends < 10; sends++) {
@@ -228,7 +230,7 @@ describe('invitations', () => {
     await expect(invite()).rejects.toMatchObject(refused(Code.ResourceExhausted));
   });
 
-  it('ask the limits of attempts, sent first or again', async () => {
+  it('the limits on attempts hold for first and repeated mails', async () => {
     const attemptLimits = { ...defaultAttemptLimits, invitesPerEmail: 2 };
     const limited = await startAccounts({
       brokerUrl: broker.url,
@@ -246,7 +248,7 @@ describe('invitations', () => {
     await limited.close();
   });
 
-  it('go out at most five hundred times a day, whoever they go to', async () => {
+  it('at most five hundred a day go out of one organization', async () => {
     const { orgId, owner } = await team();
     const found = await accounts.control.organizations.ask(orgId);
     if (found.kind !== 'found') throw new Error('the team has no record');
@@ -263,7 +265,7 @@ describe('invitations', () => {
 });
 
 describe('keys', () => {
-  it('of an organization are shown once, kept as a hash, and end everywhere when revoked', async () => {
+  it('an organization key is shown once, kept as a hash, and stops everywhere when revoked', async () => {
     const { orgId, owner } = await team();
     const made = await owner.orgs.createOrgKey({ orgId, displayName: 'CI', role: Role.MEMBER });
     expect(made.key).toMatch(/^org_[0-9A-Za-z]{42}$/);
@@ -278,7 +280,7 @@ describe('keys', () => {
     await expect.poll(() => isOrgKey(made.key)).toBe(false);
   });
 
-  it('of a project: a public one is listed again, a private one never, both end in a second', async () => {
+  it('a public key is listed with its text, a private one without; a revoked key stops everywhere', async () => {
     const { owner } = await team();
     const { apiKeys } = await owner.projects.listApiKeys({});
     expect(apiKeys).toMatchObject([{ kind: ApiKeyKind.PUBLIC }]);
@@ -306,7 +308,7 @@ describe('keys', () => {
 });
 
 describe('projects', () => {
-  it('are made with a public key, changed, and listed by organization', async () => {
+  it('a project is made with a public key, changed, and listed by organization', async () => {
     const { orgId, owner } = await team();
     const made = await owner.projects.create({
       orgId,
@@ -334,7 +336,7 @@ describe('projects', () => {
 });
 
 describe('e-mail providers', () => {
-  it('send through the organization’s own server, and keep their password to themselves', async () => {
+  it('mail goes through the organization’s own server, and its password is never shown', async () => {
     const received: ReceivedMail[] = [];
     const login = { username: 'mailer', password: 'hunter2-hunter2' };
     const server = await startMailServer({ login, allowInsecureAuth: true, hideSTARTTLS: true });
@@ -367,7 +369,7 @@ describe('e-mail providers', () => {
     await expect(owner.providers.sendTest({ orgId })).rejects.toMatchObject(refused(Code.NotFound));
   });
 
-  it('send a stored password nowhere but where it was set for', async () => {
+  it('a stored password goes only to the server and user that it was set for', async () => {
     const { orgId, owner } = await team();
     const value = { host: 'mail.example.com', port: 587, username: 'u', password: 'secret-1' };
     const set = (changes: object) =>

@@ -1,4 +1,5 @@
-// ProjectsService: projects and their keys, as customers manage them. The steps on the record are ../projects.ts's.
+// ProjectsService: checks requests about projects and their keys, and makes the answers. Changing the record is
+// project-record.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -46,7 +47,7 @@ export interface ProjectDeps {
   clock: Clock;
 }
 
-/** Bounds what one organization can fill the broker and every process's memory with. */
+/** A bound, because every project is in the broker and in every process's memory. */
 const maxProjectsPerOrganization = 1_000;
 
 export async function createProjectRpc(
