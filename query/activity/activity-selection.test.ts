@@ -1,5 +1,5 @@
-// The rules of ActivityService.List's requests: each refusal's text, and the largest requests that the rules allow,
-// which the engine must take too.
+// The rules of ActivityService.List's requests: the error's text for each broken rule, and the largest requests that
+// the rules allow, which the engine must take too.
 
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -84,7 +84,7 @@ describe('requests that break a rule', () => {
     });
   });
 
-  it('in binary too', async () => {
+  it('the rules hold in binary too', async () => {
     const unknownOperator: number = 99;
     const error = await failure(
       service

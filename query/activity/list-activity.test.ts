@@ -1,4 +1,5 @@
-// ActivityService.List on a real engine: which events a request selects, and how pages lead on.
+// ActivityService.List on a real engine: the events that a request selects, and pages while events arrive. Rules of
+// requests are activity-selection.test.ts's.
 
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -46,7 +47,7 @@ async function failure(call: Promise<unknown>): Promise<ConnectError> {
   );
 }
 
-/** All pages, with what `between` does after each. */
+/** Reads all pages and returns their events; runs `between` after each page but the last. */
 async function walk(
   projectId: string,
   request: Exclude<Request, undefined>,
@@ -102,18 +103,18 @@ describe('a request selects', () => {
     ]);
   });
 
-  it('all of the project, newest first, whenever they occurred', async () => {
+  it('all events of the project, newest first, of any time', async () => {
     const all = ['future', 'nobody', 'third', 'second', 'first', 'old', 'ancient'];
     expect(await named({})).toEqual(all);
   });
 
-  it('of a distinct id', async () => {
+  it('events of a distinct id', async () => {
     expect(await named({ distinctId: 'anna' })).toEqual(['second', 'first', 'ancient']);
     expect(await named({ distinctId: 'cookieless-x' })).toEqual(['nobody']);
     expect(await named({ distinctId: 'Anna' })).toEqual([]);
   });
 
-  it('of a profile, which no cookieless visitor has', async () => {
+  it('events of a profile, which no cookieless visitor has', async () => {
     const { events } = await list(projectId);
     const profileOf = (distinctId: string) =>
       events.find((event) => event.distinctId === distinctId)?.profileId ?? '';
@@ -124,16 +125,16 @@ describe('a request selects', () => {
     expect(other).toBeUndefined();
   });
 
-  it('of a session, in either case', async () => {
+  it('events of a session, named in upper or lower case', async () => {
     expect(await named({ sessionId: session })).toEqual(['third']);
     expect(await named({ sessionId: session.toUpperCase() })).toEqual(['third']);
   });
 
-  it('of kinds', async () => {
+  it('events of kinds', async () => {
     expect(await named({ kinds: ['click', 'signup', 'no such'] })).toEqual(['second', 'old']);
   });
 
-  it('of a range that excludes its end', async () => {
+  it('events of a time range without its end', async () => {
     const range = (from: number, to: number) => ({
       timeRange: { from: timestampFromMs(from), to: timestampFromMs(to) },
     });
@@ -163,7 +164,7 @@ describe('a request selects', () => {
     expect(await named({ timeRange: far })).toHaveLength(7);
   });
 
-  it('all conditions together', async () => {
+  it('events that meet all conditions', async () => {
     const request = {
       distinctId: 'anna',
       kinds: ['page_view'],
@@ -191,7 +192,7 @@ describe('pages', () => {
     expect(walked.map(({ eventId }) => eventId)).toEqual(newest);
   });
 
-  it('tell events of one moment apart by their ids, in the order of the text', async () => {
+  it('order events of one moment by the text of their ids', async () => {
     const projectId = newProject();
     const rows = Array.from({ length: 40 }, () => storedRow({ projectId, occurTimeMs: startMs }));
     await storeRows(service.clickhouse, rows);
@@ -203,14 +204,14 @@ describe('pages', () => {
     expect(walked.map(({ eventId }) => eventId)).toEqual(sorted);
   });
 
-  it('give each event once while others arrive', async () => {
+  it('hold each event once while others arrive', async () => {
     const projectId = newProject();
     const at = (ms: number): StoredRow => storedRow({ projectId, occurTimeMs: startMs + ms });
     const before = Array.from({ length: 60 }, (_, index) => at(-index * dayMs));
     await storeRows(service.clickhouse, before);
     const late: StoredRow[] = [];
     const walked = await walk(projectId, { pageSize: 5 }, async (page) => {
-      // One newer than all, one among the pages given, one among the pages to come.
+      // One event newer than all, one among the pages already read, one among the pages to come.
       const toCome = at(-59 * dayMs + 1_000 + page);
       late.push(toCome);
       await storeRows(service.clickhouse, [at(dayMs + page), at(-page * dayMs - 1_000), toCome]);
@@ -237,7 +238,7 @@ describe('pages', () => {
     );
   });
 
-  it('go on with another size, not with other conditions or in another project', async () => {
+  it('go on with another pageSize, but not with other conditions or in another project', async () => {
     const projectId = newProject();
     await storeRows(
       service.clickhouse,
@@ -268,7 +269,7 @@ describe('pages', () => {
   });
 });
 
-it('events that the engine cannot hold at once come in shorter pages', async () => {
+it('events that the engine cannot hold in memory at once come in shorter pages', async () => {
   const projectId = newProject();
   // 400 events of 4 MB: more than a read may use of the engine's memory, little on disk. A merge of a dozen parts of
   // such rows at the same time would leave the insert without memory.

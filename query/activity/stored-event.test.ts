@@ -1,5 +1,4 @@
-// Every kind of value that an event can hold, from its row to the answer. Which events are answered is
-// list-activity.test.ts's.
+// Every kind of value that an event can hold, from its row to the answer. Selecting events is list-activity.test.ts's.
 
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
