@@ -1,6 +1,8 @@
 // The methods of the accounts service: each with the function that answers it, and the person or project it acts for.
-// To add a method: its definition in proto/, `npm run generate`, a row in platform/access/access-table.ts, a function
-// in its folder here, a line below; test/access-matrix.test.ts checks row and route. ARCHITECTURE.md has the full list.
+// A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
+// 3. its function in a folder here, new dependencies in start.ts; 4. its line below; 5. its need in
+// test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the function. A new service also has a
+// client in test/harness/services/accounts.ts. ARCHITECTURE.md says more.
 
 import type { ConnectRouter } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';

@@ -81,7 +81,7 @@ export interface Control {
   close(): Promise<void>;
 }
 
-/** How long queued mails may take when the process ends. */
+/** The time for sending queued mails when the process ends. */
 const mailGraceMs = 5_000;
 
 export async function startControl(options: ControlOptions): Promise<Control> {

@@ -7,7 +7,7 @@ import { createAttempts, defaultAttemptLimits } from './attempts.ts';
 let nowMs = 0;
 const clock = { nowMs: () => nowMs };
 
-/** How many calls pass before one is refused. */
+/** Counts the calls that pass before one is refused. */
 function passing(call: () => void): number {
   for (let count = 0; count < 1_000; count++) {
     try {

@@ -51,7 +51,7 @@ describe('passwords', () => {
     expect(apiKeys).toMatchObject([{ kind: 1, key: expect.stringMatching(/^pub_/) }]);
   });
 
-  it('one address has one account, whatever its capitals', async () => {
+  it('one address in any capitals has one account', async () => {
     const { email } = await newCustomer(accounts);
     const again = accounts
       .as()

@@ -19,7 +19,7 @@ export interface CustomerRecord {
   displayName: string;
   /** PHC string; absent if the customer signs in by link or provider only. */
   passwordHash?: string;
-  /** CustomerStore at OpenID Connect providers. */
+  /** The customer's accounts at OpenID Connect providers. */
   identities: readonly { issuer: string; subject: string }[];
   /** An operator of the instance, made by the operator's command. */
   superAdmin: boolean;

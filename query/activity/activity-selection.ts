@@ -53,7 +53,7 @@ export interface ActivitySelection {
 interface PersonAsked {
   /** SQL for the 16 bytes of the profile's id. */
   id: string;
-  /** SQL for events that are selected whatever person they belong to. */
+  /** SQL for events to select besides the person's. */
   own: string;
 }
 

@@ -222,7 +222,7 @@ describe('pages', () => {
     expect(late.some(({ eventId }) => seen.includes(eventId))).toBe(true);
   });
 
-  it('end early where events are large', async () => {
+  it('end early if events are large', async () => {
     const projectId = newProject();
     const text = 'x'.repeat(100_000);
     const rows = Array.from({ length: 120 }, (_, index) =>

@@ -1,6 +1,6 @@
 // Reads a stored event: the columns of a row of JSONCompactEachRow, and the message made of them. Values keep the type
 // that they were sent with: int64 travels as text, times as milliseconds, and each map column has its own variant.
-// Which events are read is activity-selection.ts's.
+// Selecting events is activity-selection.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -12,7 +12,7 @@ import {
 } from './canonical-text.ts';
 import { type Bound, type DecimalNumber, intRange } from './numeric-range.ts';
 
-/** SQL for the places of one property's values. A missing key reads as the map's default value, hence `has`. */
+/** SQL for the places of one property's values. `has`: a missing key reads as the map's default value. */
 interface PropertyPlace {
   bindings: Bindings;
   /** The property's own column, if it has one: it holds the property's non-empty strings. */

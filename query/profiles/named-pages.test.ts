@@ -144,51 +144,48 @@ describe('profiles that change while pages are read', () => {
     ],
   ];
 
-  it.each(changes)(
-    'a profile that %s is listed once, as it is now',
-    async (name, change, after) => {
-      const people = Array.from({ length: 250 }, (_, index): Person => {
-        return { distinctId: `user ${index}`, createTimeMs: startMs + 1_000 * index, mark: 'old' };
-      });
-      const projectId = name;
-      const store = (rows: readonly StoredProfile[], version: string): Promise<void> =>
-        storeProfiles(service.clickhouse, rows, version);
-      await store(
-        people.map((person) => stored(projectId, person)),
-        '1',
-      );
-      const [first] = await pages(projectId, {}, 1);
-      expect(first?.places).toEqual(placesOf(people).slice(0, 100));
+  it.each(changes)('one that %s is listed once, in its new state', async (name, change, after) => {
+    const people = Array.from({ length: 250 }, (_, index): Person => {
+      return { distinctId: `user ${index}`, createTimeMs: startMs + 1_000 * index, mark: 'old' };
+    });
+    const projectId = name;
+    const store = (rows: readonly StoredProfile[], version: string): Promise<void> =>
+      storeProfiles(service.clickhouse, rows, version);
+    await store(
+      people.map((person) => stored(projectId, person)),
+      '1',
+    );
+    const [first] = await pages(projectId, {}, 1);
+    expect(first?.places).toEqual(placesOf(people).slice(0, 100));
 
-      const changed = people.filter((_, index) => index % 50 === 7);
-      const others = people.filter((person) => !changed.includes(person));
-      await store(
-        changed.map((person) => ({ ...stored(projectId, person), ...change(person) })),
-        '3',
-      );
-      // A block that comes late holds a former state.
-      await store(
-        changed.map((person) => ({ ...stored(projectId, person), traits: { mark: 'late' } })),
-        '2',
-      );
-      const now = placesOf([...others, ...changed.flatMap(after)]);
-      const lastMs = startMs + 1_000 * 150;
-      const rest = await pages(projectId, { pageToken: first?.nextPageToken ?? '' });
-      expect(rest.flatMap(({ places }) => places)).toEqual(
-        now.filter((place) => Number.parseInt(place, 10) < lastMs),
-      );
-      const again = await pages(projectId, {});
-      const places = again.flatMap((page) => page.places);
-      expectSame(places, now);
+    const changed = people.filter((_, index) => index % 50 === 7);
+    const others = people.filter((person) => !changed.includes(person));
+    await store(
+      changed.map((person) => ({ ...stored(projectId, person), ...change(person) })),
+      '3',
+    );
+    // A block that comes late holds a former state.
+    await store(
+      changed.map((person) => ({ ...stored(projectId, person), traits: { mark: 'late' } })),
+      '2',
+    );
+    const now = placesOf([...others, ...changed.flatMap(after)]);
+    const lastMs = startMs + 1_000 * 150;
+    const rest = await pages(projectId, { pageToken: first?.nextPageToken ?? '' });
+    expect(rest.flatMap(({ places }) => places)).toEqual(
+      now.filter((place) => Number.parseInt(place, 10) < lastMs),
+    );
+    const again = await pages(projectId, {});
+    const places = again.flatMap((page) => page.places);
+    expectSame(places, now);
 
-      // A profile whose merge or deletion was taken back is listed at its old place.
-      await store(
-        changed.map((person) => stored(projectId, person)),
-        '4',
-      );
-      if (name.includes('anew at once')) return;
-      const whole = await pages(projectId, {});
-      expect(whole.flatMap((page) => page.places)).toEqual(placesOf(people));
-    },
-  );
+    // A profile whose merge or deletion was taken back is listed at its old place.
+    await store(
+      changed.map((person) => stored(projectId, person)),
+      '4',
+    );
+    if (name.includes('anew at once')) return;
+    const whole = await pages(projectId, {});
+    expect(whole.flatMap((page) => page.places)).toEqual(placesOf(people));
+  });
 });

@@ -44,7 +44,7 @@ export interface ProfileCondition {
   sql: string;
   /** SQL over traits alone and over activity alone, which must both hold; undefined if an OR joins the two. */
   parts: { traits: string; activity: string } | undefined;
-  /** False if no profile without traits meets the condition, whatever its activity. */
+  /** False if no profile without traits can meet the condition, with any activity. */
   admitsTraitless: boolean;
 }
 
