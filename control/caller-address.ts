@@ -1,5 +1,5 @@
-// The network address that a request comes from. Only the limits on attempts look at it. Connect's context does not
-// hold it, so that the HTTP adapter must set it.
+// The address of the person or program that calls, which only limits on attempts look at. A handler's context does not
+// hold it: the HTTP server's adapter must set it.
 
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 
