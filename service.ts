@@ -3,8 +3,8 @@
 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo.ts';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
+import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
 import {
   baseUrlOf,
   checksOf,

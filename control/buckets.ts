@@ -1,4 +1,5 @@
-// The buckets of the accounts service: their records, how long they are kept, and opening them.
+// Opens the buckets of the accounts service, each with the reader of its records. Their names, sizes and lifetimes are
+// platform/broker's.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
 import { buckets } from '../platform/broker/buckets.ts';
@@ -8,20 +9,20 @@ import { type WatchedBucket, watchBucket } from '../platform/broker/watched-buck
 import type { Log } from '../platform/log.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
-import { type OwnerRecord, readOwner } from './customers/accounts.ts';
-import { type CustomerRecord, readCustomer } from './customers/customer.ts';
+import { type CustomerRecord, readCustomer } from './customers/customer-record.ts';
+import { type OwnerRecord, readOwner } from './customers/unique-owner.ts';
 
 export interface ControlBuckets {
   customers: WatchedBucket<CustomerRecord>;
   organizations: WatchedBucket<OrganizationRecord>;
-  /** Who owns what must be unique: an address, an account at a provider. */
+  /** The customer that owns each unique thing: an e-mail address, an account at a provider. */
   owners: RecordBucket<OwnerRecord>;
   sessions: RecordBucket<SessionRecord>;
   magicLinks: RecordBucket<MagicLinkRecord>;
   close(): Promise<void>;
 }
 
-/** Resolves when what is kept in memory is read. The buckets must have been made by ensureTopology. */
+/** Resolves once customers and organizations are in memory. ensureTopology must have made the buckets before. */
 export async function openControlBuckets(
   connection: NatsConnection,
   log: Log,

@@ -1,4 +1,8 @@
-// What this service serves: each method with the function that answers it, and who calls it.
+// The methods of the accounts service: each with the function that answers it, and the person or project it acts for.
+// A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
+// 3. its function in a folder here, new dependencies in start.ts; 4. its line below; 5. its need in
+// test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the function. A new service also has a
+// client in test/harness/services/accounts.ts. ARCHITECTURE.md says more.
 
 import type { ConnectRouter } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';
@@ -26,8 +30,8 @@ import {
   sendTest,
   upsertEmailProvider,
 } from './mail/email-provider.ts';
+import { acceptInvite } from './orgs/accept-invite.ts';
 import {
-  acceptInvite,
   type InvitationDeps,
   inviteMember,
   listInvitations,

@@ -1,5 +1,5 @@
-// The composition of the accounts service: its buckets, keys, mail and providers, put together once per process. Every
-// process needs it to know customers; those that serve the dashboard also register its methods.
+// The composition root of the accounts service: puts buckets, keys, mail and providers together, once per process.
+// Every process needs it to recognize customers; processes with the role `control` also register its methods.
 
 import { join } from 'node:path';
 import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
@@ -35,11 +35,11 @@ import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
 import { addressOf } from './caller-address.ts';
-import { type Accounts, createAccounts } from './customers/accounts.ts';
-import { finishStart } from './customers/first-project.ts';
-import { createFailureInterceptor } from './failure.ts';
+import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
+import { ensureFirstProject } from './customers/first-project.ts';
+import { createFailureInterceptor } from './failure-interceptor.ts';
+import { refuseLostCustomers } from './lost-customers.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
-import { refuseLostCustomers } from './presence.ts';
 import { createProjectsByOrganization } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
@@ -51,20 +51,20 @@ export interface ControlOptions {
   clock: Clock;
   log: Log;
   settings: AccountSettings;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
-  /** Certificates of authorities that mail servers may have besides the system's, PEM. */
+  /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
   attemptLimits?: AttemptLimits;
-  /** Memory that the broker has not confirmed for this long lets nobody in (10 s). */
+  /** Records in memory let nobody in once the broker has not confirmed them for this long; 10 s by default. */
   staleAfterMs?: number;
 }
 
 export interface Control {
-  accounts: Accounts;
+  customers: CustomerStore;
   organizations: ControlBuckets['organizations'];
-  /** Who belongs where, in memory: roles, organization keys. */
+  /** Organizations in memory: members' roles, organization keys. */
   directory: OrganizationDirectory;
   roleOf: RoleOf;
   passwords: Passwords;
@@ -74,14 +74,14 @@ export interface Control {
   instanceSender: MailSender;
   /** For createAuthenticate. */
   customerAccess: CustomerAccess;
-  /** Go after the authentication interceptor, in this order. Options of a single service would take their place. */
+  /** Must follow the authentication interceptor in this order. A service's own Connect options would replace them. */
   interceptors: Interceptor[];
   register(router: ConnectRouter): void;
-  /** Sends what mails are queued, then stops following the records. */
+  /** Sends the queued mails, then stops following the records. */
   close(): Promise<void>;
 }
 
-/** How long queued mails may take when the process ends. */
+/** The time for sending queued mails when the process ends. */
 const mailGraceMs = 5_000;
 
 export async function startControl(options: ControlOptions): Promise<Control> {
@@ -92,8 +92,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const { organizations } = buckets;
   refuseLostCustomers(dataDir, buckets.customers);
   const directory = createOrganizationDirectory(organizations);
-  const accounts = createAccounts({ ...buckets, clock });
-  const access = { tokens: accessTokens, people: accounts, organizations: directory };
+  const customers = createCustomerStore({ ...buckets, clock });
+  const access = { tokens: accessTokens, people: customers, organizations: directory };
   const roleOf = createRoleOf(access);
   const customerAccess = createCustomerAccess({
     ...access,
@@ -106,7 +106,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ensureProjectWithKey(projects, project, clock);
   const passwords = createPasswords();
   const deps: ControlDeps = {
-    accounts,
+    customers,
     organizations,
     directory,
     roleOf,
@@ -117,12 +117,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     passwords,
     magicLinks: createMagicLinks(buckets.magicLinks, clock),
     attempts: createAttempts(clock, options.attemptLimits ?? defaultAttemptLimits),
-    provenAddress: createProvenAddress({ accounts, clock }),
+    provenAddress: createProvenAddress({ customers, clock }),
     signInCustomer: createSignInCustomer({
       sessions,
       accessTokens,
-      finishStart: (customer) =>
-        finishStart({ accounts, organizations, makeProject, clock }, customer),
+      ensureFirstProject: (customer) =>
+        ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
     }),
     providers: new Map(
       options.settings.oauthProviders.map((provider) => [
@@ -138,7 +138,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
   };
   return {
-    accounts,
+    customers,
     organizations,
     directory,
     roleOf,

@@ -1,24 +1,26 @@
+// Page tokens: a round trip, other conditions, and every kind of damage.
+
 import { expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 const conditions = Buffer.from('project\0conditions');
 const position = {
-  occurTimeMs: 1_795_036_000_123,
-  eventId: '0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9',
+  timeMs: 1_795_036_000_123,
+  id: '0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9',
 };
 
-it('comes back as it was given', () => {
+it('a token decodes to the position that it was made of', () => {
   expect(decodeCursor(encodeCursor(position, conditions), conditions)).toEqual(position);
-  const old = { ...position, occurTimeMs: -1 };
+  const old = { ...position, timeMs: -1 };
   expect(decodeCursor(encodeCursor(old, conditions), conditions)).toEqual(old);
 });
 
-it('is refused with other conditions', () => {
+it('a token is refused with other conditions', () => {
   const token = encodeCursor(position, conditions);
   expect(decodeCursor(token, Buffer.from('other\0conditions'))).toBeUndefined();
 });
 
-it('is refused when any bit of it was changed', () => {
+it('a token with any one bit changed is refused', () => {
   const bytes = Buffer.from(encodeCursor(position, conditions), 'base64url');
   for (let bit = 0; bit < bytes.length * 8; bit++) {
     const changed = Buffer.from(bytes);
@@ -27,7 +29,7 @@ it('is refused when any bit of it was changed', () => {
   }
 });
 
-it('is refused in any other spelling or length', () => {
+it('a token in another spelling or length is refused', () => {
   const token = encodeCursor(position, conditions);
   for (const text of ['', '!', 'AAAA', token.slice(1), `${token}A`, `${token}=`, ` ${token}`]) {
     expect(decodeCursor(text, conditions)).toBeUndefined();

@@ -1,43 +1,44 @@
-// A page token: where the page before ended, sealed together with the conditions it belongs to. The seal is no secret,
-// as a token opens nothing that its conditions do not: it tells a damaged or misplaced token from a whole one.
+// A page token: the position where a page ended, sealed with the conditions of its request. The seal is no secret, as a
+// token opens nothing that its conditions do not open: it tells a damaged token, or one of another request, from a good
+// one.
 
 import { createHash } from 'node:crypto';
 
-/** The last event of a page, in the feed's order. */
+/** The place of a page's last event or profile in the list's order. */
 export interface Position {
-  occurTimeMs: number;
-  /** A UUID in lower case. */
-  eventId: string;
+  timeMs: number;
+  /** Breaks ties of `timeMs`: 16 bytes, written as a UUID in lower case. */
+  id: string;
 }
 
 const version = 1;
 const timeAt = 1;
-const eventIdAt = 9;
+const idAt = 9;
 const sealAt = 25;
 const sealBytes = 12;
 
-/** `conditions` are the bytes of all that selects the events: project, filters, range. */
+/** `conditions` are the bytes of everything that selects items: project, filters, range. */
 export function encodeCursor(position: Position, conditions: Uint8Array): string {
   const token = Buffer.alloc(sealAt + sealBytes);
   token[0] = version;
-  token.writeBigInt64BE(BigInt(position.occurTimeMs), timeAt);
-  token.write(position.eventId.replaceAll('-', ''), eventIdAt, 'hex');
+  token.writeBigInt64BE(BigInt(position.timeMs), timeAt);
+  token.write(position.id.replaceAll('-', ''), idAt, 'hex');
   seal(token, conditions).copy(token, sealAt);
   return token.toString('base64url');
 }
 
-/** undefined where the token is damaged, or was answered to other conditions. */
+/** Undefined if the token is damaged or belongs to other conditions. */
 export function decodeCursor(text: string, conditions: Uint8Array): Position | undefined {
   const token = Buffer.from(text, 'base64url');
-  // Decoding skips what is not base64url: only the exact text is the token.
+  // Node skips characters that are not base64url: only the exact text is a token.
   if (token.length !== sealAt + sealBytes || token.toString('base64url') !== text) return undefined;
   if (token[0] !== version || !seal(token, conditions).equals(token.subarray(sealAt))) {
     return undefined;
   }
-  const hex = token.toString('hex', eventIdAt, sealAt);
+  const hex = token.toString('hex', idAt, sealAt);
   return {
-    occurTimeMs: Number(token.readBigInt64BE(timeAt)),
-    eventId: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    timeMs: Number(token.readBigInt64BE(timeAt)),
+    id: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
   };
 }
 

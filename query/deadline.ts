@@ -1,18 +1,19 @@
-// How long one read may take: our bound or the caller's own, whichever ends first.
+// The time limit of one read: the service's or the caller's, whichever ends first. Turning its end into an answer is
+// read-failure.ts's.
 
 import type { HandlerContext } from '@connectrpc/connect';
 
-/** What one read may take unless its service says otherwise. */
+/** The limit of one read unless QueryOptions has another. */
 export const defaultMaxReadMs = 10_000;
 
 export interface Deadline {
-  /** Aborted when the time is over, or when the caller is gone. */
+  /** Aborted when the time is over or the caller has gone. */
   signal: AbortSignal;
   /** Never below 0. */
   remainingMs(): number;
 }
 
-/** Starts now. */
+/** The time starts with this call. */
 export function startDeadline(
   context: Pick<HandlerContext, 'signal' | 'timeoutMs'>,
   maxReadMs: number,

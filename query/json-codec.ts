@@ -1,13 +1,13 @@
-// What protobuf-es leaves to be desired in JSON. Reading: it takes an unknown enum name for no value, and 30 February
-// for 2 March. Writing: it loses a map's key "__proto__" and the sign of -0. Connect lets a method decode and encode
-// its own text, which is where all four are put right, for every protocol at once.
+// Corrects four faults of protobuf-es in JSON. Reading, it takes an unknown enum name for no value, and 30 February for
+// 2 March; writing, it loses a map's key "__proto__" and the sign of -0. The corrections sit where Connect lets a
+// method decode and encode its own text, so that they hold for every protocol.
 
 import { randomUUID } from 'node:crypto';
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { isObject } from '../platform/json.ts';
 import { invalidArgument } from './invalid-argument.ts';
 
-/** What a JSON answer holds in place of what would be lost; `jsonOptions` puts the real text back. */
+/** Texts that a JSON answer holds in place of values that would be lost; `jsonOptions` puts the real text back. */
 export interface JsonStandIns {
   /** A key that stands for "__proto__". */
   protoKey: string;
@@ -15,7 +15,7 @@ export interface JsonStandIns {
   negativeZero: string;
 }
 
-// Drawn anew by each process and told to nobody, so that no stored text can be it.
+// Each process draws its own and never shows it, so that no stored text can equal it.
 const mark = randomUUID();
 export const jsonStandIns: JsonStandIns = {
   protoKey: `__proto__${mark}`,
@@ -46,7 +46,7 @@ function decode(input: DescMessage, bytes?: Uint8Array): string {
   return text;
 }
 
-/** Shapes are not checked here: whoever reads the message refuses a wrong one. */
+/** Checks enums and moments only. protobuf-es refuses values of a wrong type when it reads the message. */
 function checkMessage(desc: DescMessage, json: unknown, path: string): void {
   if (desc.typeName === 'google.protobuf.Timestamp') checkMoment(json, path);
   if (desc.typeName.startsWith('google.protobuf.') || !isObject(json)) return;

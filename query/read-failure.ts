@@ -1,11 +1,11 @@
-// What a caller is told when a read fails. Causes stay here: they are logged once and never sent.
+// Turns a failed read into the caller's error. This is the only place that logs the cause, and the cause is never sent.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Log } from '../platform/log.ts';
 import type { Deadline } from './deadline.ts';
 
-// ClickHouse's own names of its failures.
+// ClickHouse's names of its errors.
 const timeouts = new Set(['TIMEOUT_EXCEEDED', 'QUERY_WAS_CANCELLED', 'TOO_SLOW']);
 const outages = new Set([
   'TOO_MANY_SIMULTANEOUS_QUERIES',
@@ -14,7 +14,7 @@ const outages = new Set([
   'SOCKET_TIMEOUT',
 ]);
 
-/** Turns whatever `work` threw into what the caller sees; a ConnectError was written for the caller already. */
+/** Returns the caller's error for any thrown `cause`; a ConnectError passes, as it was written for the caller. */
 export function readFailure(
   cause: unknown,
   context: Pick<HandlerContext, 'signal' | 'method'>,
@@ -42,14 +42,14 @@ export function readFailure(
   return new ConnectError('the read failed', Code.Internal);
 }
 
-/** The store did not answer, or answered that it could not now. */
+/** True if the store did not answer, or answered that it cannot answer now. */
 function isOutage(cause: unknown): boolean {
   if (cause instanceof ClickHouseError) return outages.has(cause.type ?? '');
-  // Failures of the network carry the system's code, such as ECONNREFUSED.
+  // A network failure has the system's code, such as ECONNREFUSED.
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
 }
 
-/** A ClickHouse message repeats the statement with what the caller filtered by: only its code and name are logged. */
+/** Logs only code and name of a ClickHouse error: its message repeats the statement with the caller's filter values. */
 function describe(cause: unknown): object {
   if (!(cause instanceof ClickHouseError)) return { err: cause };
   return { clickhouseCode: cause.code, clickhouseError: cause.type };

@@ -1,25 +1,26 @@
-// Runs one SELECT within bounds of time, rows and bytes. Rows come as JSON arrays, in which every type is exact: 64-bit
-// integers are text, doubles the shortest text that reads back as the same double.
+// Runs one SELECT within bounds of time, rows and bytes. Rows come as JSON arrays with every type exact: a 64-bit
+// integer is text, a double the shortest text that reads back as the same double. The meaning of columns is each
+// caller's.
 
 import { ClickHouseError } from '@clickhouse/client';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 
-/** Rows that any read may ask for. */
+/** The largest number of rows that a read may ask for. */
 export const maxReadRows = 1_001;
 
 /**
- * The same for all reads, as changing settings costs the embedded engine a statement. The time is the engine's own
- * guard, for a read that nobody waits for any more.
+ * The same for all reads, as a change of settings costs the embedded engine a statement. The engine's own time limit
+ * ends a read whose caller has gone.
  */
 const settings = {
   output_format_json_quote_64bit_integers: 1,
   max_execution_time: defaultMaxReadMs / 1_000,
   max_result_rows: String(maxReadRows),
   max_memory_usage: String(512 * 1_048_576),
-  // Parameters may become part of the statement's text, each as often as it is named.
+  // A parameter may become part of the statement's text at each place that names it.
   max_query_size: String(8 * 1_048_576),
-  // The fourth time that a statement runs it would be compiled, which takes 50 ms and saves these none.
+  // ClickHouse would compile a statement at its fourth run: 50 ms that save these reads nothing.
   compile_expressions: 0,
   compile_aggregate_expressions: 0,
   compile_sort_description: 0,
@@ -32,18 +33,18 @@ export interface Statement {
 
 export interface ReadBounds {
   deadline: Deadline;
-  /** What the statement's LIMIT says: at most maxReadRows. */
+  /** The statement's LIMIT; at most maxReadRows. */
   maxRows: number;
   /** Reading stops after the row that passes this many characters. */
   maxCharacters: number;
 }
 
-export type ReadResult =
+type ReadResult =
   | { kind: 'rows'; rows: unknown[][]; characters: number; stopped: boolean }
-  /** The engine cannot hold so many rows of this size. */
+  /** The engine lacks the memory for so many rows of this size. */
   | { kind: 'too-large' };
 
-/** Throws what the client throws: readFailure tells what that means. */
+/** Throws the client's errors; readFailure turns them into answers. */
 export async function readRows(
   clickhouse: RowReader,
   statement: Statement,

@@ -1,3 +1,5 @@
+// Every method of the read services has this in common: protocols, the limit on reads, and the answers to failures.
+
 import { Writable } from 'node:stream';
 import { Code, ConnectError, createClient as createRpcClient } from '@connectrpc/connect';
 import {
@@ -49,7 +51,7 @@ async function failure(call: Promise<unknown>): Promise<ConnectError> {
   );
 }
 
-describe('every protocol and codec', () => {
+describe('every protocol answers', () => {
   const headers = { 'x-test-project': projectId };
   it.each([true, false])('binary: %s', async (useBinaryFormat) => {
     const { baseUrl } = service;
@@ -65,7 +67,7 @@ describe('every protocol and codec', () => {
 });
 
 describe('a limit on reads', () => {
-  it('refuses the read beyond it and says when to come back', async () => {
+  it('refuses one read too many and says when to come back', async () => {
     const limited = await startReadService({
       clickhouseUrl: engine.url,
       readsPerSecond: 2,
@@ -90,9 +92,9 @@ describe('a limit on reads', () => {
 describe('when reading fails', () => {
   const list = () => service.activity(projectId).list({});
 
-  it('for a store that does not answer in time: deadline_exceeded', async () => {
+  it('a store that does not answer in time: deadline_exceeded', async () => {
     const hasty = await startReadService({ clickhouseUrl: engine.url, maxReadMs: 300 });
-    // Its own limit is beyond this test's: only the caller's can end the read.
+    // Its own limit is longer than the test's: only the caller's limit can end the read.
     const patient = await startReadService({ clickhouseUrl: engine.url, maxReadMs: 600_000 });
     const listPatiently = (timeoutMs?: number) =>
       patient.activity(projectId).list({}, timeoutMs === undefined ? {} : { timeoutMs });
@@ -109,7 +111,7 @@ describe('when reading fails', () => {
     await patient.stop();
   });
 
-  it('for a query that the engine ends: deadline_exceeded', async () => {
+  it('a query that the engine ends: deadline_exceeded', async () => {
     const cause = await service.clickhouse
       .query({ query: 'SELECT sleep(3)', clickhouse_settings: { max_execution_time: 1 } })
       .then(
@@ -124,7 +126,7 @@ describe('when reading fails', () => {
     });
   });
 
-  it('for a fault of ours: internal, its cause logged once and never sent', async () => {
+  it('a fault of the service: internal, the cause logged once and never sent', async () => {
     await service.clickhouse.command({ query: 'RENAME TABLE events TO events_away' });
     try {
       const error = await failure(
@@ -140,7 +142,7 @@ describe('when reading fails', () => {
     }
   });
 
-  it('for a store that is gone: unavailable, and it recovers', async () => {
+  it('a store that has gone: unavailable until it is back', async () => {
     await engine.kill9();
     expect(await failure(list())).toMatchObject({ code: Code.Unavailable });
     await engine.restart();

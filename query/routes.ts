@@ -1,5 +1,9 @@
-// What this service serves: each method with its handler, the limit on reads, and the one place where a failure becomes
-// an answer.
+// The methods of the read services: each with its handler, the limit on reads, the deadline, and the one place where a
+// failure becomes an answer.
+// A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
+// 3. its handler in a folder here, new dependencies in QueryOptions and foundation.ts; 4. its `router.rpc` below;
+// 5. its need in test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the handler. A new
+// service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
 
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../platform/access/token-bucket.ts';
@@ -17,23 +21,23 @@ import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
 
-/** Who reads: authentication answers it before a handler runs. */
-export interface Reader {
+/** The project that a call reads, as authentication found it before the handler runs. */
+interface Reader {
   projectId: string;
-  /** The credential that a limit counts for. */
+  /** The credential that the limit on reads counts. */
   keyId: string;
 }
 
-export interface QueryOptions {
+interface QueryOptions {
   clickhouse: RowReader;
   clock: Clock;
-  /** Where deletions go; without it there is no Delete. */
+  /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
-  /** Reads a second of one key, and as many at once; 0 switches the limit off. */
+  /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
-  /** What one read may take; 10 s unless given. */
+  /** The time limit of one read; 10 s unless given. */
   maxReadMs?: number;
 }
 
@@ -104,7 +108,7 @@ function registerProfiles(
   );
 }
 
-/** As read, for answers that go on: each part of one has a deadline of its own. */
+/** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */
 async function* readStream<T>(
   { readerOf, log, maxReadMs = defaultMaxReadMs }: QueryOptions,
   buckets: TokenBuckets,
@@ -148,7 +152,7 @@ function tooManyReads(waitSeconds: number): ConnectError {
   });
 }
 
-/** An answer has the codec of its request, in each of the protocols: only one in JSON needs stand-ins. */
+/** In every protocol an answer has the codec of its request, and only JSON needs stand-ins. */
 function standInsFor(context: HandlerContext): JsonStandIns | undefined {
   const contentType = context.requestHeader.get('content-type') ?? '';
   return /^application\/(?:.+\+)?json\b/.test(contentType) ? jsonStandIns : undefined;

@@ -2,7 +2,7 @@
 // interrupted after each of its statements, and profiles change before it is finished.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readRecord, recordSql } from '../query/profiles/profile-message.ts';
+import { readRecord, recordSql } from '../query/profiles/stored-profile.ts';
 import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
 import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';

@@ -143,7 +143,7 @@ beforeAll(async () => {
   await asOwner.orgs.removeMember({ orgId, customerId: removed.customer?.id ?? '' });
   const other = await newCustomer(accounts);
   const operator = await newCustomer(accounts);
-  await accounts.control.accounts.change(operator.customer?.id ?? '', (record) => ({
+  await accounts.control.customers.change(operator.customer?.id ?? '', (record) => ({
     ...record,
     superAdmin: true,
   }));

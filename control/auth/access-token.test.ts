@@ -1,3 +1,5 @@
+// Access tokens with real signatures: good ones, forged ones, and a change of signing key.
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +28,7 @@ afterAll(() => rmSync(dataDir, { recursive: true }));
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token that is right but for what the change says. */
+/** A valid token with these changes, signed with `signer` or else the current key. */
 async function forged(
   header: object = {},
   claims: object = {},
@@ -48,7 +50,7 @@ async function forged(
     .sign(signer ?? privateKey);
 }
 
-it('says who was signed in, and costs a look-up from the second time on', async () => {
+it('names its customer and session, and costs a look-up from the second use on', async () => {
   const token = await tokens.issue('customer', 'session');
   expect(tokens.known(token)).toBeUndefined();
   const claims = { customerId: 'customer', sessionId: 'session', issuedAtMs: nowMs };
@@ -67,7 +69,7 @@ it('a token expires, known or not', async () => {
 });
 
 describe('refuses', () => {
-  it('what is no token of ours', async () => {
+  it('tokens with another header, key or claim', async () => {
     expect(await tokens.verify(await forged())).toBeDefined();
     const secret = new TextEncoder().encode('x'.repeat(32));
     const publicKey = readFileSync(signingKeysPath(dataDir));
@@ -95,12 +97,12 @@ describe('refuses', () => {
     }
   });
 
-  it('an unsigned token, a changed one, one with a key of its own, and no token', async () => {
+  it('an unsigned token, a changed one, one that brings its own key, and texts that are no token', async () => {
     const [header = '', body = '', signature = ''] = (await forged()).split('.');
     const { id } = await keys.current();
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
     const other = part({ ...claims, sub: 'somebody else' });
-    // Its beginning: the last byte of an Ed25519 signature is the same in one of sixteen.
+    // Changed at its start: one in sixteen Ed25519 signatures end in the same byte.
     const changed = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     for (const token of [
       `${part({ alg: 'none', typ: 'at+jwt', kid: id })}.${body}.`,
@@ -117,7 +119,7 @@ describe('refuses', () => {
   });
 });
 
-it('a new key signs, the old one still proves its tokens until the last has expired', async () => {
+it('a new key signs, and the old one proves its tokens until the last has expired', async () => {
   const before = await tokens.issue('customer', 'session');
   const rotate = () => rotateSigningKey(dataDir, { clock, tokenLifetimeMs: signedTokenLifetimeMs });
   await rotate();

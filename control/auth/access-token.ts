@@ -1,12 +1,12 @@
-// Access tokens: short-lived JWTs that say which customer calls. What the customer may do is looked up at each call,
-// so a role that was taken away is gone at once, whatever a token says.
+// Access tokens: short-lived JWTs that name a customer and a session. They hold no role: each call looks the role up,
+// so that a role taken away is gone at once.
 
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../platform/clock.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 
-export interface AccessClaims {
+interface AccessClaims {
   customerId: string;
   sessionId: string;
   issuedAtMs: number;
@@ -16,26 +16,26 @@ export interface AccessClaims {
 
 export interface AccessTokens {
   issue(customerId: string, sessionId: string): Promise<string>;
-  /** The claims of a token that was verified before and has not expired: a look-up. */
+  /** The claims of a token that was verified before and has not expired; costs a map look-up. */
   known(token: string): AccessClaims | undefined;
-  /** The claims, or undefined where the token is not one of ours or has expired. */
+  /** The claims; undefined if the token is not this service's or has expired. */
   verify(token: string): Promise<AccessClaims | undefined>;
 }
 
 export const accessTokenSeconds = 900;
 const leewaySeconds = 5;
-/** How long after its replacement a signing key may still have live tokens. */
+/** A replaced signing key may have live tokens for this long. */
 export const signedTokenLifetimeMs = (accessTokenSeconds + 2 * leewaySeconds) * 1_000;
 
 const type = 'at+jwt';
 const issuer = 'millrace';
 const audience = 'millrace';
 const maxTokenCharacters = 2_048;
-// About 4 MB; the signature of a token that was pushed out is checked again.
+// About 4 MB. A token beyond the bound has its signature checked again.
 const maxKnown = 10_000;
 
 export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessTokens {
-  // In order of first use; an expired entry is dropped when it is met or pushed out.
+  // In order of first use. An expired entry goes when its token comes again or newer tokens push it out.
   const verified = new Map<string, AccessClaims>();
   const known = (token: string): AccessClaims | undefined => {
     const claims = verified.get(token);
@@ -53,7 +53,7 @@ export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessToken
       const key = await keys.current();
       const issuedAtMs = clock.nowMs();
       const issuedAt = Math.floor(issuedAtMs / 1_000);
-      // `iat` is in whole seconds: too coarse to tell a token from before a change of password from one after it.
+      // In milliseconds: the whole seconds of `iat` cannot tell a token from before a new password from one after it.
       return new SignJWT({ sid: sessionId, iat_ms: issuedAtMs })
         .setProtectedHeader({ alg: signingAlgorithm, typ: type, kid: key.id })
         .setIssuer(issuer)

@@ -1,3 +1,5 @@
+// Each limit on attempts by a clock of its own: the attempts that pass at once, and those that pass later.
+
 import { Code, ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import { createAttempts, defaultAttemptLimits } from './attempts.ts';
@@ -5,7 +7,7 @@ import { createAttempts, defaultAttemptLimits } from './attempts.ts';
 let nowMs = 0;
 const clock = { nowMs: () => nowMs };
 
-/** How many calls pass before one is refused. */
+/** Counts the calls that pass before one is refused. */
 function passing(call: () => void): number {
   for (let count = 0; count < 1_000; count++) {
     try {
@@ -19,7 +21,7 @@ function passing(call: () => void): number {
   return Number.POSITIVE_INFINITY;
 }
 
-it('limits tries for one e-mail address, whoever tries, and lets them go on later', () => {
+it('limits attempts for one e-mail address from all networks, and allows more later', () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let address = 0;
   const trying = () => attempts.signIn(`192.0.2.${++address}`, 'a@example.com');
@@ -29,7 +31,7 @@ it('limits tries for one e-mail address, whoever tries, and lets them go on late
   expect(passing(trying)).toBe(1);
 });
 
-it('limits tries of one address, of one network for IPv6', () => {
+it('limits attempts from one IPv4 address and from one IPv6 network', () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
   expect(passing(() => attempts.signIn('192.0.2.1', `${++number}@example.com`))).toBe(100);
@@ -39,7 +41,7 @@ it('limits tries of one address, of one network for IPv6', () => {
   expect(passing(() => attempts.redeem('2001:db8:1:3:0:0:0:9'))).toBe(99);
 });
 
-it('limits mails to one address', () => {
+it('limits mails to one e-mail address', () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   expect(passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(3);
   nowMs += 20 * 60_000;
@@ -55,7 +57,7 @@ it('limits invitations by one customer and to one address, over all organization
   expect(passing(() => attempts.invite('one', `${++number}@example.com`))).toBe(500);
 });
 
-it('limits how often one organization tries a mail server out', () => {
+it('limits the test mails of one organization', () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   expect(passing(() => attempts.sendTest('a'))).toBe(10);
   attempts.sendTest('b');

@@ -1,27 +1,26 @@
-// How often somebody may try: signing in, signing up and asking for mails, counted for the caller's address and for the
-// e-mail address that is tried; inviting, and trying out a mail server. Counts live in this process's
-// memory, and addresses nowhere else.
+// Limits on attempts: sign-ins, sign-ups and mails, counted per network address and per e-mail address; invitations;
+// test mails. Counts live in this process's memory, and network addresses nowhere else.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface Attempts {
-  /** Each throws resource_exhausted with Retry-After where it is too often. `address` is the caller's, if known. */
+  /** Like all methods here, throws resource_exhausted with Retry-After beyond a limit. `address`: the network's. */
   signIn(address: string | undefined, email: string): void;
-  /** A try that names no e-mail address: a token, a code. */
+  /** An attempt without an e-mail address: a token or a code. */
   redeem(address: string | undefined): void;
   sendMail(address: string | undefined, email: string): void;
-  /** An invitation's mail, whichever organization it is to: each counts its own besides. */
+  /** An invitation's mail, over all organizations. Each organization's own limit is orgs/invitation-sends.ts's. */
   invite(customerId: string, email: string): void;
-  /** A connection to whatever server an organization has named. */
+  /** A connection to the mail server that an organization names. */
   sendTest(organizationId: string): void;
 }
 
 export interface AttemptLimits {
-  /** Tries of one caller's address: this many at once, then one more per second. 0 switches all limits off. */
+  /** Attempts from one network address: this many at once, then one more per second. 0 switches all limits off. */
   perAddress: number;
-  /** Tries for one e-mail address: this many at once, then one more per half a minute. */
+  /** Attempts for one e-mail address: this many at once, then one more per half a minute. */
   perEmail: number;
   /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
   mailsPerEmail: number;
@@ -83,7 +82,7 @@ function take(buckets: TokenBuckets, key: string): void {
   });
 }
 
-/** One household or server has one IPv4 address, but 2^64 IPv6 addresses. */
+/** The first 64 bits of an IPv6 address: one household has one IPv4 address, but 2^64 IPv6 addresses. */
 function network(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

@@ -1,3 +1,6 @@
+// AuthService over HTTP on a real broker: passwords, sessions, magic links, and the secrets they leave behind. OAuth is
+// sign-in/sign-in-with-oauth.test.ts's.
+
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from '@connectrpc/connect';
@@ -29,7 +32,7 @@ afterAll(async () => {
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });
 
 describe('passwords', () => {
-  it('sign up makes a customer with an organization and a project, and signs them in', async () => {
+  it('sign-up makes a customer with an organization and a project, and signs them in', async () => {
     const session = await accounts.as().auth.signUp({
       email: ' Ada@Example.com ',
       password: 'correct horse',
@@ -48,7 +51,7 @@ describe('passwords', () => {
     expect(apiKeys).toMatchObject([{ kind: 1, key: expect.stringMatching(/^pub_/) }]);
   });
 
-  it('one address has one account, whatever its capitals', async () => {
+  it('one address in any capitals has one account', async () => {
     const { email } = await newCustomer(accounts);
     const again = accounts
       .as()
@@ -56,7 +59,7 @@ describe('passwords', () => {
     await expect(again).rejects.toMatchObject(refused(Code.AlreadyExists));
   });
 
-  it('of many who sign up with one address at once, one gets it', async () => {
+  it('of many sign-ups with one address at once, one makes the account', async () => {
     const email = `race-${crypto.randomUUID()}@example.com`;
     const tries = Array.from({ length: 8 }, () =>
       accounts.as().auth.signUp({ email, password: 'correct horse' }),
@@ -69,8 +72,8 @@ describe('passwords', () => {
     }
   });
 
-  it('a start that was cut short goes on at the next sign-in, and makes nothing twice', async () => {
-    const { accounts: people, passwords, organizations } = accounts.control;
+  it('a sign-up that a crash cut short goes on at the next sign-in, and makes nothing twice', async () => {
+    const { customers: people, passwords, organizations } = accounts.control;
     const email = `cut-${crypto.randomUUID()}@example.com`;
     const passwordHash = await passwords.hash('correct horse');
     const made = await people.create({
@@ -82,7 +85,7 @@ describe('passwords', () => {
     if (made === 'taken') throw new Error('taken');
     const { id, starting } = made.record;
     const organizationId = starting?.organizationId ?? '';
-    // As far as the organization, then the process died.
+    // The organization is made, then the process dies.
     await organizations.create(organizationId, {
       schemaVersion: 1,
       id: organizationId,
@@ -100,7 +103,7 @@ describe('passwords', () => {
     }
   });
 
-  it('signs in with the right password, and tells a wrong one and an unknown address alike', async () => {
+  it('the right password signs in; a wrong one and an unknown address get the same answer', async () => {
     const { email } = await newCustomer(accounts);
     const { auth } = accounts.as();
     await expect(auth.signIn({ email, password: 'correct horse' })).resolves.toMatchObject({
@@ -114,7 +117,7 @@ describe('passwords', () => {
     expect(unknown).toBe(wrong);
   });
 
-  it('takes as long for an unknown address as for a wrong password', async () => {
+  it('an unknown address takes as long as a wrong password', async () => {
     const { email } = await newCustomer(accounts);
     const time = async (address: string) => {
       const started = performance.now();
@@ -130,7 +133,7 @@ describe('passwords', () => {
       times.unknown.push(await time(`nobody${round}@example.com`));
     }
     const median = (values: number[]) => values.sort((a, b) => a - b)[3] ?? 0;
-    // Without the work for nobody it would be some 50 times faster.
+    // Without a hash to check in its place, an unknown address would be answered some 50 times faster.
     expect(median(times.unknown)).toBeGreaterThan(median(times.known) / 3);
   });
 
@@ -225,7 +228,7 @@ describe('sessions', () => {
     await auth.refreshToken({ refreshToken });
   });
 
-  it('of two tabs that refresh at once one gets the next token, and the session lives', async () => {
+  it('of three tabs that refresh at once, one gets the next token, and the session lives', async () => {
     const { auth } = accounts.as();
     const { refreshToken } = await newCustomer(accounts);
     const results = await Promise.allSettled([
@@ -238,7 +241,7 @@ describe('sessions', () => {
     await auth.refreshToken({ refreshToken: won[0]?.refreshToken ?? '' });
   });
 
-  it('slides for 90 days, and ends by signing out', async () => {
+  it('a session lives 90 days from its last use, and ends with a sign-out', async () => {
     const { auth } = accounts.as();
     const first = await newCustomer(accounts);
     nowMs += 89 * 24 * 3_600_000;
@@ -269,7 +272,7 @@ describe('sessions', () => {
 });
 
 describe('magic links', () => {
-  it('sends a link that signs in once, and makes the account where there is none', async () => {
+  it('a link signs in once, and makes the account if there is none', async () => {
     const email = `link-${crypto.randomUUID()}@example.com`;
     const { auth } = accounts.as();
     const asked = await auth.signInWithMagicLink({ email });
@@ -287,7 +290,7 @@ describe('magic links', () => {
     );
   });
 
-  it('of many who redeem one link at once, one gets in', async () => {
+  it('of many requests that redeem one link at once, one signs in', async () => {
     const { email } = await newCustomer(accounts);
     const { auth } = accounts.as();
     await auth.signInWithMagicLink({ email });
@@ -298,7 +301,7 @@ describe('magic links', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('is good for 15 minutes', async () => {
+  it('a link is good for 15 minutes', async () => {
     const email = `link-${crypto.randomUUID()}@example.com`;
     const { auth } = accounts.as();
     await auth.signInWithMagicLink({ email });
@@ -309,7 +312,7 @@ describe('magic links', () => {
     );
   });
 
-  it('ends the password of whoever signed up with the address before its owner came', async () => {
+  it('a link ends the password of a stranger who signed up with the address before its owner', async () => {
     const { email, refreshToken, customer } = await newCustomer(accounts);
     const { auth } = accounts.as();
     nowMs += 1_000;
@@ -327,13 +330,13 @@ describe('magic links', () => {
     await me.customers.update({ password: 'my own horse' });
     nowMs += 2_000;
     await auth.signIn({ email, password: 'my own horse' });
-    // Proven once, a link ends nothing any more.
+    // The address is proven now: a second link ends nothing.
     await auth.signInWithMagicLink({ email });
     await auth.signInWithMagicLink({ token: tokenIn(await accounts.mailsTo(email)) });
     await auth.signIn({ email, password: 'my own horse' });
   });
 
-  it('wants exactly one of address and token', async () => {
+  it('a request needs exactly one of address and token', async () => {
     const { auth } = accounts.as();
     for (const request of [{}, { email: 'a@b.c', token: 'x' }]) {
       await expect(auth.signInWithMagicLink(request)).rejects.toMatchObject(
@@ -344,7 +347,7 @@ describe('magic links', () => {
 });
 
 describe('secrets', () => {
-  it('are in files that nobody else can read, and in the broker only as hashes', async () => {
+  it('secrets are in files that nobody else can read, and in the broker only as hashes', async () => {
     for (const name of ['signing-keys.json', 'instance-key.json']) {
       expect(statSync(join(accounts.dataDir, name)).mode & 0o777).toBe(0o600);
     }

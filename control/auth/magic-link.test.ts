@@ -1,3 +1,5 @@
+// Two requests redeem one magic link at once, on a real broker.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
@@ -22,7 +24,7 @@ afterAll(async () => {
   await broker.stop();
 });
 
-it('of two who have both read a link before either redeems it, one gets the address', async () => {
+it('of two requests that both read a link before either redeems it, one gets the address', async () => {
   let readers = 0;
   let open = () => {};
   const bothHaveRead = new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
-// Tokens that prove that mail to an address is read: random, kept hashed, good once and for 15 minutes.
+// Tokens in mails: a person who redeems one proves that they read the address's mail. A token is random, stored as a
+// hash, and good once within 15 minutes. Sending the mail is sign-in/sign-in-with-magic-link.ts's.
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
@@ -13,9 +14,9 @@ export interface MagicLinkRecord {
 }
 
 export interface MagicLinks {
-  /** A new token for the address. */
+  /** Stores a new token for the address. */
   issue(email: string): Promise<string>;
-  /** The address that the token was sent to, once; undefined where it is not good, or not any more. */
+  /** Spends a token and returns its address; undefined if it is unknown, expired or spent. */
   redeem(token: string): Promise<string | undefined>;
 }
 
@@ -39,7 +40,7 @@ export function createMagicLinks(bucket: RecordBucket<MagicLinkRecord>, clock: C
       try {
         await bucket.kv.delete(key, { previousSeq: found.revision });
       } catch (error) {
-        // Somebody else redeems it at this moment.
+        // Another request redeems the token at this moment.
         if (apiErrorCode(error) === wrongLastSequence) return undefined;
         throw error;
       }
@@ -48,7 +49,7 @@ export function createMagicLinks(bucket: RecordBucket<MagicLinkRecord>, clock: C
   };
 }
 
-/** Narrows parsed JSON to a record; undefined where it is not one. */
+/** Narrows parsed JSON to a record; undefined if it is none. */
 export function readMagicLink(value: unknown): MagicLinkRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { schemaVersion, email, expireTimeMs } = value as Partial<MagicLinkRecord>;

@@ -1,6 +1,6 @@
-// OpenID Connect providers: finding out where they are, sending a browser there, and exchanging the code that it comes
-// back with. State and nonce follow from the code challenge, so that nothing has to be kept between start and end:
-// only the browser that holds the verifier can finish what it began.
+// Talks to an OpenID Connect provider: discovers its endpoints, sends a browser there, exchanges the code that comes
+// back. State and nonce are derived from the code challenge, so that nothing is stored between start and end: only the
+// browser that holds the verifier can finish. Rules of requests and customers are sign-in/sign-in-with-oauth.ts's.
 
 import { createHash } from 'node:crypto';
 import * as openid from 'openid-client';
@@ -14,7 +14,7 @@ export interface ProviderIdentity {
   displayName?: string;
 }
 
-export interface Exchange {
+interface Exchange {
   code: string;
   codeVerifier: string;
   redirectUri: string;
@@ -22,14 +22,14 @@ export interface Exchange {
   iss?: string;
 }
 
-export type ExchangeResult =
+type ExchangeResult =
   | { kind: 'identified'; identity: ProviderIdentity }
   | { kind: 'refused' }
   | { kind: 'unavailable' };
 
 export interface OAuthProvider {
   settings: OAuthProviderSettings;
-  /** Undefined where the provider cannot be reached. */
+  /** Undefined if the provider cannot be reached. */
   start(
     redirectUri: string,
     codeChallenge: string,
@@ -42,7 +42,7 @@ const timeoutSeconds = 10;
 
 export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvider {
   let found: { configuration: openid.Configuration; atMs: number } | undefined;
-  // Providers change their keys and, rarely, their addresses.
+  // Discovered again every hour: providers change their keys and, rarely, their endpoints.
   const configuration = async (): Promise<openid.Configuration> => {
     const nowMs = performance.now();
     if (found === undefined || nowMs - found.atMs > discoveryLifetimeMs) {
@@ -65,7 +65,7 @@ export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvi
         });
         return { url: url.href, state };
       } catch (error) {
-        if (isRefusal(error)) throw error;
+        if (isFinal(error)) throw error;
         return undefined;
       }
     },
@@ -73,13 +73,13 @@ export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvi
       try {
         return await redeemCode(await configuration(), exchange);
       } catch (error) {
-        return { kind: isRefusal(error) ? 'refused' : 'unavailable' };
+        return { kind: isFinal(error) ? 'refused' : 'unavailable' };
       }
     },
   };
 }
 
-/** A verifier that the service makes for a client. */
+/** A code verifier, for a client that makes none. */
 export function newCodeVerifier(): string {
   return openid.randomPKCECodeVerifier();
 }
@@ -97,7 +97,7 @@ async function discover(settings: OAuthProviderSettings): Promise<openid.Configu
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(issuer.hostname);
   return openid.discovery(issuer, settings.clientId, settings.clientSecret, undefined, {
     timeout: timeoutSeconds,
-    // Plain HTTP leaves the machine nowhere but here.
+    // Unencrypted HTTP is for a provider on this machine only.
     execute: loopback ? [openid.allowInsecureRequests] : [],
   });
 }
@@ -120,7 +120,7 @@ async function redeemCode(
   });
   const claims = tokens.claims();
   if (claims === undefined) return { kind: 'refused' };
-  // Many providers tell the address only at their user info endpoint.
+  // Many providers give the address at their user info endpoint only.
   const told =
     claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
       ? {
@@ -140,8 +140,8 @@ async function redeemCode(
   };
 }
 
-// The provider said no, or what it said does not check out: another try with the same code would end the same way.
-function isRefusal(error: unknown): boolean {
+/** True if the provider said no or its answer is not valid: the same code would fail again. */
+function isFinal(error: unknown): boolean {
   if (error instanceof openid.AuthorizationResponseError) return true;
   if (error instanceof openid.ResponseBodyError) return error.status < 500;
   if (error instanceof openid.ClientError) {

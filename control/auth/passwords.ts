@@ -1,25 +1,26 @@
-// Hashes and checks passwords. Costs the same whether or not there is a password to check, and never more at once
-// than the machine has memory for.
+// Hashes and checks passwords. A check costs the same with and without a stored hash, and the number of checks at once
+// is bounded, as each takes 64 MiB. Rules on a password's length are request-fields.ts's.
 
 import { hash, verify } from '@node-rs/argon2';
 
 export interface Passwords {
-  /** A PHC string. Throws PasswordsBusy where too many callers wait. */
+  /** Returns a PHC string. Throws PasswordsBusy if too many calls wait. */
   hash(password: string): Promise<string>;
   /**
-   * Whether `password` is the one that `stored` was made of. Does the same work and answers false where nothing is
-   * stored. `rehash` asks for a new hash because the stored one was made with other parameters.
+   * `ok` if `stored` is a hash of `password`. Without a stored hash it does the same work and answers false. `rehash`
+   * asks for a new hash because the stored one has other parameters. Throws PasswordsBusy like `hash`.
    */
   check(stored: string | undefined, password: string): Promise<{ ok: boolean; rehash: boolean }>;
 }
 
-/** More callers wait than are worth keeping: answer resource_exhausted. */
+/** Too many calls wait already. The caller gets resource_exhausted. */
 export class PasswordsBusy extends Error {}
 
 export const minPasswordCharacters = 8;
 export const maxPasswordCharacters = 128;
 
-// Of argon2id, the library's default. Well above OWASP's minimum of 19 MiB and two passes; some 50 ms of one core.
+// Parameters of argon2id, the library's default. OWASP's minimum is 19 MiB and two passes; these take some 50 ms of one
+// core.
 const parameters = {
   memoryCost: 65_536,
   timeCost: 3,
@@ -28,12 +29,12 @@ const parameters = {
 const parameterPrefix = '$argon2id$v=19$m=65536,t=3,p=1$';
 /** 4 x 64 MiB at once. */
 const maxAtOnce = 4;
-/** At about 20 a second the last of them waits for some three seconds. */
+/** At about 20 a second the last call waits some three seconds. */
 const maxWaiting = 64;
 
 export function createPasswords(): Passwords {
   const slots = createSlots();
-  // Made before the first check looks at it, so that the first unknown address costs no more than the second.
+  // Made at the start, so that the first sign-in with an unknown address costs no more than the second.
   const nobodysHash = hash(crypto.randomUUID(), parameters);
   return {
     hash: (password) => slots(() => hash(normal(password), parameters)),
@@ -46,7 +47,7 @@ export function createPasswords(): Passwords {
   };
 }
 
-// The same password typed on another keyboard may arrive composed differently.
+// The same password from another keyboard may come with its characters composed differently.
 function normal(password: string): string {
   return password.normalize('NFKC');
 }

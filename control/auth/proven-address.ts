@@ -1,31 +1,31 @@
-// The customer of an address that somebody has just proved to be theirs, by a link in a mail or by a provider's word.
-// Whoever signed up with that address before without proving it may have been somebody else, waiting for the owner to
-// come: their password and their sessions end here.
+// Finds or makes the customer of an e-mail address that a person has just proved to be theirs, by a link in a mail or a
+// provider's word. An unproven sign-up with the address may have been a stranger's who waits for its owner: its
+// password and sessions end here.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
 import { nameFor } from './sign-in/sign-up.ts';
 
-export interface ProvenBy {
-  /** The name that the provider knows. */
+interface ProvenBy {
+  /** The person's name at the provider. */
   displayName?: string;
   identity?: { issuer: string; subject: string };
 }
 
-/** Makes the customer where the address has none. */
+/** Makes the customer if the address has none. */
 export type ProvenAddress = (email: string, by?: ProvenBy) => Promise<CustomerRecord>;
 
 export function createProvenAddress(deps: {
-  accounts: Pick<Accounts, 'findByEmail' | 'create' | 'change' | 'addIdentity'>;
+  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change' | 'addIdentity'>;
   clock: Clock;
 }): ProvenAddress {
-  const { accounts, clock } = deps;
+  const { customers, clock } = deps;
   return async (email, by = {}) => {
-    const known = accounts.findByEmail(email);
+    const known = customers.findByEmail(email);
     if (known === undefined) {
-      const made = await accounts.create({
+      const made = await customers.create({
         email,
         emailVerified: true,
         displayName: nameFor(by.displayName ?? '', email),
@@ -34,13 +34,13 @@ export function createProvenAddress(deps: {
       if (made !== 'taken') return made.record;
       throw new ConnectError('the account is being made: try again', Code.Aborted);
     }
-    if (by.identity !== undefined && !(await accounts.addIdentity(known.id, by.identity))) {
+    if (by.identity !== undefined && !(await customers.addIdentity(known.id, by.identity))) {
       throw new ConnectError(
         'the account at the provider belongs to somebody else here',
         Code.FailedPrecondition,
       );
     }
-    const proven = await accounts.change(known.id, (record) => {
+    const proven = await customers.change(known.id, (record) => {
       if (record.emailVerified) return record;
       const { passwordHash: _unproven, ...rest } = record;
       return { ...rest, emailVerified: true, sessionsFromMs: clock.nowMs() };

@@ -1,20 +1,20 @@
-// AuthService.RefreshToken and SignOut: a session goes on, or ends.
+// AuthService.RefreshToken and SignOut: a session goes on, or ends. The session's record is session.ts's.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {
   RefreshTokenRequest,
   SignOutRequest,
 } from '../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../customers/accounts.ts';
-import { requiredField } from '../fields.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { requiredField } from '../request-fields.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Attempts } from './attempts.ts';
 import type { Sessions } from './session.ts';
-import { type SignedIn, signedIn } from './sign-in/sign-in-customer.ts';
+import { type SignInAnswer, signInAnswer } from './sign-in/sign-in-customer.ts';
 
 export interface RefreshDeps {
   sessions: Pick<Sessions, 'rotate' | 'end'>;
-  accounts: Pick<Accounts, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
   accessTokens: Pick<AccessTokens, 'issue'>;
   attempts: Pick<Attempts, 'redeem'>;
   addressOf: (context: HandlerContext) => string | undefined;
@@ -24,17 +24,17 @@ export async function refreshToken(
   deps: RefreshDeps,
   request: RefreshTokenRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const token = requiredField('refreshToken', request.refreshToken);
   deps.attempts.redeem(deps.addressOf(context));
   const session = await deps.sessions.rotate(token);
   if (session === undefined) throw over();
-  const customer = deps.accounts.get(session.customerId);
+  const customer = deps.customers.get(session.customerId);
   if (customer === undefined || session.createTimeMs < customer.sessionsFromMs) {
     await deps.sessions.end(session.refreshToken);
     throw over();
   }
-  return signedIn(deps.accessTokens, customer, session.sessionId, session.refreshToken);
+  return signInAnswer(deps.accessTokens, customer, session.sessionId, session.refreshToken);
 }
 
 export async function signOut(

@@ -1,5 +1,5 @@
-// A session is a family of refresh tokens of which only the newest is good. Each use takes the next one by
-// compare-and-set; a spent token that comes back later than parallel tabs can explain was copied, and ends the family.
+// A session is a family of refresh tokens, and only its newest token is good. Each use takes the next token by
+// compare-and-set. A spent token that comes back later than parallel tabs can explain was copied: it ends the family.
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
@@ -9,9 +9,9 @@ import type { Clock } from '../../platform/clock.ts';
 export interface SessionRecord {
   schemaVersion: 1;
   customerId: string;
-  /** SHA-256 of the part that all tokens of the family share: it tells a spent token from a made-up one. */
+  /** SHA-256 of the part that all tokens of the family share: tells a spent token from a made-up one. */
   familyHash: string;
-  /** SHA-256 of the newest token's own part. */
+  /** SHA-256 of the secret of the newest token. */
   tokenHash: string;
   /** Tokens spent within the grace time. */
   spent: readonly { hash: string; atMs: number }[];
@@ -22,13 +22,13 @@ export interface SessionRecord {
 export interface Sessions {
   /** A new family and its first token. */
   start(customerId: string): Promise<{ sessionId: string; refreshToken: string }>;
-  /** Spends a token for the next one; undefined where it is not good. */
+  /** Spends a token for the next one; undefined if it is not good. */
   rotate(refreshToken: string): Promise<RotatedSession | undefined>;
-  /** Ends the token's family; nothing where there is none. */
+  /** Ends the token's family, if there is one. */
   end(refreshToken: string): Promise<void>;
 }
 
-export interface RotatedSession {
+interface RotatedSession {
   sessionId: string;
   customerId: string;
   refreshToken: string;
@@ -38,7 +38,7 @@ export interface RotatedSession {
 
 const slidingLifetimeMs = 90 * 24 * 3_600_000;
 const replayGraceMs = 10_000;
-// Of one family within the grace time; past it the oldest counts as spent longer ago.
+// Spent tokens kept of one family. Beyond it the oldest counts as spent before the grace time.
 const maxSpentKept = 32;
 const tokenPattern = /^ref_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
@@ -81,7 +81,7 @@ export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock
         },
         revision,
       );
-      // Another tab was first: this token is spent now, and recently so.
+      // Another tab was first, and this token is spent within the grace time.
       if (written.kind === 'conflict') return undefined;
       const { customerId, createTimeMs } = record;
       const token = `ref_${sessionId}.${familySecret}.${next}`;
@@ -124,7 +124,7 @@ function newSecret(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
 }
 
-/** Narrows parsed JSON to a record; undefined where it is not one. */
+/** Narrows parsed JSON to a record; undefined if it is none. */
 export function readSession(value: unknown): SessionRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const record = value as Partial<SessionRecord>;

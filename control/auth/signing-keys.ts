@@ -1,5 +1,5 @@
-// The keys that access tokens are signed with, in a file of the data directory. A new key takes over for new tokens
-// while the ones before it still prove the tokens they signed, until the last of those has expired.
+// The keys that sign access tokens, in a file of the data directory. A new key signs new tokens; a replaced key still
+// proves the tokens that it signed, until the last of them has expired.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,19 +11,19 @@ import {
   replacePrivateJson,
 } from '../../platform/secrets/private-file.ts';
 
-/** The one algorithm that is signed with and accepted. */
+/** The only algorithm that tokens are signed with, and the only one accepted. */
 export const signingAlgorithm = 'EdDSA';
 
-export interface SigningKey {
+interface SigningKey {
   id: string;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
 }
 
 export interface SigningKeys {
-  /** The key to sign with. */
+  /** The key that signs new tokens. */
   current(): Promise<SigningKey>;
-  /** The key of that id, retired ones included; undefined where there is none. */
+  /** A current or replaced key; undefined if the file has no key of this id. */
   find(id: string): Promise<SigningKey | undefined>;
 }
 
@@ -36,19 +36,18 @@ interface StoredKey {
 
 interface KeyFile {
   schemaVersion: 1;
-  /** The last one signs. */
+  /** The last key signs. */
   keys: StoredKey[];
 }
 
-// An unknown key id may be a key that another process has just made; a stream of made-up ids must not become a stream
-// of file reads.
+// An unknown key id may be of a key that another process has just made. Made-up ids must not cost a file read each.
 const reloadEveryMs = 1_000;
 
 export function signingKeysPath(dataDir: string): string {
   return join(dataDir, 'signing-keys.json');
 }
 
-/** Opens the keys, making one at the first start. Throws one sentence where the file cannot be used. */
+/** Opens the keys, and makes one at the first start. Throws one sentence if the file cannot be used. */
 export async function openSigningKeys(dataDir: string, clock: Clock): Promise<SigningKeys> {
   const path = signingKeysPath(dataDir);
   createPrivateJson(path, { schemaVersion: 1, keys: [await newStoredKey()] });
@@ -77,8 +76,8 @@ export async function openSigningKeys(dataDir: string, clock: Clock): Promise<Si
 }
 
 /**
- * Adds a key that signs from now on. Keys replaced longer than `tokenLifetimeMs` ago are dropped: no token that they
- * signed is still valid.
+ * Adds a key that signs from now on. Drops keys that were replaced more than `tokenLifetimeMs` ago: none of their
+ * tokens is still valid.
  */
 export async function rotateSigningKey(
   dataDir: string,

@@ -1,4 +1,4 @@
-// CustomersService: the people of one's organizations, and oneself.
+// CustomersService: lists and gets the members of the signed-in customer's organizations; updates that customer alone.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RoleOf } from '../../platform/access/customer-access.ts';
@@ -12,14 +12,14 @@ import type {
 } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import type { Caller } from '../caller.ts';
-import { displayNameField, invalidArgument, newPasswordField } from '../fields.ts';
 import { noSuchOrganization } from '../orgs/org-record.ts';
-import type { Accounts } from './accounts.ts';
-import { customerMessage } from './customer.ts';
+import { displayNameField, invalidArgument, newPasswordField } from '../request-fields.ts';
+import type { SignedInCustomer } from '../signed-in-customer.ts';
+import { customerMessage } from './customer-record.ts';
+import type { CustomerStore } from './customer-store.ts';
 
 export interface CustomerDeps {
-  accounts: Pick<Accounts, 'get' | 'change'>;
+  customers: Pick<CustomerStore, 'get' | 'change'>;
   directory: Pick<OrganizationDirectory, 'get' | 'organizationsOf' | 'roleOf'>;
   roleOf: RoleOf;
   passwords: Passwords;
@@ -31,15 +31,15 @@ const defaultPageSize = 100;
 const maxPageSize = 1_000;
 
 export function listCustomers(
-  { accounts, directory, roleOf }: Pick<CustomerDeps, 'accounts' | 'directory' | 'roleOf'>,
+  { customers, directory, roleOf }: Pick<CustomerDeps, 'customers' | 'directory' | 'roleOf'>,
   request: ListRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): { customers: Customer[]; nextPageToken: string } {
   const { orgId, pageSize, pageToken } = request;
   if (pageSize < 0 || pageSize > maxPageSize) {
     throw invalidArgument('pageSize', `must be at most ${maxPageSize}`);
   }
-  if (orgId !== '' && roleOf(orgId, caller.customerId) === undefined) {
+  if (orgId !== '' && roleOf(orgId, signedIn.customerId) === undefined) {
     throw noSuchOrganization();
   }
   const after = Buffer.from(pageToken, 'base64url').toString('utf8');
@@ -47,15 +47,15 @@ export function listCustomers(
     throw invalidArgument('pageToken', 'must be a nextPageToken of this method');
   }
   const size = pageSize === 0 ? defaultPageSize : pageSize;
-  const organizations = orgId === '' ? directory.organizationsOf(caller.customerId) : [orgId];
+  const organizations = orgId === '' ? directory.organizationsOf(signedIn.customerId) : [orgId];
   const ids = new Set(organizations.flatMap((id) => memberIds(directory, id)));
-  if (orgId === '') ids.add(caller.customerId);
+  if (orgId === '') ids.add(signedIn.customerId);
   const rest = [...ids].sort().filter((id) => id > after);
   const page = rest.slice(0, size);
   const last = rest.length > size ? page.at(-1) : undefined;
   return {
     customers: page.flatMap((id) => {
-      const record = accounts.get(id);
+      const record = customers.get(id);
       return record === undefined ? [] : [customerMessage(record)];
     }),
     nextPageToken: last === undefined ? '' : Buffer.from(last).toString('base64url'),
@@ -63,17 +63,17 @@ export function listCustomers(
 }
 
 export function getCustomer(
-  { accounts, directory }: Pick<CustomerDeps, 'accounts' | 'directory'>,
+  { customers, directory }: Pick<CustomerDeps, 'customers' | 'directory'>,
   request: GetRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): { customer: Customer } {
-  const id = request.id === '' ? caller.customerId : request.id;
+  const id = request.id === '' ? signedIn.customerId : request.id;
   const together =
-    id === caller.customerId ||
+    id === signedIn.customerId ||
     directory
-      .organizationsOf(caller.customerId)
+      .organizationsOf(signedIn.customerId)
       .some((organizationId) => directory.roleOf(organizationId, id) !== undefined);
-  const record = together ? accounts.get(id) : undefined;
+  const record = together ? customers.get(id) : undefined;
   if (record === undefined) throw noSuchCustomer();
   return { customer: customerMessage(record) };
 }
@@ -81,16 +81,16 @@ export function getCustomer(
 export async function updateCustomer(
   deps: CustomerDeps,
   request: UpdateRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): Promise<{ customer: Customer }> {
-  const { accounts, clock } = deps;
-  if (request.id !== '' && request.id !== caller.customerId) throw noSuchCustomer();
+  const { customers, clock } = deps;
+  if (request.id !== '' && request.id !== signedIn.customerId) throw noSuchCustomer();
   const displayName =
     request.displayName === undefined
       ? undefined
       : displayNameField('displayName', request.displayName);
-  const passwordHash = await newPasswordHash(deps, request, caller);
-  const record = await accounts.change(caller.customerId, (before) => {
+  const passwordHash = await newPasswordHash(deps, request, signedIn);
+  const record = await customers.change(signedIn.customerId, (before) => {
     if (displayName === undefined && passwordHash === undefined) return before;
     return {
       ...before,
@@ -102,15 +102,15 @@ export async function updateCustomer(
   return { customer: customerMessage(record) };
 }
 
-/** Undefined where the password stays. */
+/** Undefined if the request leaves the password as it is. */
 async function newPasswordHash(
-  { accounts, passwords, attempts }: CustomerDeps,
+  { customers, passwords, attempts }: CustomerDeps,
   request: UpdateRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): Promise<string | undefined> {
   if (request.password === undefined) return undefined;
   const password = newPasswordField('password', request.password);
-  const record = accounts.get(caller.customerId);
+  const record = customers.get(signedIn.customerId);
   if (record === undefined) throw noSuchCustomer();
   if (record.passwordHash !== undefined) {
     attempts.signIn(undefined, record.email);

@@ -1,25 +1,25 @@
-// What a new customer starts with: an organization with them as admin, and a project in it. The ids are drawn with the
-// customer's record, so that a start cut short by a crash goes on at the next sign-in and makes nothing twice.
+// Gives a new customer an organization with them as admin, and a project in it. The ids are drawn with the customer's
+// record: after a crash half-way, the next sign-in goes on and makes nothing twice.
 
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newOrganization } from '../orgs/org-record.ts';
-import { nowText } from '../times.ts';
-import type { Accounts } from './accounts.ts';
-import type { CustomerRecord } from './customer.ts';
+import { nowText } from '../record-times.ts';
+import type { CustomerRecord } from './customer-record.ts';
+import type { CustomerStore } from './customer-store.ts';
 
-/** Makes a project with a public key, or finds that it is there. */
-export type MakeProject = (project: {
+/** Makes a project with a public key unless the id has one. */
+type MakeProject = (project: {
   id: string;
   organizationId: string;
   displayName: string;
 }) => Promise<unknown>;
 
-/** Safe to call at any time: it does what is left to do, mostly nothing. */
-export async function finishStart(
+/** Safe to call at any time: it does the steps that are left, mostly none. */
+export async function ensureFirstProject(
   deps: {
-    accounts: Pick<Accounts, 'change'>;
+    customers: Pick<CustomerStore, 'change'>;
     organizations: Pick<WatchedBucket<OrganizationRecord>, 'create'>;
     makeProject: MakeProject;
     clock: Clock;
@@ -34,10 +34,10 @@ export async function finishStart(
     adminId: customer.id,
     now: nowText(deps.clock),
   });
-  // A conflict: an earlier start came as far as this.
+  // A conflict is no error: an earlier attempt made the organization.
   await deps.organizations.create(organizationId, organization);
   await deps.makeProject({ id: projectId, organizationId, displayName: 'My first project' });
-  await deps.accounts.change(customer.id, (record) => {
+  await deps.customers.change(customer.id, (record) => {
     if (record.starting === undefined) return record;
     const { starting: _done, ...rest } = record;
     return rest;

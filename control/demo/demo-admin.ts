@@ -1,5 +1,5 @@
-// An admin of the demo organization with a random password, so that the dashboard's side of a fresh start can be tried
-// at once too. Only the file in the data directory has the password.
+// An admin of the demo organization with a random password, so that a fresh instance's dashboard can be tried at once.
+// Only a file in the data directory has the password. The organization itself is demo-project.ts's.
 
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,18 +10,18 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { createPrivateJson, readPrivateJson } from '../../platform/secrets/private-file.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { changeRecord, type Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { nowText } from '../times.ts';
+import { changeRecord, type Records } from '../change-record.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { nowText } from '../record-times.ts';
 
 export interface DemoAdmin {
   adminEmail: string;
   adminPassword: string;
 }
 
-export interface DemoAdminDeps {
-  accounts: Pick<Accounts, 'findByEmail' | 'create' | 'change'>;
+interface DemoAdminDeps {
+  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change'>;
   organizations: Records<OrganizationRecord>;
   passwords: Passwords;
   dataDir: string;
@@ -35,9 +35,9 @@ const passwordCharacters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ2345
 const passwordLength = 24;
 
 /**
- * The demo's admin, made where they are missing. The file is written before the record, so that a start that was cut
- * short goes on with the same password; where the file is gone, the admin gets a new one. A password that the admin
- * has changed stays theirs, and the file is out of date then.
+ * Finds the demo's admin, or makes them. The file is written before the record, so that a start after a crash goes on
+ * with the same password. Without the file the admin gets a new password. If the admin changes their password, it stays
+ * and the file is out of date.
  */
 export async function ensureDemoAdmin(
   deps: DemoAdminDeps,
@@ -58,27 +58,27 @@ export async function ensureDemoAdmin(
 }
 
 async function ensureCustomer(
-  { accounts, passwords, log }: DemoAdminDeps,
+  { customers, passwords, log }: DemoAdminDeps,
   admin: DemoAdmin,
   isFirst: boolean,
 ): Promise<CustomerRecord> {
-  const found = accounts.findByEmail(admin.adminEmail);
+  const found = customers.findByEmail(admin.adminEmail);
   if (found !== undefined && !isFirst) return found;
   const passwordHash = await passwords.hash(admin.adminPassword);
   if (found !== undefined) {
     log.warn('the demo admin has a new password');
-    return (await accounts.change(found.id, (before) => ({ ...before, passwordHash }))) ?? found;
+    return (await customers.change(found.id, (before) => ({ ...before, passwordHash }))) ?? found;
   }
-  const made = await accounts.create({
+  const made = await customers.create({
     email: admin.adminEmail,
     emailVerified: true,
     displayName: 'Demo admin',
     passwordHash,
   });
   if (made === 'taken') throw new Error('another process makes the demo admin: start again');
-  // The demo's organization and project are what they start with.
+  // No first organization and project: they join the demo's.
   const { starting: _none, ...rest } = made.record;
-  return (await accounts.change(rest.id, () => rest)) ?? rest;
+  return (await customers.change(rest.id, () => rest)) ?? rest;
 }
 
 function readAdmin(path: string): DemoAdmin {

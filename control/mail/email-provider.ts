@@ -1,4 +1,5 @@
-// OrgEmailProvidersService: an organization's own way to send mail. Secrets go in and never come out.
+// OrgEmailProvidersService: the e-mail provider that an organization sets up to send its mail through. Secrets go in
+// and never come out. Talking to mail servers is platform/mail's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -17,19 +18,19 @@ import {
   type UpsertRequest,
 } from '../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { MemberCaller } from '../caller.ts';
-import type { Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import { invalidArgument, mailboxField, requiredField } from '../fields.ts';
+import type { Records } from '../change-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
 import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
-import { nowText, timestampOf } from '../times.ts';
-import { testMail } from './compose.ts';
-import { secretPurpose, senderOf } from './sender.ts';
+import { nowText, timestampOf } from '../record-times.ts';
+import { invalidArgument, mailboxField, requiredField } from '../request-fields.ts';
+import type { SignedInMember } from '../signed-in-customer.ts';
+import { chooseSender, secretPurpose } from './choose-sender.ts';
+import { testMail } from './mail-texts.ts';
 
 export interface EmailProviderDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
-  accounts: Pick<Accounts, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
   attempts: Pick<Attempts, 'sendTest'>;
   box: SecretBox;
   sendMail: SendMail;
@@ -37,7 +38,7 @@ export interface EmailProviderDeps {
   clock: Clock;
 }
 
-/** What a secret reads as, and what keeps the stored one when it is sent back. */
+/** Stands for a secret in every answer; a request that sends it back keeps the stored secret. */
 const redacted = '********';
 const hostPattern =
   /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}.:_-]*[\p{L}\p{N}])?\.?$|^[0-9a-fA-F:]{2,39}$/u;
@@ -45,9 +46,9 @@ const maxSecretCharacters = 1_024;
 
 export function getEmailProvider(
   { directory }: Pick<EmailProviderDeps, 'directory'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): { emailProvider: EmailProvider } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   if (record.emailProvider === undefined) throw noProvider();
   return { emailProvider: providerMessage(record.emailProvider) };
@@ -56,13 +57,13 @@ export function getEmailProvider(
 export async function upsertEmailProvider(
   { organizations, box, clock }: EmailProviderDeps,
   request: UpsertRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ emailProvider: EmailProvider }> {
   const fromAddress = mailboxField('fromAddress', request.fromAddress);
   const replyTo = request.replyTo === '' ? '' : mailboxField('replyTo', request.replyTo);
-  const seal = (secret: string): string => box.seal(secret, secretPurpose(caller.organizationId));
+  const seal = (secret: string): string => box.seal(secret, secretPurpose(signedIn.organizationId));
   const checked = providerField(request, seal);
-  const provider = await changeOrganization(organizations, caller.organizationId, (record) => {
+  const provider = await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const before = record.emailProvider;
     const now = nowText(clock);
     const next: EmailProviderRecord = {
@@ -79,9 +80,9 @@ export async function upsertEmailProvider(
 
 export async function deleteEmailProvider(
   { organizations, clock }: Pick<EmailProviderDeps, 'organizations' | 'clock'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const { emailProvider, ...rest } = record;
     if (emailProvider === undefined) throw noProvider();
     return { write: { ...rest, updateTime: nowText(clock) }, answer: undefined };
@@ -91,20 +92,20 @@ export async function deleteEmailProvider(
 
 export async function sendTest(
   deps: EmailProviderDeps,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  const record = deps.directory.get(caller.organizationId);
-  const customer = deps.accounts.get(caller.customerId);
+  const record = deps.directory.get(signedIn.organizationId);
+  const customer = deps.customers.get(signedIn.customerId);
   if (record === undefined || customer === undefined) throw noSuchOrganization();
   if (record.emailProvider === undefined) throw noProvider();
-  const chosen = senderOf(record, deps.instanceSender, deps.box);
+  const chosen = chooseSender(record, deps.instanceSender, deps.box);
   if (chosen === 'sealed') {
     throw new ConnectError(
       "the provider's secret cannot be read any more: set the provider again",
       Code.FailedPrecondition,
     );
   }
-  deps.attempts.sendTest(caller.organizationId);
+  deps.attempts.sendTest(signedIn.organizationId);
   const mail = { to: customer.email, ...testMail({ organization: record.displayName }) };
   const outcome = await deps.sendMail(chosen.sender, chosen.origin, mail);
   switch (outcome.kind) {
@@ -119,18 +120,19 @@ export async function sendTest(
   }
 }
 
-type Ways =
+/** The part of the record that says where and how mail goes out. */
+type StoredProvider =
   | Pick<
       EmailProviderRecord & { kind: 'smtp' },
       'kind' | 'host' | 'port' | 'username' | 'sealedPassword' | 'useTls'
     >
   | Pick<EmailProviderRecord & { kind: 'resend' }, 'kind' | 'sealedApiKey'>;
 
-/** The way of sending, once it is known what is stored: a secret that was not sent is taken from there. */
+/** Checks the request's provider; `withStored` then fills a secret that was not sent from the stored record. */
 function providerField(
   { provider }: UpsertRequest,
   seal: (secret: string) => string,
-): { withStored: (before: EmailProviderRecord | undefined) => Ways } {
+): { withStored: (before: EmailProviderRecord | undefined) => StoredProvider } {
   switch (provider.case) {
     case 'smtp': {
       const { port, username, useTls } = provider.value;
@@ -141,7 +143,7 @@ function providerField(
       const sealed = password === undefined ? undefined : seal(password);
       return {
         withStored(before) {
-          // A stored password goes only where it went before.
+          // A stored password goes to the same server and user only: a new host could collect it otherwise.
           const same =
             before?.kind === 'smtp' &&
             before.host === host &&
@@ -175,7 +177,7 @@ function providerField(
   }
 }
 
-/** Undefined where the stored one is to stay. */
+/** Undefined if the stored secret stays. */
 function newSecret(field: string, text: string): string | undefined {
   if (text === '' || text === redacted) return undefined;
   if (text.length > maxSecretCharacters || /\p{Cc}/u.test(text)) {
@@ -186,7 +188,7 @@ function newSecret(field: string, text: string): string | undefined {
 
 function providerMessage(record: EmailProviderRecord): EmailProvider {
   return create(EmailProviderSchema, {
-    provider: redactedWay(record),
+    provider: redactedProvider(record),
     fromAddress: record.fromAddress,
     replyTo: record.replyTo ?? '',
     createTime: timestampOf(record.createTime),
@@ -194,7 +196,7 @@ function providerMessage(record: EmailProviderRecord): EmailProvider {
   });
 }
 
-function redactedWay(record: EmailProviderRecord) {
+function redactedProvider(record: EmailProviderRecord) {
   switch (record.kind) {
     case 'smtp': {
       const { host, port, username, useTls } = record;

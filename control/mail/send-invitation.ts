@@ -1,11 +1,12 @@
-// Puts the mail of an invitation into the outbox, by the organization's own provider where it has one.
+// Puts an invitation's mail into the outbox, with the organization's own e-mail provider as its sender if it has one.
+// The outbox and the sending are platform/mail's.
 
 import type { MailSender } from '../../platform/mail/mail.ts';
 import type { Outbox } from '../../platform/mail/outbox.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { SendInvitation } from '../orgs/invitations.ts';
-import { invitationMail } from './compose.ts';
-import { senderOf } from './sender.ts';
+import { chooseSender } from './choose-sender.ts';
+import { invitationMail } from './mail-texts.ts';
 
 export function createSendInvitation(deps: {
   outbox: Pick<Outbox, 'add'>;
@@ -14,7 +15,7 @@ export function createSendInvitation(deps: {
   publicUrl: () => string;
 }): SendInvitation {
   return ({ organization, inviter, email, token, days }) => {
-    const chosen = senderOf(organization, deps.instanceSender, deps.box);
+    const chosen = chooseSender(organization, deps.instanceSender, deps.box);
     if (chosen === 'sealed') return false;
     const content = invitationMail({
       link: `${deps.publicUrl()}/invitation?token=${token}`,

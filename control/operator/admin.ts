@@ -1,5 +1,5 @@
 // `npm run admin -- <command>`: reads the command line, reaches the instance's broker, whether the instance runs or
-// not, and prints what the command says. The commands are operator.ts's.
+// not, and prints the command's text. The commands are commands.ts's.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ function configOf(dataDir: string | undefined): Config {
   return read.config;
 }
 
-/** Uses the broker that runs; where none does, the one of the data directory is started for the command. */
+/** Uses the running broker; if none runs, starts the data directory's broker for the command. */
 async function withBroker(config: Config, log: Log, command: Command): Promise<string> {
   const { dataDir } = config;
   const { url, stop } = await reachBroker(config, log);
@@ -130,7 +130,7 @@ async function reachBroker(
   try {
     unlock = lockDataDir(dataDir);
   } catch (error) {
-    // An instance runs on the directory, and its broker with it.
+    // The lock is held: an instance runs on the directory, and its broker too.
     if (!existsSync(configFile)) throw error;
     const { port } = JSON.parse(readFileSync(configFile, 'utf8'));
     return { url: `nats://127.0.0.1:${port}`, stop: async () => {} };

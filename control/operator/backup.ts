@@ -1,10 +1,10 @@
-// All records of accounts as lines of JSON, and back again. A line holds one record as it is, so a backup is as secret
-// as the broker's own disk. Events, their ledger and what the instance is are not in it.
+// Writes all records of the accounts service as lines of JSON, and restores them. A line holds one record as it is, so
+// that a backup is as secret as the broker's disk. Events, their ledger and the instance's own records are not in it.
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 
-/** What a backup holds, in the order of restoring: what must be unique before what relies on it. */
+/** The buckets of a backup in the order of restoring: owners of unique things before the records that rely on them. */
 export const savedBuckets: readonly string[] = [
   buckets.owners,
   buckets.customers,
@@ -13,7 +13,7 @@ export const savedBuckets: readonly string[] = [
   buckets.sessions,
   buckets.magicLinks,
 ];
-/** Of the instance's own records only this one: which project is the demo. */
+/** The only record of the instance in a backup: it names the demo's project. */
 const savedInstanceKey = 'demo';
 
 interface SavedRecord {
@@ -24,7 +24,7 @@ interface SavedRecord {
 
 const format = 'millrace-records-1';
 
-/** Lines without line ends: a head, one a record, and a foot that tells a whole backup from a cut one. */
+/** Lines without line ends: a head, a line for each record, and a foot that tells a whole backup from a cut one. */
 export async function* backupLines(connection: NatsConnection): AsyncGenerator<string> {
   yield JSON.stringify({ format });
   let records = 0;
@@ -35,7 +35,7 @@ export async function* backupLines(connection: NatsConnection): AsyncGenerator<s
     for (const key of keys.sort()) {
       if (bucket === buckets.instance && key !== savedInstanceKey) continue;
       const entry = await kv.get(key);
-      // Deleted since the keys were listed.
+      // The record was deleted after the keys were listed.
       if (entry === null || entry.operation !== 'PUT') continue;
       const record: SavedRecord = { bucket, key, value: entry.json() };
       yield JSON.stringify(record);
@@ -46,7 +46,7 @@ export async function* backupLines(connection: NatsConnection): AsyncGenerator<s
 }
 
 /**
- * Writes the records of a backup; returns how many. Throws one sentence, and has written nothing, where the backup is
+ * Writes the records of a backup and returns their number. Throws one sentence, with nothing written, if the backup is
  * not whole or a bucket holds records already.
  */
 export async function restoreLines(

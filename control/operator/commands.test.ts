@@ -1,3 +1,6 @@
+// The operator's commands and backups against a running accounts service and its broker. The command line itself is
+// test/admin-command.test.ts's.
+
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +19,6 @@ import {
   newCustomer,
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
-import { ensureDemoAdmin } from '../demo/demo-admin.ts';
 import { backupLines, restoreLines, savedBuckets } from './backup.ts';
 import {
   createCustomer,
@@ -47,7 +49,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('makes customers who can sign in, and super admins who reach every organization', async () => {
+it('makes a customer who can sign in, and a super admin who reaches every organization', async () => {
   const printed = await createCustomer(operator, { email: 'Op@Example.com', superAdmin: true });
   const [, email = '', password = ''] = /super admin (\S+), password (\S+)$/.exec(printed) ?? [];
   expect(email).toBe('op@example.com');
@@ -101,7 +103,7 @@ it('rotates the signing key without signing anyone out', async () => {
   const second = await startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir });
   await rotateSigningKeyCommand(operator);
   const third = await accounts.as().auth.refreshToken({ refreshToken: next.refreshToken });
-  // A process that has not read the new key yet reads it when it first meets it.
+  // The second process reads the new key at the first token signed with it.
   await expect
     .poll(
       () =>
@@ -138,7 +140,7 @@ it('rotates the instance key: secrets still open, the old key is gone', async ()
   await server.close();
 });
 
-it('brings every record back into an empty broker', async () => {
+it('restores every record into an empty broker', async () => {
   const file = join(directory, 'backup.jsonl');
   const session = await newCustomer(accounts);
   expect(await exportRecords(operator, file)).toMatch(/^\d+ records are in /);
@@ -165,7 +167,7 @@ it('brings every record back into an empty broker', async () => {
   await empty.stop();
 });
 
-it('takes no backup that is cut, changed in form or of another product', async () => {
+it('restores no backup that is cut, changed in form or of another product', async () => {
   const lines: string[] = [];
   for await (const line of backupLines(accounts.connection)) lines.push(line);
   const { connection } = accounts;
@@ -181,32 +183,8 @@ it('takes no backup that is cut, changed in form or of another product', async (
   await expect(restoreLines(connection, ['{'])).rejects.toThrow('line 1 is no JSON');
 });
 
-it('a backup holds every bucket but those of events, of salts and of the instance itself', () => {
+it('a backup holds every bucket but the ledger, the salts and the instance', () => {
   const left = Object.values(buckets).filter((name) => !savedBuckets.includes(name));
   // A salt in a backup would outlive its day.
   expect(left.sort()).toEqual(['instance', 'ledger', 'salts']);
-});
-
-it('the demo has an admin whose password is kept for the next start', async () => {
-  const { orgId } = await newCustomer(accounts);
-  await accounts.control.organizations.create('demo', {
-    schemaVersion: 1,
-    id: 'demo',
-    displayName: 'Demo',
-    createTime: '2026-01-01T00:00:00Z',
-    updateTime: '2026-01-01T00:00:00Z',
-    members: [],
-  });
-  const clock = { nowMs: () => Date.now() };
-  const deps = { ...accounts.control, dataDir: accounts.dataDir, clock, log };
-  const admin = await ensureDemoAdmin(deps, 'demo');
-  expect(await ensureDemoAdmin(deps, 'demo')).toEqual(admin);
-  const { adminEmail: email, adminPassword: password } = admin;
-  const me = accounts.as(bearer(await accounts.as().auth.signIn({ email, password })));
-  expect((await me.orgs.list({})).orgs).toMatchObject([{ id: 'demo', role: 3 }]);
-  await expect(me.orgs.get({ orgId })).rejects.toThrow('not_found');
-  rmSync(join(accounts.dataDir, 'demo-admin.json'));
-  const again = await ensureDemoAdmin(deps, 'demo');
-  expect(again.adminPassword).not.toBe(password);
-  await accounts.as().auth.signIn({ email, password: again.adminPassword });
 });

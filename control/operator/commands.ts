@@ -1,5 +1,5 @@
-// What an operator does to an instance from the command line, one function a command; each returns what to print.
-// Reading the command line and reaching the broker is admin.ts's.
+// The operator's commands on an instance, one function each; each returns the text to print. Reading the command line
+// and reaching the broker is admin.ts's.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -15,10 +15,10 @@ import { signedTokenLifetimeMs } from '../auth/access-token.ts';
 import { createPasswords } from '../auth/passwords.ts';
 import { rotateSigningKey } from '../auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from '../buckets.ts';
-import { type Accounts, createAccounts } from '../customers/accounts.ts';
-import { finishStart } from '../customers/first-project.ts';
-import { displayNameField, emailField, newPasswordField } from '../fields.ts';
+import { type CustomerStore, createCustomerStore } from '../customers/customer-store.ts';
+import { ensureFirstProject } from '../customers/first-project.ts';
 import { ensureProjectWithKey } from '../projects/project-record.ts';
+import { displayNameField, emailField, newPasswordField } from '../request-fields.ts';
 import { backupLines, restoreLines } from './backup.ts';
 import { rotateInstanceKey } from './rotate-instance-key.ts';
 
@@ -28,7 +28,7 @@ export interface Operator {
   log: Log;
 }
 
-/** Makes a customer with a password, their organization and project. */
+/** Makes a customer with a password, an organization and a project. */
 export async function createCustomer(
   operator: Operator,
   options: { email: string; name?: string; password?: string; superAdmin: boolean },
@@ -38,9 +38,9 @@ export async function createCustomer(
   const password = options.password ?? randomBytes(18).toString('base64url');
   newPasswordField('--password', password);
   const passwordHash = await createPasswords().hash(password);
-  return withAccounts(operator, async (accounts, { organizations }) => {
+  return withCustomers(operator, async (customers, { organizations }) => {
     const { superAdmin } = options;
-    const made = await accounts.create({
+    const made = await customers.create({
       email,
       emailVerified: true,
       displayName,
@@ -53,7 +53,7 @@ export async function createCustomer(
     const clock = systemClock;
     const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
       ensureProjectWithKey(projects, project, clock);
-    await finishStart({ accounts, organizations, makeProject, clock }, made.record);
+    await ensureFirstProject({ customers, organizations, makeProject, clock }, made.record);
     await projects.close();
     const shown = options.password === undefined ? `, password ${password}` : '';
     return `made ${superAdmin ? 'super admin' : 'customer'} ${email}${shown}`;
@@ -65,16 +65,16 @@ export async function setSuperAdmin(
   options: { email: string; on: boolean },
 ): Promise<string> {
   const email = emailField('--email', options.email);
-  return withAccounts(operator, async (accounts) => {
-    const customer = accounts.findByEmail(email);
+  return withCustomers(operator, async (customers) => {
+    const customer = customers.findByEmail(email);
     if (customer === undefined) throw new Error(`${email} has no account`);
-    await accounts.change(customer.id, (record) => ({ ...record, superAdmin: options.on }));
+    await customers.change(customer.id, (record) => ({ ...record, superAdmin: options.on }));
     return `${email} is ${options.on ? 'a super admin' : 'no super admin any more'}`;
   });
 }
 
 export async function rotateInstanceKeyCommand(operator: Operator): Promise<string> {
-  return withAccounts(operator, async (_, { organizations }) => {
+  return withCustomers(operator, async (_, { organizations }) => {
     const { dataDir } = operator;
     const box = openSecretBox(dataDir);
     const { resealed, lost } = await rotateInstanceKey({ dataDir, box, organizations });
@@ -84,13 +84,13 @@ export async function rotateInstanceKeyCommand(operator: Operator): Promise<stri
   });
 }
 
-/** Running processes sign with the new key from their next token on; nobody is signed out. */
+/** Running processes sign their next token with the new key; nobody is signed out. */
 export async function rotateSigningKeyCommand({ dataDir }: Operator): Promise<string> {
   await rotateSigningKey(dataDir, { clock: systemClock, tokenLifetimeMs: signedTokenLifetimeMs });
   return 'the signing key is new';
 }
 
-/** Throws where the file exists. What it prints names what the backup is of no full use without. */
+/** Throws if the file exists. The text names the instance key's file, as sealed secrets open with that key only. */
 export async function exportRecords(
   { connection, dataDir }: Operator,
   path: string,
@@ -116,13 +116,13 @@ export async function restoreRecords({ connection }: Operator, path: string): Pr
   return `${await restoreLines(connection, lines)} records are back`;
 }
 
-async function withAccounts(
+async function withCustomers(
   { connection, log }: Operator,
-  work: (accounts: Accounts, opened: ControlBuckets) => Promise<string>,
+  work: (customers: CustomerStore, opened: ControlBuckets) => Promise<string>,
 ): Promise<string> {
   const opened = await openControlBuckets(connection, log);
   try {
-    return await work(createAccounts({ ...opened, clock: systemClock }), opened);
+    return await work(createCustomerStore({ ...opened, clock: systemClock }), opened);
   } finally {
     await opened.close();
   }

@@ -1,5 +1,5 @@
-// Puts a new instance key in the place of the old one: every secret in a record is sealed anew, then the old key is
-// forgotten. Processes that run meanwhile read both.
+// Replaces the instance key: adds a new key, seals every secret in a record with it, then drops the old key. Running
+// processes read both keys meanwhile. Sealing itself is platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
@@ -12,13 +12,14 @@ import {
   dropOldInstanceKeys,
   type SecretBox,
 } from '../../platform/secrets/secret-box.ts';
-import { changeRecord } from '../change.ts';
-import { secretPurpose } from '../mail/sender.ts';
+import { changeRecord } from '../change-record.ts';
+import { secretPurpose } from '../mail/choose-sender.ts';
 
-// A process may have sealed with the old key just before the new one came, and write the record just after a pass.
+// A process may seal with the old key just before the new one comes, and write the record just after the first pass:
+// the second pass, this much later, finds it.
 const settleMs = 2_000;
 
-/** Returns how many secrets were sealed anew, and of which organizations one could not be opened any more. */
+/** `resealed` is the number of secrets sealed with the new key; `lost` are organizations whose secret did not open. */
 export async function rotateInstanceKey(options: {
   dataDir: string;
   box: SecretBox;

@@ -1,6 +1,6 @@
-// Takes back a merge that should not have been: the operator's command behind it. One edge is removed, the ids that
-// were merged into this one stay with it, and so do the traits that the owner has from them. What calls said of the
-// profile while it was merged stays the owner's.
+// The operator's command that takes back a wrong merge. One edge is removed: ids that were merged into this id stay
+// with it, and so do the traits that the owner got from them. Traits that calls set while it was merged stay the
+// owner's. The change itself is the pipeline's.
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import { readInstance } from '../../platform/broker/instance.ts';
@@ -10,17 +10,17 @@ import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
-export interface UnmergeOptions {
+interface UnmergeOptions {
   connection: NatsConnection;
   projectId: string;
-  /** The id that was claimed, as it was sent: not its owner's, and no profile's id. */
+  /** The claimed id as the client sent it; not its owner's id, and not a profile's id. */
   distinctId: string;
   log: Log;
 }
 
 const waitMs = 10_000;
 
-/** Returns what to print. Throws one sentence where the broker does not take the change. */
+/** Returns the text to print. Throws one sentence if the broker does not take the change. */
 export async function unmerge(options: UnmergeOptions): Promise<string> {
   const { connection: nats, projectId, distinctId, log } = options;
   const instance = await openBucket(nats, buckets.instance, readInstance);

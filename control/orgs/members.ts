@@ -1,4 +1,5 @@
-// OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: who belongs to an organization.
+// OrgsService.ListMembers, RemoveMember, UpdateMemberRole and Leave: the members of an organization. Joining is
+// accept-invite.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type {
@@ -11,11 +12,11 @@ import type {
   RemoveMemberRequest,
   UpdateMemberRoleRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { MemberCaller } from '../caller.ts';
-import type { Records } from '../change.ts';
-import type { Accounts } from '../customers/accounts.ts';
-import { requiredField } from '../fields.ts';
-import { nowText } from '../times.ts';
+import type { Records } from '../change-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { nowText } from '../record-times.ts';
+import { requiredField } from '../request-fields.ts';
+import type { SignedInMember } from '../signed-in-customer.ts';
 import {
   changeOrganization,
   keepAnAdmin,
@@ -27,18 +28,18 @@ import {
 export interface MembersDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
-  accounts: Pick<Accounts, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
   clock: Clock;
 }
 
 export function listMembers(
-  { directory, accounts }: Pick<MembersDeps, 'directory' | 'accounts'>,
-  caller: MemberCaller,
+  { directory, customers }: Pick<MembersDeps, 'directory' | 'customers'>,
+  signedIn: SignedInMember,
 ): { members: Member[] } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   const members = record.members.flatMap((member) => {
-    const customer = accounts.get(member.customerId);
+    const customer = customers.get(member.customerId);
     return customer === undefined ? [] : [memberMessage(member, customer)];
   });
   return { members: members.sort((a, b) => (a.email < b.email ? -1 : 1)) };
@@ -47,30 +48,30 @@ export function listMembers(
 export async function removeMember(
   deps: MembersDeps,
   request: RemoveMemberRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  await takeOut(deps, caller.organizationId, requiredField('customerId', request.customerId));
+  await takeOut(deps, signedIn.organizationId, requiredField('customerId', request.customerId));
   return {};
 }
 
 export async function leave(
   deps: MembersDeps,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
-  await takeOut(deps, caller.organizationId, caller.customerId);
+  await takeOut(deps, signedIn.organizationId, signedIn.customerId);
   return {};
 }
 
 export async function updateMemberRole(
-  { organizations, accounts, clock }: MembersDeps,
+  { organizations, customers, clock }: MembersDeps,
   request: UpdateMemberRoleRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ member: Member }> {
   const customerId = requiredField('customerId', request.customerId);
   const role = roleField('role', request.role);
-  const customer = accounts.get(customerId);
+  const customer = customers.get(customerId);
   if (customer === undefined) throw noSuchMember();
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const before = record.members.find((member) => member.customerId === customerId);
     if (before === undefined) throw noSuchMember();
     if (before.role === role) return { leave: undefined };

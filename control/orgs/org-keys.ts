@@ -1,4 +1,5 @@
-// OrgsService.CreateOrgKey, ListOrgKeys and RevokeOrgKey: keys of the webhook interface.
+// OrgsService.CreateOrgKey, ListOrgKeys and RevokeOrgKey: an organization's keys, for its webhooks' interface. A
+// project's keys are ../projects/project-record.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, newOrgKey, sha256 } from '../../platform/access/ids.ts';
@@ -13,10 +14,10 @@ import type {
   OrgKey,
   RevokeOrgKeyRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { MemberCaller } from '../caller.ts';
-import type { Records } from '../change.ts';
-import { optionalDisplayNameField, requiredField } from '../fields.ts';
-import { nowText } from '../times.ts';
+import type { Records } from '../change-record.ts';
+import { nowText } from '../record-times.ts';
+import { optionalDisplayNameField, requiredField } from '../request-fields.ts';
+import type { SignedInMember } from '../signed-in-customer.ts';
 import {
   changeOrganization,
   maxOrgKeys,
@@ -34,14 +35,14 @@ export interface OrgKeysDeps {
 export async function createOrgKey(
   { organizations, clock }: OrgKeysDeps,
   request: CreateOrgKeyRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ orgKey: OrgKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const role = roleField('role', request.role);
   const rawKey = newOrgKey();
   const createTime = nowText(clock);
   const key: OrgKeyRecord = { id: newId(), displayName, role, hash: sha256(rawKey), createTime };
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const before = record.keys ?? [];
     if (before.length >= maxOrgKeys) {
       throw new ConnectError(
@@ -57,9 +58,9 @@ export async function createOrgKey(
 
 export function listOrgKeys(
   { directory }: Pick<OrgKeysDeps, 'directory'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): { orgKeys: OrgKey[] } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   return { orgKeys: (record.keys ?? []).map(orgKeyMessage) };
 }
@@ -67,10 +68,10 @@ export function listOrgKeys(
 export async function revokeOrgKey(
   { organizations, clock }: OrgKeysDeps,
   request: RevokeOrgKeyRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<Record<string, never>> {
   const id = requiredField('id', request.id);
-  await changeOrganization(organizations, caller.organizationId, (record) => {
+  await changeOrganization(organizations, signedIn.organizationId, (record) => {
     const before = record.keys ?? [];
     const keys = before.filter((key) => key.id !== id);
     if (keys.length === before.length) {

@@ -1,4 +1,5 @@
-// Organizations as the interface shows them, and the steps that more than one of its methods takes on a record.
+// The messages that show an organization's record, and the rules and steps that several methods of OrgsService share.
+// The record's type is platform/access/organizations.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -21,12 +22,12 @@ import {
   OrgSchema,
   Role as RoleValue,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { type Change, changeRecord, type Records } from '../change.ts';
-import type { CustomerRecord } from '../customers/customer.ts';
-import { invalidArgument } from '../fields.ts';
-import { timestampOf } from '../times.ts';
+import { type Change, changeRecord, type Records } from '../change-record.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
+import { timestampOf } from '../record-times.ts';
+import { invalidArgument } from '../request-fields.ts';
 
-/** What one record holds at most, so that it stays far below the bucket's largest value. */
+/** Bounds of one record, so that it stays far below the bucket's largest value. */
 export const maxMembers = 1_000;
 export const maxInvitations = 200;
 export const maxOrgKeys = 50;
@@ -48,7 +49,7 @@ export function newOrganization(options: {
   };
 }
 
-/** Changes an organization's record; not_found where there is none. */
+/** Changes an organization's record by compare-and-set; throws not_found if there is none. */
 export async function changeOrganization<R>(
   organizations: Records<OrganizationRecord>,
   id: string,
@@ -59,7 +60,7 @@ export async function changeOrganization<R>(
   return result.answer;
 }
 
-/** Bounds what one customer can fill the broker with. */
+/** Throws failed_precondition at the bound: one customer must not fill the broker. */
 export function refuseMoreOrganizations(count: number): void {
   if (count < maxOrganizationsPerCustomer) return;
   throw new ConnectError(
@@ -68,12 +69,12 @@ export function refuseMoreOrganizations(count: number): void {
   );
 }
 
-/** Also the answer for an organization that the caller is not a member of. */
+/** Also the answer for an organization of other people, so that it does not tell that there is one. */
 export function noSuchOrganization(): ConnectError {
   return new ConnectError('there is no such organization', Code.NotFound);
 }
 
-/** Throws failed_precondition where nobody could manage the organization any more. */
+/** Throws failed_precondition if no admin is left. */
 export function keepAnAdmin(members: readonly MemberRecord[]): void {
   if (members.some(({ role }) => role === 'admin')) return;
   throw new ConnectError(
@@ -91,12 +92,12 @@ export function roleField(field: string, value: RoleValue): Role {
     case RoleValue.ADMIN:
       return 'admin';
     default:
-      // A number or name that this version does not know comes here too.
+      // Numbers that this version does not know come here too.
       throw invalidArgument(field, 'must be ROLE_VIEWER, ROLE_MEMBER or ROLE_ADMIN');
   }
 }
 
-export function roleValue(role: Role): RoleValue {
+function roleValue(role: Role): RoleValue {
   return { viewer: RoleValue.VIEWER, member: RoleValue.MEMBER, admin: RoleValue.ADMIN }[role];
 }
 

@@ -1,4 +1,5 @@
-// OrgsService.Create, Get, List and Update: the organization itself.
+// OrgsService.Create, Get, List and Update: the organization itself. Its members, invitations and keys have files of
+// their own.
 
 import { newId } from '../../platform/access/ids.ts';
 import type {
@@ -12,9 +13,9 @@ import type {
   Org,
   UpdateRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { Caller, MemberCaller } from '../caller.ts';
-import { displayNameField } from '../fields.ts';
-import { nowText } from '../times.ts';
+import { nowText } from '../record-times.ts';
+import { displayNameField } from '../request-fields.ts';
+import type { SignedInCustomer, SignedInMember } from '../signed-in-customer.ts';
 import {
   changeOrganization,
   newOrganization,
@@ -32,15 +33,15 @@ export interface OrgDeps {
 export async function createOrg(
   { organizations, directory, clock }: OrgDeps,
   request: CreateRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): Promise<{ org: Org }> {
   const displayName = displayNameField('displayName', request.displayName);
-  refuseMoreOrganizations(directory.organizationsOf(caller.customerId).length);
+  refuseMoreOrganizations(directory.organizationsOf(signedIn.customerId).length);
   const id = newId();
   const record = newOrganization({
     id,
     displayName,
-    adminId: caller.customerId,
+    adminId: signedIn.customerId,
     now: nowText(clock),
   });
   const made = await organizations.create(id, record);
@@ -50,24 +51,24 @@ export async function createOrg(
 
 export function getOrg(
   { directory }: Pick<OrgDeps, 'directory'>,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): { org: Org } {
-  const record = directory.get(caller.organizationId);
+  const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
-  return { org: orgMessage(record, caller.role) };
+  return { org: orgMessage(record, signedIn.role) };
 }
 
 export function listOrgs(
   { directory }: Pick<OrgDeps, 'directory'>,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): { orgs: Org[] } {
   const records = directory
-    .organizationsOf(caller.customerId)
+    .organizationsOf(signedIn.customerId)
     .flatMap((id) => directory.get(id) ?? [])
     .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
   return {
     orgs: records.map((record) =>
-      orgMessage(record, directory.roleOf(record.id, caller.customerId) ?? 'viewer'),
+      orgMessage(record, directory.roleOf(record.id, signedIn.customerId) ?? 'viewer'),
     ),
   };
 }
@@ -75,14 +76,14 @@ export function listOrgs(
 export async function updateOrg(
   { organizations, clock }: Pick<OrgDeps, 'organizations' | 'clock'>,
   request: UpdateRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ org: Org }> {
   const { displayName } = request;
   const name = displayName === undefined ? undefined : displayNameField('displayName', displayName);
-  const record = await changeOrganization(organizations, caller.organizationId, (before) => {
+  const record = await changeOrganization(organizations, signedIn.organizationId, (before) => {
     if (name === undefined) return { leave: before };
     const write = { ...before, displayName: name, updateTime: nowText(clock) };
     return { write, answer: write };
   });
-  return { org: orgMessage(record, caller.role) };
+  return { org: orgMessage(record, signedIn.role) };
 }

@@ -1,4 +1,5 @@
-// Which projects an organization has, kept beside the watched records: the broker knows projects by their own id only.
+// Finds the projects of an organization, by an index in memory beside the watched records: the broker finds a project
+// by its own id only.
 
 import type { ProjectRecord } from '../../platform/access/projects.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';

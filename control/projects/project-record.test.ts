@@ -1,3 +1,5 @@
+// Changes of projects and keys on a real broker: bounds, revocation, and many writers at once.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId, parseApiKey, sha256 } from '../../platform/access/ids.ts';
 import { type ProjectRecord, readProject } from '../../platform/access/projects.ts';
@@ -38,7 +40,7 @@ afterAll(async () => {
 const keysNow = () => store.get(project.id)?.record.keys ?? [];
 
 describe('createProject', () => {
-  it('makes a project with one public key that may be listed', () => {
+  it('makes a project with one public key, stored with its text', () => {
     const [key] = project.keys;
     expect(project).toMatchObject({
       schemaVersion: 1,
@@ -55,7 +57,7 @@ describe('createProject', () => {
 });
 
 describe('createApiKey', () => {
-  it('shows a private key once and stores its hash alone', async () => {
+  it('returns the text of a private key once and stores its hash only', async () => {
     nowMs += 1_000;
     const options = { kind: 'private', displayName: 'Server' } as const;
     const result = await createApiKey(store, project.id, options, clock);
@@ -74,7 +76,7 @@ describe('createApiKey', () => {
     expect(stored).toMatchObject({ record: { updateTime: '2026-01-01T00:00:01.000Z' } });
   });
 
-  it('loses no key where many are made at once', async () => {
+  it('loses no key when many are made at once', async () => {
     const made = await Promise.all(
       Array.from({ length: 5 }, () => createApiKey(store, project.id, { kind: 'public' }, clock)),
     );
@@ -83,7 +85,7 @@ describe('createApiKey', () => {
     expect(stored.slice(1).sort()).toEqual(ids.sort());
   });
 
-  it('makes only so many keys, and more again after a revocation', async () => {
+  it('stops at the bound, and makes one more after a revocation', async () => {
     for (let keys = 1; keys < maxLiveKeys; keys++) {
       const result = await createApiKey(store, project.id, { kind: 'private' }, clock);
       expect(result.kind).toBe('created');
@@ -94,14 +96,14 @@ describe('createApiKey', () => {
     expect((await oneMore()).kind).toBe('created');
   });
 
-  it('tells where there is no such project', async () => {
+  it('answers project_not_found for an unknown project', async () => {
     const result = await createApiKey(store, newId(), { kind: 'private' }, clock);
     expect(result).toEqual({ kind: 'project_not_found' });
   });
 });
 
 describe('revokeApiKey', () => {
-  it('marks the key once, and says the same when asked again', async () => {
+  it('marks the key once, and answers a second call the same', async () => {
     const id = project.keys[0]?.id ?? '';
     nowMs += 5_000;
     const first = await revokeApiKey(store, project.id, id, clock);
@@ -114,7 +116,7 @@ describe('revokeApiKey', () => {
     expect(keysNow()).toMatchObject([{ id, revokeTime: '2026-01-01T00:00:05.000Z' }]);
   });
 
-  it('knows neither keys of other projects nor other projects', async () => {
+  it('finds no key in another project or an unknown one', async () => {
     const id = project.keys[0]?.id ?? '';
     const options = { organizationId: 'org', displayName: 'Other' };
     const other = await createProject(store, options, clock);
@@ -124,7 +126,7 @@ describe('revokeApiKey', () => {
     expect(keysNow()[0]?.revokeTime).toBeUndefined();
   });
 
-  it('forgets the oldest revoked keys, so that the record stays small', async () => {
+  it('drops the keys revoked first, so that the record stays small', async () => {
     const revoked = Array.from({ length: 400 }, (_, index) => ({
       id: `old${index}`,
       kind: 'private' as const,

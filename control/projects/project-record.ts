@@ -1,34 +1,34 @@
-// Makes projects and their API keys, and revokes keys: changes of one record, each by compare-and-set. Finding the
-// project of a key is platform/access/projects.ts's.
+// Makes projects and their API keys, and revokes keys: each changes one record by compare-and-set. Finding a key's
+// project is platform/access/projects.ts's; the methods are project-rpc.ts's.
 
 import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access/ids.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change.ts';
+import { changeRecord } from '../change-record.ts';
 
-/** What changing projects needs of a watched bucket: its own writes are in memory when they resolve. */
+/** The part of a watched bucket that changes need; a write is in this process's memory once its promise resolves. */
 export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;
 
-/** A key as it is made: `raw` is shown once and kept only by whoever is shown it. */
-export interface NewApiKey {
+/** A new key: `raw` is shown once; a private key's record holds its hash only. */
+interface NewApiKey {
   raw: string;
   record: ApiKeyRecord;
 }
 
-export type CreateKeyResult =
+type CreateKeyResult =
   | { kind: 'created'; key: NewApiKey }
   | { kind: 'project_not_found' }
   | { kind: 'too_many_keys'; max: number };
 
-/** A key that was revoked before stays as it was: `revoked` again. */
-export type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_found' };
+/** A key revoked before is `revoked` again and keeps its time. */
+type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_found' };
 
-/** Keys of one project that work, and the revoked ones that are still listed; the oldest of these go first. */
+/** Bounds of one project's record. Beyond the second, the keys revoked first are dropped. */
 export const maxLiveKeys = 100;
 const maxRevokedKeys = 400;
 
-/** A key that is in no record yet. */
+/** Makes a key that is in no record yet; with `raw`, of that text. */
 export function makeApiKey(
   options: { kind: ApiKeyKind; displayName?: string; raw?: string },
   clock: Clock,
@@ -46,10 +46,10 @@ export function makeApiKey(
   return { raw, record };
 }
 
-export interface ProjectOptions {
+interface ProjectOptions {
   organizationId: string;
   displayName: string;
-  /** IANA name; UTC where there is none. */
+  /** IANA name; UTC if absent. */
   timezone?: string;
 }
 
@@ -66,7 +66,7 @@ export async function createProject(
   return project;
 }
 
-/** Makes the project of that id with one public key where there is none yet. */
+/** Makes a project of this id with one public key, unless there is one. */
 export async function ensureProjectWithKey(
   store: ProjectStore,
   options: ProjectOptions & { id: string },
@@ -99,12 +99,12 @@ export async function createApiKey(
   return result.kind === 'added' ? { kind: 'created', key } : result;
 }
 
-export type AddKeysResult =
+type AddKeysResult =
   | { kind: 'added' }
   | { kind: 'project_not_found' }
   | { kind: 'too_many_keys'; max: number };
 
-/** Adds keys that makeApiKey made: all or none. */
+/** Adds keys of makeApiKey: all or none. */
 export async function addApiKeys(
   store: ProjectStore,
   projectId: string,
@@ -121,7 +121,7 @@ export async function addApiKeys(
   return tooMany ? { kind: 'too_many_keys', max: maxLiveKeys } : { kind: 'added' };
 }
 
-/** Stops a key: here at once, in every other process as soon as its watch brings it, well within a second. */
+/** Stops a key: in this process at once, in others as soon as their watch brings the change, well within a second. */
 export async function revokeApiKey(
   store: ProjectStore,
   projectId: string,
@@ -132,7 +132,7 @@ export async function revokeApiKey(
     const key = project.keys.find(({ id }) => id === keyId);
     if (key === undefined || key.revokeTime !== undefined) return project;
     const revoked = { ...key, revokeTime: rfc3339(clock) };
-    // Last in the list, so that the list of revoked keys is in the order of their revocation.
+    // Moved to the end, so that revoked keys are in the order of their revocation.
     const others = project.keys.filter((other) => other !== key);
     return { ...project, keys: withoutOldest([...others, revoked]) };
   });
@@ -147,8 +147,8 @@ function withoutOldest(keys: readonly ApiKeyRecord[]): readonly ApiKeyRecord[] {
 }
 
 /**
- * Writes what `change` makes of the newest record; `change` returning its argument writes nothing. Undefined where
- * there is no such project.
+ * Writes the record that `change` returns for the newest one, with a new `updateTime`; nothing if `change` returns its
+ * argument. Undefined if there is no such project.
  */
 export async function changeProject(
   store: ProjectStore,

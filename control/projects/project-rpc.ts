@@ -1,4 +1,5 @@
-// ProjectsService: projects and their keys, as customers manage them. The steps on the record are ../projects.ts's.
+// ProjectsService: checks requests about projects and their keys, and makes the answers. Changing the record is
+// project-record.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -21,16 +22,20 @@ import {
   type RevokeApiKeyRequest,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
-import type { Caller, MemberCaller, ProjectCaller } from '../caller.ts';
+import { noSuchOrganization } from '../orgs/org-record.ts';
+import { timestampOf } from '../record-times.ts';
 import {
   displayNameField,
   invalidArgument,
   optionalDisplayNameField,
   requiredField,
   timezoneField,
-} from '../fields.ts';
-import { noSuchOrganization } from '../orgs/org-record.ts';
-import { timestampOf } from '../times.ts';
+} from '../request-fields.ts';
+import type {
+  SignedInCustomer,
+  SignedInMember,
+  SignedInProjectMember,
+} from '../signed-in-customer.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
 import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
 
@@ -42,17 +47,17 @@ export interface ProjectDeps {
   clock: Clock;
 }
 
-/** Bounds what one organization can fill the broker and every process's memory with. */
+/** A bound, because every project is in the broker and in every process's memory. */
 const maxProjectsPerOrganization = 1_000;
 
 export async function createProjectRpc(
   { projects, byOrganization, clock }: ProjectDeps,
   request: CreateRequest,
-  caller: MemberCaller,
+  signedIn: SignedInMember,
 ): Promise<{ project: Project; apiKey?: ApiKey; key: string }> {
   const displayName = displayNameField('displayName', request.displayName);
   const timezone = request.timezone === '' ? 'UTC' : timezoneField('timezone', request.timezone);
-  const { organizationId } = caller;
+  const { organizationId } = signedIn;
   if (byOrganization.idsOf(organizationId).length >= maxProjectsPerOrganization) {
     throw new ConnectError(
       `an organization has at most ${maxProjectsPerOrganization} projects`,
@@ -71,22 +76,22 @@ export async function createProjectRpc(
 export function getProject(
   { projects }: Pick<ProjectDeps, 'projects'>,
   request: GetRequest,
-  caller: ProjectCaller,
+  signedIn: SignedInProjectMember,
 ): { project: Project } {
-  sameProject(request.id, caller);
-  return { project: projectMessage(held(projects, caller.projectId)) };
+  sameProject(request.id, signedIn);
+  return { project: projectMessage(held(projects, signedIn.projectId)) };
 }
 
 export function listProjects(
   { projects, byOrganization, directory, roleOf }: ProjectDeps,
   request: ListRequest,
-  caller: Caller,
+  signedIn: SignedInCustomer,
 ): { projects: Project[] } {
   const { orgId } = request;
-  if (orgId !== '' && roleOf(orgId, caller.customerId) === undefined) {
+  if (orgId !== '' && roleOf(orgId, signedIn.customerId) === undefined) {
     throw noSuchOrganization();
   }
-  const organizations = orgId === '' ? directory.organizationsOf(caller.customerId) : [orgId];
+  const organizations = orgId === '' ? directory.organizationsOf(signedIn.customerId) : [orgId];
   const records = organizations
     .flatMap((id) => byOrganization.idsOf(id))
     .map((id) => held(projects, id))
@@ -97,9 +102,9 @@ export function listProjects(
 export async function updateProject(
   { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
   request: UpdateRequest,
-  caller: ProjectCaller,
+  signedIn: SignedInProjectMember,
 ): Promise<{ project: Project }> {
-  sameProject(request.id, caller);
+  sameProject(request.id, signedIn);
   const changes: { displayName?: string; timezone?: string } = {};
   if (request.displayName !== undefined) {
     changes.displayName = displayNameField('displayName', request.displayName);
@@ -107,7 +112,7 @@ export async function updateProject(
   if (request.timezone !== undefined) {
     changes.timezone = timezoneField('timezone', request.timezone);
   }
-  const record = await changeProject(projects, caller.projectId, clock, (project) =>
+  const record = await changeProject(projects, signedIn.projectId, clock, (project) =>
     Object.keys(changes).length === 0 ? project : { ...project, ...changes },
   );
   if (record === undefined) throw noSuchProject();
@@ -117,11 +122,11 @@ export async function updateProject(
 export async function createApiKeyRpc(
   { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
   request: CreateApiKeyRequest,
-  caller: ProjectCaller,
+  signedIn: SignedInProjectMember,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const kind = kindField('kind', request.kind);
-  const result = await createApiKey(projects, caller.projectId, { kind, displayName }, clock);
+  const result = await createApiKey(projects, signedIn.projectId, { kind, displayName }, clock);
   switch (result.kind) {
     case 'created':
       return { apiKey: apiKeyMessage(result.key.record), key: result.key.raw };
@@ -139,25 +144,28 @@ export async function createApiKeyRpc(
 
 export function listApiKeys(
   { projects }: Pick<ProjectDeps, 'projects'>,
-  caller: ProjectCaller,
+  signedIn: SignedInProjectMember,
 ): { apiKeys: ApiKey[] } {
-  const live = held(projects, caller.projectId).keys.filter((key) => key.revokeTime === undefined);
+  const live = held(projects, signedIn.projectId).keys.filter(
+    (key) => key.revokeTime === undefined,
+  );
   return { apiKeys: live.map(apiKeyMessage) };
 }
 
 export async function revokeApiKeyRpc(
   { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
   request: RevokeApiKeyRequest,
-  caller: ProjectCaller,
+  signedIn: SignedInProjectMember,
 ): Promise<Record<string, never>> {
   const id = requiredField('id', request.id);
-  const result = await revokeApiKey(projects, caller.projectId, id, clock);
+  const result = await revokeApiKey(projects, signedIn.projectId, id, clock);
   if (result.kind === 'revoked') return {};
   throw new ConnectError('the project has no such key', Code.NotFound);
 }
 
-function sameProject(id: string, caller: ProjectCaller): void {
-  if (id !== '' && id !== caller.projectId) throw invalidArgument('id', 'must equal x-project-id');
+function sameProject(id: string, signedIn: SignedInProjectMember): void {
+  if (id !== '' && id !== signedIn.projectId)
+    throw invalidArgument('id', 'must equal x-project-id');
 }
 
 function held(projects: Pick<WatchedBucket<ProjectRecord>, 'get'>, id: string): ProjectRecord {

@@ -19,7 +19,7 @@ import { createLog } from '../../platform/log.ts';
 import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
-import { readRecord, recordSql } from '../../query/profiles/profile-message.ts';
+import { readRecord, recordSql } from '../../query/profiles/stored-profile.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { createDeadLetters } from '../consume/dead-letter.ts';

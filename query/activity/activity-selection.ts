@@ -1,5 +1,5 @@
-// The rules of ActivityService.List's request, and the conditions that it puts on events. All of a request is checked
-// here before anything is asked of the engine.
+// Checks ActivityService.List's request and turns it into conditions on events. The whole request is checked before the
+// engine is asked anything; running statements is list-activity.ts's.
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
@@ -18,26 +18,26 @@ import { filterCondition } from '../filters/filter.ts';
 import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
-/** Events of a page where the request names no number, and at most. */
-export const defaultPageSize = 100;
-export const maxPageSize = 1_000;
-export const maxKinds = 100;
+/** Events of a page: without a pageSize, and at most. */
+const defaultPageSize = 100;
+const maxPageSize = 1_000;
+const maxKinds = 100;
 export const maxFilters = 50;
-/** Values of all filters of a request. */
+/** The most values that all filters of a request have together. */
 export const maxFilterValues = 1_000;
-/** UTF-8 bytes of all texts of a request: bound parameters travel in a URL, whose length servers limit. */
+/** The most UTF-8 bytes of a request's texts: bound parameters travel in a URL, whose length servers limit. */
 export const maxRequestTextBytes = 65_536;
 
-/** What one request asks for. */
+/** A checked request. */
 export interface ActivitySelection {
-  /** SQL that holds for the events asked for, apart from whose they are, their time and their place after `after`. */
+  /** SQL for all conditions but `persons`, the time range and `after`. */
   condition: string;
-  /** Whose events they must be: of each of these. */
+  /** An event must belong to each of these. */
   persons: readonly PersonAsked[];
   /** The placeholder of the project's id. */
   project: string;
   bindings: Bindings;
-  /** A user or a visit is named: few events, spread over a long time. */
+  /** The request names a user or a visit: few events, spread over a long time. */
   isNarrow: boolean;
   /** Half-open, in milliseconds since the epoch. */
   fromMs: number;
@@ -45,15 +45,15 @@ export interface ActivitySelection {
   pageSize: number;
   /** The last event of the page before. */
   after: Position | undefined;
-  /** All that selects events, as bytes: the seal of page tokens. */
+  /** The bytes of everything that selects events; they seal page tokens. */
   conditions: Uint8Array;
 }
 
-/** A person by any of their ids. */
-export interface PersonAsked {
+/** A person, named by any of their ids. */
+interface PersonAsked {
   /** SQL for the 16 bytes of the profile's id. */
   id: string;
-  /** SQL for events that are meant whoever's they are. */
+  /** SQL for events to select besides the person's. */
   own: string;
 }
 
@@ -90,7 +90,7 @@ function checkTextBytes({ distinctId, kinds, filters }: ListRequest): void {
   throw invalidArgument('filters', `texts take at most ${maxRequestTextBytes} bytes together`);
 }
 
-// A cookieless visitor is nobody, so that their id is looked for as it is.
+// `own` finds cookieless visitors, who have no profile, by their id as it is stored.
 function distinctIdPerson(
   { distinctId }: ListRequest,
   project: string,
@@ -141,7 +141,7 @@ function filterConditions({ filters }: ListRequest, bindings: Bindings): string[
   return filters.map((filter, index) => filterCondition(filter, `filters[${index}]`, bindings));
 }
 
-// Ends of time that every event is within, and that the engine's DateTime64(3) can hold.
+// Every event lies between these, and the engine's DateTime64(3) can hold both.
 const earliestMs = 0;
 const latestMs = Date.UTC(2200, 0, 1);
 
@@ -154,7 +154,7 @@ function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: numb
   return { fromMs: Math.max(fromMs, earliestMs), toMs: Math.min(toMs, latestMs) };
 }
 
-/** Rounded up: of events kept to the millisecond, the same ones are before the moment and its next millisecond. */
+/** Rounded up: events have whole milliseconds, so that the same events lie before the moment and before its ceiling. */
 function momentMs(field: string, moment: Timestamp | undefined): number | undefined {
   if (moment === undefined) return undefined;
   const { seconds, nanos } = moment;

@@ -1,5 +1,6 @@
-// ActivityService.List: stored events of one project, newest first, a page at a time. A page token names the last event
-// of its page, so that events which arrive meanwhile move nothing: each is seen once or, being newer, not at all.
+// ActivityService.List: the stored events of one project, newest first, one page a call. A page token names its page's
+// last event, so that events that arrive meanwhile move nothing: no event comes twice. Rules of requests are
+// activity-selection.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -18,24 +19,24 @@ import { mergedIds } from '../identity/merged-ids.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { maxReadRows, type ReadBounds, readRows, type Statement } from '../read-rows.ts';
 import { type ActivitySelection, readSelection } from './activity-selection.ts';
-import { eventRowSql, readEventRow } from './stored-event.ts';
+import { readStoredEvent, storedEventSql } from './stored-event.ts';
 import { newestFirst, type TimeWindow } from './time-windows.ts';
 
-// A page ends early where its events are large; its token leads on.
+// Larger pages end early, and their token leads on.
 const maxPageCharacters = 8_388_608;
 const wide = { firstDays: 1, growth: 8 };
 /**
- * For the events of one user or visit, which the indexes find in a wide range as cheaply as in a day: the second window
- * is all that is left, as few have so many events that the first one is enough.
+ * For the events of one user or visit, which the indexes find in a long range as cheaply as in a day. The second window
+ * takes the rest of the range, as few users fill a page with the first.
  */
 const narrow = { firstDays: 16, growth: 64 };
 
-export interface ListActivityOptions {
+interface ListActivityOptions {
   clickhouse: RowReader;
   clock: Clock;
 }
 
-/** Throws invalid_argument for a request that breaks a rule, and what the client throws where reading fails. */
+/** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function listActivity(
   options: ListActivityOptions,
   projectId: string,
@@ -45,7 +46,7 @@ export async function listActivity(
 ): Promise<ListResponse> {
   const selection = readSelection(projectId, request);
   const { rows, hasMore } = await readPage(options, selection, deadline);
-  const read = rows.slice(0, selection.pageSize).map((row) => readEventRow(row, standIns));
+  const read = rows.slice(0, selection.pageSize).map((row) => readStoredEvent(row, standIns));
   const last = read.at(-1);
   const response = create(ListResponseSchema);
   response.events = read.map(({ event }) => event);
@@ -61,7 +62,7 @@ export async function listActivity(
 }
 
 interface Page {
-  /** Up to one more than the page holds. */
+  /** At most pageSize + 1. */
   rows: unknown[][];
   hasMore: boolean;
 }
@@ -74,7 +75,7 @@ async function readPage(
   const { fromMs, toMs, after, pageSize, isNarrow } = selection;
   const range = {
     fromMs,
-    toMs: after === undefined ? toMs : Math.min(toMs, after.occurTimeMs + 1),
+    toMs: after === undefined ? toMs : Math.min(toMs, after.timeMs + 1),
   };
   const { firstDays, growth } = isNarrow ? narrow : wide;
   const person = await personConditions(clickhouse, selection, deadline);
@@ -96,7 +97,7 @@ async function readPage(
 
 const maxIdCharacters = 1_048_576;
 
-/** Who is merged with whom is asked once, not by each window: with very many ids only, they stay a question. */
+/** Reads each person's ids once, not in each window. A person of too many ids stays a subquery. */
 async function personConditions(
   clickhouse: RowReader,
   { persons, project, bindings }: ActivitySelection,
@@ -125,7 +126,7 @@ function idListSql(bindings: Bindings, ids: readonly string[]): string {
   return `(SELECT ${idBytesSql('hex')} AS id FROM (SELECT arrayJoin(${list}) AS hex))`;
 }
 
-/** Asks for fewer events where the engine cannot hold so many of their size. */
+/** Asks again for fewer events if the engine lacks the memory for so many of their size. */
 async function readWindow(
   clickhouse: RowReader,
   selection: ActivitySelection,
@@ -152,7 +153,7 @@ async function readWindow(
   }
 }
 
-// event_id as a number has the order of its text, which a UUID's own order is not.
+// As a number, event_id sorts like its text; ClickHouse's order of UUIDs is another.
 const order = 'occur_time DESC, toUInt128(event_id) DESC';
 
 function windowStatement(
@@ -173,11 +174,11 @@ function windowStatement(
     );
   }
   return {
-    sql: `SELECT ${eventRowSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
+    sql: `SELECT ${storedEventSql} FROM events WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT {maxRows:UInt32}`,
     params: {
       ...bindings.params,
       ...window,
-      ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }),
+      ...(after && { afterMs: after.timeMs, afterId: after.id }),
       maxRows,
     },
   };

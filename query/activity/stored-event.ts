@@ -1,5 +1,6 @@
-// How a stored event is read: the columns of one row of JSONCompactEachRow, and the message that they make. Types come
-// back as they were sent: int64 travels as text, times as milliseconds, and each map gives its own variant.
+// Reads a stored event: the columns of a row of JSONCompactEachRow, and the message made of them. Values keep the type
+// that they were sent with: int64 travels as text, times as milliseconds, and each map column has its own variant.
+// Selecting events is activity-selection.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -19,7 +20,7 @@ import {
 import type { Position } from '../cursor.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 
-/** SQL for a person's id in hex. A cookieless visitor is nobody: their events belong to no profile. */
+/** SQL for the profile id in hex, before merges; empty for a cookieless visitor, who has no profile. */
 const profileIdSql = "if(cookieless, '', lower(hex(millraceProfileHash(project_id, distinct_id))))";
 
 const mapSql = propertyMaps.map(({ column, variant }) =>
@@ -37,16 +38,18 @@ const leading = [
   'toUnixTimestamp64Milli(occur_time)',
 ];
 
-/** What to select from `events` for `readEventRow`. */
-export const eventRowSql = [...leading, ...autoColumns.map(({ column }) => column), ...mapSql].join(
-  ', ',
-);
+/** The columns of `events` that `readStoredEvent` reads. */
+export const storedEventSql = [
+  ...leading,
+  ...autoColumns.map(({ column }) => column),
+  ...mapSql,
+].join(', ');
 
 /**
- * A row of `eventRowSql`. `standIns` are for an answer in JSON, absent for one in binary.
- * Throws where the engine answered something else.
+ * Takes a row of `storedEventSql`. `standIns` belong to an answer in JSON, and are absent in binary. Throws if a column
+ * has another type.
  */
-export function readEventRow(
+export function readStoredEvent(
   row: readonly unknown[],
   standIns: JsonStandIns | undefined,
 ): {
@@ -78,7 +81,7 @@ export function readEventRow(
   });
   event.autoProperties = autoProperties;
   event.customProperties = customProperties;
-  return { event, position: { occurTimeMs, eventId } };
+  return { event, position: { timeMs: occurTimeMs, id: eventId } };
 }
 
 function propertyValue(
@@ -129,7 +132,7 @@ function put(
 ): void {
   if (key !== '__proto__') map[key] = value;
   else if (standIns !== undefined) map[standIns.protoKey] = value;
-  // Assigning would set the prototype instead.
+  // Assigning to __proto__ would set the prototype.
   else Object.defineProperty(map, key, { value, enumerable: true, configurable: true });
 }
 

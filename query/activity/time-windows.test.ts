@@ -1,3 +1,5 @@
+// Time windows by themselves, without an engine.
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
@@ -6,7 +8,7 @@ import { newestFirst } from './time-windows.ts';
 const nowMs = Date.UTC(2026, 10, 20, 13, 30);
 const day = (daysAgo: number): number => Date.UTC(2026, 10, 20) - daysAgo * dayMs;
 
-it('starts with today, the future included, and widens', () => {
+it('the first window is today and the future, the next ones widen', () => {
   const range = { fromMs: 0, toMs: Date.UTC(2200, 0, 1) };
   expect([...newestFirst(range, nowMs, 1, 8)]).toEqual([
     { fromMs: day(0), toMs: range.toMs },
@@ -17,26 +19,26 @@ it('starts with today, the future included, and widens', () => {
   ]);
 });
 
-it('starts with the last day of a range that has passed', () => {
+it('the first window of a past range is its last day', () => {
   const range = { fromMs: 0, toMs: day(100) };
   expect([...newestFirst(range, nowMs, 1, 8)][0]).toEqual({ fromMs: day(101), toMs: day(100) });
 });
 
-it('starts and grows as wide as asked', () => {
+it('windows start and grow by the given numbers', () => {
   const range = { fromMs: 0, toMs: nowMs };
   expect([...newestFirst(range, nowMs, 16, 64)].map(({ fromMs }) => fromMs)).toEqual([day(15), 0]);
 });
 
-it('looks at all of a range of the future', () => {
+it('a range in the future is one window', () => {
   const range = { fromMs: nowMs + dayMs, toMs: nowMs + 2 * dayMs };
   expect([...newestFirst(range, nowMs, 1, 8)]).toEqual([range]);
 });
 
-it('looks nowhere in an empty range', () => {
+it('an empty range has no window', () => {
   expect([...newestFirst({ fromMs: 5, toMs: 5 }, nowMs, 1, 8)]).toEqual([]);
 });
 
-it('leaves no gap, overlaps nowhere and ends', () => {
+it('windows leave no gap, do not overlap, and end', () => {
   const moment = fc.integer({ min: 0, max: Date.UTC(2199, 0, 1) });
   fc.assert(
     fc.property(moment, moment, moment, fc.integer({ min: 1, max: 64 }), (a, b, now, days) => {

@@ -1,9 +1,10 @@
-// In which order a newest-first read looks through time. The table is sorted by day, so a read that is content with the
-// newest day costs that day and no more; one that is not goes further back in ever wider steps.
+// The time windows that a newest-first read looks through. The table is sorted by day, so that a read whose page the
+// newest day fills costs that day only; a read that needs more goes back in ever wider windows. It reads nothing
+// itself.
 
 import { dayMs } from '../../platform/clock.ts';
 
-/** A step that would be wider takes all that is left. */
+/** A window that would be wider takes the rest of the range. */
 const widestDays = 1_000;
 
 /** Half-open, in milliseconds since the epoch. */
@@ -13,9 +14,9 @@ export interface TimeWindow {
 }
 
 /**
- * Windows that touch, newest first, and together are `range`. The first ends with the range and starts with a UTC day,
- * `firstDays` back from `nowMs` or from the range's end, whichever is earlier: events of the future are within it. Each
- * further one is `growth` times as wide.
+ * Windows without gap or overlap that cover `range`, newest first. The first starts with a UTC day, `firstDays` before
+ * the earlier of `nowMs` and the range's end, and reaches to the range's end: it holds events of the future. Each next
+ * window is `growth` times as wide.
  */
 export function* newestFirst(
   range: TimeWindow,

@@ -1,4 +1,5 @@
-// The only way a value gets into a statement: as a bound parameter, whose placeholder is all that the text holds.
+// Binds values to a statement as parameters, the only form in which a request's value reaches it: the statement's text
+// holds placeholders only.
 
 interface BoundValues {
   String: string;
@@ -10,11 +11,11 @@ interface BoundValues {
   'Array(Float64)': readonly number[];
 }
 
-/** Adds values to one statement. */
+/** The parameters of one statement. */
 export interface Bindings {
   /** Returns the placeholder that stands for `value`; it may be written into the text more than once. */
   bind<T extends keyof BoundValues>(type: T, value: BoundValues[T]): string;
-  /** Parameter name to value, as the ClickHouse client takes them. */
+  /** From a parameter's name to its value, in the form that the ClickHouse client takes. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

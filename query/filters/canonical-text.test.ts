@@ -1,7 +1,9 @@
+// Texts and the values that print as them.
+
 import { describe, expect, it } from 'vitest';
 import { readCanonicalText, typesThatCanHold } from './canonical-text.ts';
 
-describe('a text is read as every type that prints it so', () => {
+describe('a text is read as each type that prints it', () => {
   const cases: [string, ReturnType<typeof readCanonicalText>][] = [
     ['42', { int: 42n, double: 42 }],
     ['-1', { int: -1n, double: -1 }],
@@ -39,12 +41,12 @@ describe('a text is read as every type that prints it so', () => {
     ['TRUE', 'null', 'NaN', 'Infinity', '2026-01-02', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05+00:00', '2026-02-30T00:00:00Z', '2026-01-02T24:00:00Z', '4\u00002'],
   );
-  it.each(stringsOnly)('%j is the text of a string alone', (text) => {
+  it.each(stringsOnly)('%j is the text of strings only', (text) => {
     expect(readCanonicalText(text)).toEqual({});
   });
 });
 
-it('names the types that can hold a part', () => {
+it('names the types whose text can contain a part', () => {
   expect(typesThatCanHold('42')).toEqual({ int: true, double: true, bools: [], time: true });
   expect(typesThatCanHold('E')).toEqual({
     int: false,

@@ -1,8 +1,9 @@
-// The one text that stands for a property value: what protobuf JSON prints, without quotes. Filters compare by it, so
-// that "42" finds the string, the integer and the double. Text to value is done here, value to text in the engine.
+// The canonical text of a property value: its protobuf JSON without quotes. Filters compare by it, so that "42" finds
+// the string, the integer and the double. A filter's text becomes values here; a stored value becomes text in the
+// engine.
 
-/** A filter's text read as each type whose canonical text it is. Every text is a string's own. */
-export interface TextReadings {
+/** The values of each type that have a given canonical text. The string is left out: every text has one. */
+interface TextReadings {
   int?: bigint;
   /** 0 stands for -0 too: both print as "0". */
   double?: number;
@@ -14,7 +15,7 @@ export interface TextReadings {
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
 
-/** "042", "1.50" and "TRUE" are the text of strings alone: no other type prints them. */
+/** "042", "1.50" and "TRUE" have no readings: only strings print like that. */
 export function readCanonicalText(text: string): TextReadings {
   const readings: TextReadings = {};
   if (/^(?:0|-?[1-9]\d{0,18})$/.test(text)) {
@@ -35,7 +36,7 @@ function timeText(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('.000Z', 'Z');
 }
 
-/** SQL for the canonical text of a Float64 expression: the engine prints 1e300 where JSON has 1e+300, and a -0. */
+/** SQL for the canonical text of a Float64 expression: the engine prints 1e300 for JSON's 1e+300, and -0 for 0. */
 export function doubleTextSql(double: string): string {
   return `if(${double} = 0, '0', replaceRegexpOne(toString(${double}), 'e([0-9])', 'e+\\\\1'))`;
 }
@@ -45,7 +46,7 @@ export function timeTextSql(time: string): string {
   return `concat(replaceOne(replaceRegexpOne(toString(${time}), '[.]000$', ''), ' ', 'T'), 'Z')`;
 }
 
-/** Types whose text can hold `part`; case does not count. Those left out need not be read. */
+/** The types whose canonical text can contain `part`, in upper or lower case: a filter need not read the others. */
 export function typesThatCanHold(part: string): {
   int: boolean;
   double: boolean;

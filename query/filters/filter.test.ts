@@ -1,3 +1,6 @@
+// Filters on a real engine against the operators' meaning in JavaScript: every kind of value, every rule, hostile
+// texts.
+
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +33,7 @@ type Filter = {
   source?: PropertySource;
 };
 
-/** distinct ids of the events that meet the filters, sorted. */
+/** The distinct ids of the events that meet the filters, sorted. */
 async function meeting(projectId: string, ...filters: Filter[]): Promise<string[]> {
   const { events } = await service
     .activity(projectId)
@@ -38,7 +41,7 @@ async function meeting(projectId: string, ...filters: Filter[]): Promise<string[
   return events.map(({ distinctId }) => distinctId).sort();
 }
 
-// Every kind of value, by the id of the event that has it.
+// Every kind of value, by the distinct id of its event.
 type Value =
   | { type: 'string'; value: string }
   | { type: 'int'; value: bigint }
@@ -101,7 +104,7 @@ function rowWith(projectId: string, distinctId: string, key: string, value?: Val
   return row;
 }
 
-// What the operators mean, said again in JavaScript.
+// The operators' meaning once more, in JavaScript.
 
 function textOf(value: Value): string {
   if (value.type !== 'time') return String(value.value);
@@ -112,7 +115,7 @@ function holds(value: Value | undefined, text: string): boolean {
   return value !== undefined && textOf(value).toLowerCase().includes(text.toLowerCase());
 }
 
-/** Below 0, 0 or above 0; undefined where the property is no number. */
+/** Below 0, 0 or above 0; undefined if the value is no number. */
 function compared(value: Value | undefined, text: string): number | undefined {
   if (value?.type === 'double') return Math.sign(value.value - Number(text)) || 0;
   if (value?.type !== 'int') return undefined;
@@ -243,7 +246,7 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
       }
     });
 
-    it('several filters must all hold', async () => {
+    it('all of several filters must hold', async () => {
       const ids = await meeting(
         projectId,
         { property, operator: FilterOperator.CONTAINS, value: '4' },
@@ -263,7 +266,7 @@ describe('a source', () => {
       rowWith(projectId, 'custom', 'plan', { type: 'string', value: 'pro' }),
     ]),
   );
-  it('may be named or told by the key', async () => {
+  it('may be named, or follow from the key', async () => {
     const filter = { operator: FilterOperator.EQUALS, value: 'pro' };
     const { AUTO, CUSTOM } = PropertySource;
     expect(await meeting(projectId, { ...filter, property: '$plan' })).toEqual(['auto']);
@@ -355,7 +358,7 @@ describe('filters that break a rule', () => {
     });
   });
 
-  it('the filter at fault is the one that is named', async () => {
+  it('the error names the filter at fault', async () => {
     const good = { property: a, operator: 'FILTER_OPERATOR_IS_SET' };
     const bad = { property: a, operator: 'FILTER_OPERATOR_BETWEEN', values: ['1'] };
     const { text } = await service.post('prj_rules', method, { filters: [good, good, bad] });
@@ -363,7 +366,7 @@ describe('filters that break a rule', () => {
   });
 });
 
-describe('hostile text is nothing but text', () => {
+describe('hostile text is only text', () => {
   const hostile = [
     "'; DROP TABLE events; --",
     "\\'; DROP TABLE events; --",
@@ -450,7 +453,7 @@ describe('hostile text is nothing but text', () => {
     }
   });
 
-  it('as an id, a kind, a token', async () => {
+  it('as an id, a kind and a token', async () => {
     for (const [index, text] of all.entries()) {
       const activity = service.activity(projectId);
       const byId = await activity.list({ distinctId: idOf(index), timeRange });

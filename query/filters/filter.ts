@@ -1,5 +1,5 @@
-// The rules of a property filter: which operator takes which values, and what it means. The SQL of the conditions is in
-// property-condition.ts.
+// The rules of a property filter: the values that each operator takes, and its meaning in Comparisons. The SQL of those
+// is property-condition.ts's for events and profile-condition.ts's for profiles.
 
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
 import {
@@ -20,22 +20,22 @@ import {
   placeOf,
 } from './property-condition.ts';
 
-/** What the operators ask of one property, as SQL conditions. */
+/** The SQL conditions on one property that all operators are made of. */
 export interface Comparisons {
-  /** The canonical text is one of these. */
+  /** The property's canonical text is one of `texts`. */
   isOneOf(texts: readonly string[]): string;
-  /** The canonical text holds this one, upper and lower case alike. */
+  /** The property's canonical text contains `text`, upper and lower case alike. */
   holds(text: string): string;
   isPresent(): string;
-  /** A number within the bounds. */
+  /** The property is a number within the bounds. */
   isWithin(lower: Bound | undefined, upper: Bound | undefined): string;
-  /** Absent, or a number below `lower` or above `upper`. */
+  /** The property is absent, or a number below `lower` or above `upper`. */
   isAbsentOrOutside(lower: DecimalNumber, upper: DecimalNumber): string;
 }
 
 /**
- * The condition that an event meets `filter`. `path` names the filter in errors, as in `filters[2]`.
- * Throws invalid_argument where the filter breaks a rule.
+ * SQL that holds for events that meet `filter`. `path`, such as `filters[2]`, names the filter in errors. Throws
+ * invalid_argument if the filter breaks a rule.
  */
 export function filterCondition(filter: PropertyFilter, path: string, bindings: Bindings): string {
   const place = placeOf(propertyKey(filter, path), bindings);
@@ -48,7 +48,7 @@ export function filterCondition(filter: PropertyFilter, path: string, bindings: 
   });
 }
 
-/** The condition that a property meets `filter`'s operator and values. Throws as filterCondition does. */
+/** SQL for `filter`'s operator and values on `property`. Throws like filterCondition. */
 export function comparison(filter: PropertyFilter, path: string, property: Comparisons): string {
   const { operator } = filter;
   switch (operator) {
@@ -90,14 +90,14 @@ export function comparison(filter: PropertyFilter, path: string, property: Compa
     case FilterOperator.UNSPECIFIED:
       throw invalidArgument(`${path}.operator`, 'is required');
     default: {
-      // A number that no operator has reaches us from JSON and from binary alike.
+      // JSON and binary requests both can hold a number that no operator has.
       const unknown: never = operator;
       throw invalidArgument(`${path}.operator`, `${Number(unknown)} is not an operator`);
     }
   }
 }
 
-/** Throws where a filter names no property that there could be. */
+/** Throws invalid_argument if the property's name is empty or longer than any stored name. */
 export function checkPropertyName({ property }: PropertyFilter, path: string): void {
   const field = `${path}.property`;
   if (property === '') throw invalidArgument(field, 'is required');

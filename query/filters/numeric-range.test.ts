@@ -1,3 +1,5 @@
+// Decimal texts and the ranges of int64 between them.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { intRange, parseDecimal } from './numeric-range.ts';
@@ -38,7 +40,7 @@ describe('a decimal text', () => {
     },
   );
 
-  it('of any double has the integers that JavaScript rounds it to', () => {
+  it('of any double lies between the integers that JavaScript rounds it to', () => {
     fc.assert(
       fc.property(fc.double({ min: -1e15, max: 1e15, noNaN: true }), (double) => {
         const number = parsed(String(double).replace('+', ''));
@@ -53,14 +55,14 @@ describe('a decimal text', () => {
 describe('a range of int64', () => {
   const at = (text: string, inclusive: boolean) => ({ number: parsed(text), inclusive });
 
-  it('keeps or leaves out its ends', () => {
+  it('includes or excludes its ends', () => {
     expect(intRange(at('2', true), at('4', true))).toEqual({ min: 2n, max: 4n });
     expect(intRange(at('2', false), at('4', false))).toEqual({ min: 3n, max: 3n });
     expect(intRange(at('1.5', false), at('2.5', false))).toEqual({ min: 2n, max: 2n });
     expect(intRange(at('-1.5', true), at('-0.5', true))).toEqual({ min: -1n, max: -1n });
   });
 
-  it('is open where no bound is', () => {
+  it('is open without a bound', () => {
     expect(intRange(undefined, at('0', true))).toEqual({ min, max: 0n });
     expect(intRange(at('0', true), undefined)).toEqual({ min: 0n, max });
   });
@@ -74,7 +76,7 @@ describe('a range of int64', () => {
     expect(intRange(undefined, at('-1e300', true))).toBeUndefined();
   });
 
-  it('is empty where nothing lies between', () => {
+  it('is empty if no integer lies between its bounds', () => {
     expect(intRange(at('5', true), at('4', true))).toBeUndefined();
     expect(intRange(at('1', false), at('2', false))).toBeUndefined();
   });

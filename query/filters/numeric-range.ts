@@ -1,7 +1,7 @@
-// The numbers that a numeric filter lets through. int64 properties are compared exactly, beyond 2^53 too; double
-// properties with the double nearest to the filter's text.
+// The numbers that a numeric filter lets through. An int64 property is compared exactly, beyond 2^53 too; a double
+// property with the double nearest to the filter's text. The SQL is property-condition.ts's.
 
-/** A filter's number. */
+/** A filter's number, to compare with doubles and with integers. */
 export interface DecimalNumber {
   double: number;
   /** The greatest integer not above it, exact. */
@@ -18,12 +18,12 @@ export interface Bound {
 
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
-// Beyond every int64, so that comparisons with it have one answer.
+// Beyond every int64, so that all comparisons with it have the same answer.
 const beyondInt64 = 2n ** 64n;
 
 const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d{1,6}))?$/;
 
-/** Reads a number as JSON writes it; undefined for any other text and for what no double can hold. */
+/** Reads a number in JSON's form; undefined for any other text and for a number beyond the doubles. */
 export function parseDecimal(text: string): DecimalNumber | undefined {
   const match = decimal.exec(text);
   const double = Number(text);
@@ -46,7 +46,7 @@ function magnitudeOf(digits: string, pointAt: number, double: number) {
   return { floor, ceil: isWhole ? floor : floor + 1n };
 }
 
-/** The int64 values within both bounds, both ends included; undefined where there are none. */
+/** The int64 values within both bounds, both ends included; undefined if there are none. */
 export function intRange(
   lower: Bound | undefined,
   upper: Bound | undefined,

@@ -1,13 +1,14 @@
-// Conditions on one property of a profile, as SQL: a trait, whose value is JSON text, or a field of the activity. Fixed
-// text and placeholders only; what a request holds is bound. Each condition is true or false for every profile.
+// SQL conditions on one property of a profile: a trait, stored as JSON text, or a field of the activity. The SQL is
+// fixed text and placeholders: a request's values are bound. Each condition is true or false for every profile, never
+// NULL.
 
 import type { Bindings } from './bindings.ts';
 import type { Comparisons } from './filter.ts';
 import type { Bound } from './numeric-range.ts';
 
 /**
- * A trait of this name, from the column `traits`: the key itself where there is one, else the way that its dots lead
- * into an object.
+ * Conditions on the trait `name` of the column `traits`. If the profile has no such key, dots in the name lead into an
+ * object.
  */
 export function traitComparisons(name: string, bindings: Bindings): Comparisons {
   const key = bindings.bind('String', name);
@@ -21,7 +22,7 @@ export function traitComparisons(name: string, bindings: Bindings): Comparisons 
 
 const isCanonical = true;
 
-/** `json` is '' where the trait is absent; its text is what JSON.stringify writes where it is canonical. */
+/** `json` is SQL for a trait's JSON text, '' if absent. `canonical`: the text is in the form of JSON.stringify. */
 function jsonComparisons(json: string, bindings: Bindings, canonical: boolean): Comparisons {
   const present = `${json} NOT IN ('', 'null')`;
   const text = `if(startsWith(${json}, '"'), JSONExtractString(${json}), ${json})`;
@@ -55,20 +56,20 @@ function jsonComparisons(json: string, bindings: Bindings, canonical: boolean): 
   };
 }
 
-/** The JSON texts of all values whose own text this is: a string's, and that of anything else but null. */
+/** The JSON texts of all values that print as `text`: of a string, and of any other value but null. */
 function jsonTexts(text: string): string[] {
   const isOther = text !== '' && text !== 'null' && !text.startsWith('"');
   return isOther ? [JSON.stringify(text), text] : [JSON.stringify(text)];
 }
 
-/** A column of text that is '' where the field is absent. */
+/** Conditions on a text column that is '' if the field is absent. */
 export function textComparisons(column: string, bindings: Bindings): Comparisons {
   return {
     isOneOf: (texts) =>
       `(${column} != '' AND ${column} IN ${bindings.bind('Array(String)', texts)})`,
     holds: (part) => `positionCaseInsensitiveUTF8(${column}, ${bindings.bind('String', part)}) > 0`,
     isPresent: () => `${column} != ''`,
-    // Text is never a number.
+    // A text is never a number.
     isWithin: () => 'false',
     isAbsentOrOutside: () => `${column} = ''`,
   };

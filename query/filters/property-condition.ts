@@ -1,6 +1,6 @@
-// Conditions on one property of an event, as SQL: fixed text that names columns of ours, and placeholders. Nothing that
-// a request holds, a property's name included, becomes text of the statement. Each condition is true or false for every
-// event, because no column is Nullable: NOT means all others.
+// SQL conditions on one property of an event: fixed text that names our columns, and placeholders. A request's texts, a
+// property's name included, are bound. Each condition is true or false for every event, as no column is Nullable: NOT
+// selects all other events.
 
 import { columnOfProperty, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { Bindings } from './bindings.ts';
@@ -12,10 +12,10 @@ import {
 } from './canonical-text.ts';
 import { type Bound, type DecimalNumber, intRange } from './numeric-range.ts';
 
-/** Where the values of one property are, as SQL. A missing key reads as its map's default, hence `has`. */
-export interface PropertyPlace {
+/** SQL for the places of one property's values. `has`: a missing key reads as the map's default value. */
+interface PropertyPlace {
   bindings: Bindings;
-  /** Holds the property's non-empty strings, if it has a column of its own. */
+  /** The property's own column, if it has one: it holds the property's non-empty strings. */
   column: string | undefined;
   value(map: MapColumn): string;
   has(map: MapColumn): string;
@@ -23,7 +23,7 @@ export interface PropertyPlace {
 
 type MapColumn = (typeof propertyMaps)[number]['column'];
 
-/** Where `key` is looked up; the key itself is bound. */
+/** The places of the property `key`; the key is bound. */
 export function placeOf(key: string, bindings: Bindings): PropertyPlace {
   const bound = bindings.bind('String', key);
   return {
@@ -34,7 +34,7 @@ export function placeOf(key: string, bindings: Bindings): PropertyPlace {
   };
 }
 
-/** The events that do not meet `condition`, which is one term. */
+/** Holds for events that do not meet `condition`. It must be one term: NOT binds tighter than AND. */
 export function not(condition: string): string {
   return `NOT ${condition}`;
 }
@@ -43,14 +43,14 @@ function any(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 }
 
-/** The event has the property, whatever its type. */
+/** The event has the property, of any type. */
 export function isPresent(place: PropertyPlace): string {
   const conditions = propertyMaps.map(({ column }) => place.has(column));
   if (place.column !== undefined) conditions.unshift(`${place.column} != ''`);
   return any(conditions);
 }
 
-/** The property's canonical text is one of `texts`: each type is asked for the values that print so. */
+/** The property's canonical text is one of `texts`: each type's values are compared with the values of those texts. */
 export function isOneOf(place: PropertyPlace, texts: readonly string[]): string {
   const { bindings } = place;
   const readings = texts.map(readCanonicalText);
@@ -66,7 +66,7 @@ export function isOneOf(place: PropertyPlace, texts: readonly string[]): string 
     );
   }
   if (doubles.length > 0) {
-    // A set tells -0 from 0, = does not.
+    // IN tells -0 from 0, = does not.
     const list = bindings.bind('Array(Float64)', doubles);
     const zero = doubles.includes(0) ? ` OR ${place.value('double_properties')} = 0` : '';
     conditions.push(
@@ -82,7 +82,7 @@ export function isOneOf(place: PropertyPlace, texts: readonly string[]): string 
   return any(conditions);
 }
 
-/** Non-empty strings of a property with a column are there and nowhere else, so that its map need not be read. */
+/** A property's own column has all of its non-empty strings, so that the map need not be read for them. */
 function stringIsOneOf(place: PropertyPlace, texts: readonly string[]): string[] {
   const conditions: string[] = [];
   const nonEmpty = texts.filter((text) => text !== '');
@@ -102,7 +102,7 @@ function boolIs(place: PropertyPlace, bool: boolean): string {
   return `(${place.has('bool_properties')} AND ${place.value('bool_properties')} = ${bool ? 'true' : 'false'})`;
 }
 
-/** The canonical text holds `text`, upper and lower case alike. */
+/** The property's canonical text contains `text`, upper and lower case alike. */
 export function holds(place: PropertyPlace, text: string): string {
   const bound = place.bindings.bind('String', text);
   const holdsIt = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${bound}) > 0`;
@@ -124,7 +124,7 @@ export function holds(place: PropertyPlace, text: string): string {
   return any(conditions);
 }
 
-/** The property is a number within the bounds; strings, booleans and times never are. */
+/** The property is a number within the bounds. Strings, booleans and times are no numbers. */
 export function isWithin(
   place: PropertyPlace,
   lower: Bound | undefined,
@@ -153,7 +153,7 @@ export function isWithin(
   return any(conditions);
 }
 
-/** The event lacks the property, or it is a number below `lower` or above `upper`. */
+/** The event lacks the property, or the property is a number below `lower` or above `upper`. */
 export function isAbsentOrOutside(
   place: PropertyPlace,
   lower: DecimalNumber,

@@ -1,20 +1,20 @@
-// How merges are resolved, as SQL: every id has a root, itself where nobody claimed it, and the ids of one root are one
-// person. Arguments are SQL too: placeholders and fixed text, never a request's own.
+// SQL that resolves merges when something is read. Every id has a root, the id itself if no other claimed it; the ids
+// of one root are one person. Arguments are SQL too: placeholders and fixed text, never a request's text.
 
-/** The 16 bytes of the profile that `distinctId` names, before merges. */
+/** The 16 bytes of the profile id of `distinctId`, before merges. */
 export function profileIdSql(project: string, distinctId: string): string {
   return `millraceProfileHash(${project}, ${distinctId})`;
 }
 
-/** The root of who is not merged. */
-export const nobodySql = "toFixedString('', 16)";
+/** The stored root of an id that is not merged. */
+export const noRootSql = "toFixedString('', 16)";
 
 /** The 16 bytes of an id in hex. */
 export function idBytesSql(hex: string): string {
   return `toFixedString(unhex(${hex}), 16)`;
 }
 
-/** The key by which events know a profile's 16 bytes. */
+/** The 64-bit key that events store in place of a profile id's 16 bytes. */
 export function profileKeySql(id: string): string {
   return `reinterpretAsUInt64(substring(${id}, 1, 8))`;
 }
@@ -25,28 +25,28 @@ export function rootSql(project: string, id: string): string {
   return `assumeNotNull(ifNull((SELECT root_id FROM profiles FINAL WHERE ${claimed}), ${id}))`;
 }
 
-/** What a SELECT takes the ids merged into one root from, as profile_id. */
+/** The FROM clause of the ids merged into one root; their column is profile_id. */
 export function mergedSql(project: string, root: string): string {
   return `FROM profiles_by_root FINAL WHERE project_id = ${project} AND root_id = ${root} AND live`;
 }
 
 /**
- * Holds for rows of the project, where the condition beside it names ids of that project alone: no other's rows have
- * them. The index is used as it would be, and the column is not read.
+ * In place of `project_id = …` beside a condition on ids that only this project's rows have: uses the index as usual
+ * and does not read the column.
  */
 export function ofProjectSql(project: string): string {
   return `indexHint(project_id = ${project})`;
 }
 
-/** A set of one column: all ids of the person whose root is `root`, itself included. */
+/** A set with the column `id`: all ids of the person whose root is `root`, the root included. */
 export function membersSql(project: string, root: string): string {
   return `(SELECT ${root} AS id UNION ALL SELECT profile_id ${mergedSql(project, root)})`;
 }
 
 /**
- * The ids merged into any of `ids`, an array of the project's own, and in the same order their roots: a tuple of two
- * arrays. It is asked once, as a constant: a join would ask again for the index. Not FINAL, which takes a third
- * longer where a hundred ids lie anywhere in a few parts.
+ * A tuple of two arrays in one order: the ids merged into any of `ids`, and their roots. `ids` is an array of this
+ * project's ids. The engine runs it once, as a constant; a join would run it again for the index. Not FINAL, which
+ * takes a third longer for a hundred ids spread over a few parts.
  */
 export function mergedIntoSql(project: string, ids: string): string {
   return `(SELECT (groupArray(profile_id), groupArray(root_id)) FROM (
@@ -56,8 +56,8 @@ export function mergedIntoSql(project: string, ids: string): string {
 }
 
 /**
- * Events of the ids in `members`, a set of one column `id`, and those that meet `own`. profile_key is what the index
- * knows; the whole id decides, as two ids may share a key.
+ * Holds for events of the ids in `members`, a set with the column `id`, and for events that meet `own`. The index has
+ * profile_key only; the whole id decides, as two ids may share a key.
  */
 export function eventsOfSql(members: string, own: string): string {
   return `profile_key IN (SELECT ${profileKeySql('id')} FROM ${members})

@@ -1,4 +1,5 @@
-// Which of some profile ids are merged, and into whom: for reads that answer ids of events.
+// Finds the roots of merged profile ids, for reads that answer the profile ids of events. Unlike identity-sql.ts, it
+// runs a statement.
 
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../deadline.ts';
@@ -8,7 +9,7 @@ import { idBytesSql } from './identity-sql.ts';
 
 const maxRowsCharacters = 1_048_576;
 
-/** From an id to its root's; ids that are their own root are left out. At most maxReadRows ids. */
+/** Maps each merged id to its root; ids that are their own root are left out. Takes at most maxReadRows ids. */
 export async function mergedIds(
   clickhouse: RowReader,
   projectId: string,

@@ -1,4 +1,4 @@
-// User counts on a real engine: merges of every order, undone ones, cookieless visitors.
+// User counts on a real engine: merges in every order, merges taken back, cookieless visitors.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const startMs = Date.UTC(2026, 9, 10, 12);
 
-/** Events of these ids, one a day from `startMs` on. */
+/** Stores one event of each id: the first list's on the day of `startMs`, each next list's a day later. */
 async function store(projectId: string, ...days: string[][]): Promise<void> {
   const rows = days.flatMap((ids, day) =>
     ids.map((distinctId) =>
@@ -37,7 +37,7 @@ async function store(projectId: string, ...days: string[][]): Promise<void> {
   await storeRows(clickhouse, rows);
 }
 
-/** Edges from each id to its owner and root, stored after all that were stored before. */
+/** Stores an edge from each id to its owner and root; a higher `version` replaces earlier edges. */
 async function merge(projectId: string, version: string, edges: Record<string, string>) {
   const rootOf = (id: string): string => {
     const owner = edges[id] ?? '';
@@ -60,12 +60,12 @@ async function users(projectId: string, count: Partial<UserCount> = {}): Promise
   return rows.map((row) => row.map(String)).sort();
 }
 
-it('counts a user once, whichever of their ids and days the events are of', async () => {
+it('counts a user once over all of their ids and days', async () => {
   const project = randomUUID();
   await store(project, ['anon-1', 'anon-2', 'ada', 'bob'], ['anon-1', 'ada', 'old', 'older']);
   expect(await users(project)).toEqual([['6']]);
   await merge(project, '1', { 'anon-1': 'ada', older: 'old', old: 'ada', 'anon-9': 'bob' });
-  // ada with anon-1, old and older; bob; anon-2, whom nobody claimed.
+  // Three users: ada with anon-1, old and older; bob; anon-2, which nobody claimed.
   expect(await users(project)).toEqual([['3']]);
   await store(project, [], [], ['anon-1', 'anon-9']);
   expect(await users(project)).toEqual([['3']]);
@@ -94,7 +94,7 @@ it('counts no cookieless visitors unless asked to', async () => {
   expect(await users(project, { includeCookieless: true })).toEqual([['3']]);
 });
 
-it('knows nothing of the same ids in another project', async () => {
+it('ignores the same ids in another project', async () => {
   const [project, other] = [randomUUID(), randomUUID()];
   await store(project, ['a', 'b']);
   await store(other, ['a', 'b']);

@@ -1,28 +1,29 @@
-// How many users some events are of, as SQL: an event's user is the person its profile belongs to once merges are
-// followed, so that an id counts with its owner whenever the two were merged. Whoever counts per user builds on this.
+// SQL that counts the users of events. An event's user is its profile's root, so that an id counts with its owner
+// whenever the two were merged. It does not run the statement. No method uses it yet: counts per user are to build on
+// it.
 
 import { profileKeySql } from './identity-sql.ts';
 
 export interface UserCount {
   /** The placeholder of the project's id. */
   project: string;
-  /** What holds for the events to look at, as SQL over columns of `events`. */
+  /** SQL over columns of `events`: selects the events. */
   condition: string;
-  /** Expressions over `events` by the names that they get in the answer; users are counted for each combination. */
+  /** SQL expressions over `events` by their names in the result; users are counted for each combination. */
   groups?: Readonly<Record<string, string>>;
-  /** A cookieless visitor is a new one every day, so none is counted unless this says so. */
+  /** Off by default: a cookieless visitor has a new id every day. */
   includeCookieless?: boolean;
 }
 
 /**
- * Rows of the groups and `users`, in no order; without groups one row. Ids are told apart by their keys of 64 bits: of
- * ten million users, the chance that two are taken for one is three in a million.
+ * Selects the groups and `users`, in no order; one row without groups. Ids are compared by their 64-bit keys: among ten
+ * million users, the chance that any two count as one is three in a million.
  */
 export function userCountSql({ project, condition, groups = {}, ...count }: UserCount): string {
   const names = Object.keys(groups);
   const named = Object.entries(groups).map(([name, sql]) => `${sql} AS ${name}, `);
   const who = count.includeCookieless === true ? '' : 'AND NOT cookieless';
-  // Each profile once before the merges are looked up: there are far fewer of them than events.
+  // DISTINCT before the merges are looked up: there are far fewer profiles than events.
   const profiles = `SELECT DISTINCT ${named.join('')}profile_key FROM events
     WHERE project_id = ${project} ${who} AND (${condition})`;
   const userKey = 'if(edges.user_key = 0, seen.profile_key, edges.user_key)';

@@ -1,5 +1,5 @@
-// ProfilesService.Delete: asks the writer of profiles to hide one, through the queue that Identify's calls take, so
-// that both have one order; and answers once that is done.
+// ProfilesService.Delete: asks the pipeline's writer of profiles to hide a profile, through the queue that Identify
+// takes, so that both have one order. Answers once the writer has done it; writes nothing itself.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -16,14 +16,14 @@ import { idBytesSql, profileIdSql, profileKeySql } from '../identity/identity-sq
 import { readRows } from '../read-rows.ts';
 import { findProfile } from './get-profile.ts';
 
-export interface DeleteProfileOptions {
+interface DeleteProfileOptions {
   clickhouse: RowReader;
   profiles: ProfileQueue;
 }
 
 const maxRowCharacters = 65_536;
 
-/** Throws as getProfile does, and unavailable where it is not known whether the profile is hidden. */
+/** Throws like getProfile, and unavailable if it is not known whether the profile is hidden. */
 export async function deleteProfile(
   { clickhouse, profiles }: DeleteProfileOptions,
   projectId: string,
@@ -39,7 +39,7 @@ export async function deleteProfile(
   return create(DeleteResponseSchema);
 }
 
-/** The distinct id behind an anonymous profile's id, as its events have it. */
+/** Finds the distinct id of an anonymous profile in its events; throws not_found if it has none left. */
 async function anonymousId(
   clickhouse: RowReader,
   projectId: string,

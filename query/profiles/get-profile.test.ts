@@ -1,3 +1,5 @@
+// ProfilesService.Get and GetByExternalId on a real engine: anonymous, named, merged and deleted profiles.
+
 import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -40,7 +42,7 @@ async function failure(call: Promise<unknown>): Promise<ConnectError> {
   );
 }
 
-describe('a person whose events came in several inserts', () => {
+describe('a profile of events from several inserts', () => {
   const sessions = [randomUUID(), randomUUID(), randomUUID()];
   const at = (minute: number, fields: object) =>
     storedRow({
@@ -52,7 +54,7 @@ describe('a person whose events came in several inserts', () => {
     });
 
   beforeAll(async () => {
-    // Merges must not hide that reading has to merge.
+    // Without the engine's merges, the read itself must sum the rows up.
     await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profile_activity' });
     const desktop = { browser: 'Firefox', browser_version: '140', os: 'Linux', device: 'desktop' };
     const phone = { browser: 'Safari', os: 'iOS', os_version: '26', device: 'iPhone' };
@@ -73,7 +75,7 @@ describe('a person whose events came in several inserts', () => {
     await service.clickhouse.command({ query: 'SYSTEM START MERGES profile_activity' });
   });
 
-  it('has one profile with all of them', async () => {
+  it('has the totals of all events', async () => {
     const id = await profileIdOf(projectId, 'anna');
     const { profile } = await service.profiles(projectId).get({ id });
     expect(profile).toMatchObject({ id, externalId: '', properties: {}, projectId });
@@ -121,7 +123,7 @@ describe('a person whose events came in several inserts', () => {
   });
 });
 
-describe('what is no profile', () => {
+describe('no profile', () => {
   const get = (project: string, id: string) => failure(service.profiles(project).get({ id }));
 
   it.each([
@@ -137,7 +139,7 @@ describe('what is no profile', () => {
     });
   });
 
-  it('an empty id is refused by name', async () => {
+  it('the error for an empty id names the field', async () => {
     expect(await get(projectId, '')).toMatchObject({
       code: Code.InvalidArgument,
       rawMessage: 'id: is required',
@@ -164,7 +166,7 @@ describe('what is no profile', () => {
     }
   });
 
-  it('a cookieless visitor is nobody', async () => {
+  it('a cookieless visitor has no profile', async () => {
     const distinctId = 'cookieless-abc';
     await storeRows(service.clickhouse, [storedRow({ projectId, distinctId, cookieless: true })]);
     expect((await get(projectId, await profileIdOf(projectId, distinctId))).code).toBe(
@@ -173,7 +175,7 @@ describe('what is no profile', () => {
   });
 });
 
-it('a profile may have any traits', async () => {
+it('a profile may have traits of any name and value', async () => {
   const externalId = 'odd"/\\\n';
   const text = String.raw`{"__proto__": {"a": 1}, "": "", "a/b\"\\\u2028\n": "c/d\"\\\n\u0001🎉", "n": null}`;
   const traits: Record<string, unknown> = JSON.parse(text);
@@ -208,7 +210,7 @@ describe('an id that is merged', () => {
     );
   });
 
-  it('answers its owner with the events of all, by each of its ids', async () => {
+  it('answers its owner with the events of all merged ids', async () => {
     const { profile } = await service.profiles(project).getByExternalId({ externalId: 'boss' });
     expect(profile).toMatchObject({
       id: await profileIdOf(project, 'boss'),
@@ -224,14 +226,14 @@ describe('an id that is merged', () => {
     }
   });
 
-  it('is no externalId where Identify never named it', async () => {
+  it('is no externalId if Identify never named it', async () => {
     for (const externalId of ['visitor', 'unnamed']) {
       const get = service.profiles(project).getByExternalId({ externalId });
       expect((await failure(get)).code).toBe(Code.NotFound);
     }
   });
 
-  it('answers an owner, and anybody named, of whom only profiles knows yet', async () => {
+  it('answers an owner and a named profile that only the table profiles has yet', async () => {
     const projectId = 'prj_landing';
     const { clickhouse } = service;
     const shown = await clickhouse.query({
@@ -264,7 +266,7 @@ describe('an id that is merged', () => {
     expect((await service.profiles(projectId).get({ id: newId })).profile?.externalId).toBe('new');
   });
 
-  it('is not found where its owner is deleted', async () => {
+  it('is not found if its owner is deleted', async () => {
     for (const externalId of ['hidden', 'of-hidden']) {
       const get = service.profiles(project).getByExternalId({ externalId });
       expect((await failure(get)).code).toBe(Code.NotFound);
@@ -273,7 +275,7 @@ describe('an id that is merged', () => {
     expect((await failure(service.profiles(project).get({ id }))).code).toBe(Code.NotFound);
   });
 
-  it('goes where its root goes, whatever comes late', async () => {
+  it('follows its newest root, even if older changes come late', async () => {
     const projectId = 'prj_moved';
     const ids = ['one', 'two', 'visitor'];
     const owners = ids.slice(0, 2).map((distinctId) => ({ projectId, distinctId }));
@@ -310,7 +312,7 @@ describe('an id that is merged', () => {
     expect(await at('7', '', 'one')).toEqual(back);
   });
 
-  it('is one of thousands', async () => {
+  it('answers an owner of thousands of ids', async () => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ projectId: 'prj_many', distinctId: `id-${index}`, named: false },
       ...{ owner: 'root', root: 'root', wasClaimed: true },

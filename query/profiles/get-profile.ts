@@ -1,6 +1,6 @@
-// ProfilesService.Get and GetByExternalId: one profile with the activity that its events add up to. Everyone whose id
-// no Identify has named is a profile too, from their first event on; cookieless visitors never are. A merged id
-// answers its owner.
+// ProfilesService.Get and GetByExternalId: one profile with the totals of its events. An id without an Identify is an
+// anonymous profile from its first event on; a cookieless visitor never is a profile. A merged id answers its owner.
+// Messages and rows are stored-profile.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -16,7 +16,7 @@ import {
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
-import { idBytesSql, mergedSql, nobodySql, profileIdSql } from '../identity/identity-sql.ts';
+import { idBytesSql, mergedSql, noRootSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
@@ -31,24 +31,24 @@ import {
   rowRecordSql,
   type StoredActivity,
   type StoredProfile,
-} from './profile-message.ts';
+} from './stored-profile.ts';
 
-// Far beyond the rows of one id, and what its events add up to.
+// Far above one profile's row and the totals of its events.
 const maxRowCharacters = 4_194_304;
 
-export interface GetProfileOptions {
+interface GetProfileOptions {
   clickhouse: RowReader;
 }
 
-/** A profile that can be read. */
-export interface FoundProfile {
+/** A profile that is not deleted. */
+interface FoundProfile {
   stored: StoredProfile;
   activity: StoredActivity | undefined;
 }
 
 /**
- * Throws invalid_argument for an empty id and not_found for any other that names no profile of this project, be it
- * unknown, another project's, or no id at all; and what the client throws where reading fails.
+ * Throws invalid_argument for an empty id; not_found for an unknown id, another project's, or a text that is no id; and
+ * the client's errors.
  */
 export async function getProfile(
   options: GetProfileOptions,
@@ -63,7 +63,7 @@ export async function getProfile(
   });
 }
 
-/** As getProfile; an id that was never an Identify's or Alias's externalId is not_found. */
+/** Throws like getProfile; an id that was never an externalId of Identify or Alias is not_found. */
 export async function getProfileByExternalId(
   { clickhouse }: GetProfileOptions,
   projectId: string,
@@ -82,7 +82,7 @@ export async function getProfileByExternalId(
   });
 }
 
-/** The profile that an id answers; throws as getProfile does. */
+/** Finds the profile of an id, following merges; throws like getProfile. */
 export async function findProfile(
   { clickhouse }: GetProfileOptions,
   projectId: string,
@@ -98,8 +98,8 @@ export async function findProfile(
 }
 
 /**
- * Whom an externalId names. Who is named is hardly ever merged into another, so the statement takes the id for its own
- * person's, a fifth cheaper than finding out first; where it is another's, that person is read instead.
+ * Finds the profile of an externalId. A named id is hardly ever merged into another, so that the statement reads the id
+ * as a root, a fifth cheaper than looking its root up first; if it is merged, a second statement reads its root.
  */
 async function readNamed(
   clickhouse: RowReader,
@@ -112,13 +112,13 @@ async function readNamed(
   const id = String(hex);
   const record = readRecord(id, text) ?? (await readLanding(clickhouse, projectId, id, deadline));
   if (record === undefined || !record.named) return undefined;
-  if (record.rootId !== nobody) return readPerson(clickhouse, projectId, record.rootId, deadline);
+  if (record.rootId !== noRoot) return readPerson(clickhouse, projectId, record.rootId, deadline);
   return foundProfile(record, readActivity(activityColumns));
 }
 
-const nobody = '0'.repeat(32);
+const noRoot = '0'.repeat(32);
 
-/** One statement, as each costs more than what it reads: whose id it is, what is known of them, and what they did. */
+/** Reads the id's root, its record and its totals in one statement: a statement costs more than its rows. */
 async function readPerson(
   clickhouse: RowReader,
   projectId: string,
@@ -129,7 +129,7 @@ async function readPerson(
   const [personId, text, ...activityColumns] = row;
   const id = String(personId);
   const activity = readActivity(activityColumns);
-  // Whom others are merged into was named.
+  // A root other than the asked id was named, so that it has a record somewhere.
   const mayBeLanding = id !== askedId || activity === undefined;
   const record =
     readRecord(id, text) ??
@@ -140,8 +140,8 @@ async function readPerson(
 }
 
 /**
- * The record of an id as `profiles` has it, where it is nowhere else: a block is there before it is in what its views
- * feed.
+ * The record of an id in `profiles`, for one that its views' tables lack: a block is in `profiles` before it is in the
+ * tables that views fill.
  */
 async function readLanding(
   clickhouse: RowReader,
@@ -166,7 +166,7 @@ async function readOne(
   return result.rows[0] ?? [];
 }
 
-/** Undefined where an identity call deleted it. */
+/** Undefined if an identity call deleted the profile. */
 function foundProfile(
   { deleted, stored }: IdentityRecord,
   activity: StoredActivity | undefined,
@@ -174,7 +174,7 @@ function foundProfile(
   return deleted ? undefined : { stored, activity };
 }
 
-export function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
+function anonymousProfile(id: string, firstReceivedMs: number): StoredProfile {
   return {
     id,
     externalId: '',
@@ -185,7 +185,7 @@ export function anonymousProfile(id: string, firstReceivedMs: number): StoredPro
   };
 }
 
-/** One row: the id in hex, its record, and what the events of it and of those merged into it add up to. */
+/** One row: the id in hex, its record, and the totals of the events of the id and the ids merged into it. */
 function namedSql(projectId: string, externalId: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
@@ -194,18 +194,18 @@ function namedSql(projectId: string, externalId: string): Statement {
   return { sql, params: bindings.params };
 }
 
-/** The same of the id that answers for the asked one. */
+/** The same row for the root of the asked id. */
 function personSql(projectId: string, id: string): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const sql = `WITH ${idBytesSql(bindings.bind('String', id))} AS asked,
-      (SELECT if(max(root_id) = ${nobodySql}, asked, max(root_id)) FROM profiles FINAL
+      (SELECT if(max(root_id) = ${noRootSql}, asked, max(root_id)) FROM profiles FINAL
         WHERE project_id = ${project} AND edge AND profile_id = asked) AS person
     SELECT lower(hex(person)), ${restSql(project, 'person')}`;
   return { sql, params: bindings.params };
 }
 
-/** The record of an id from its row in `profiles`; no row where it has none. */
+/** One row: the record of an id in `profiles`; no row if it has none. */
 function landingSql(projectId: string, id: string): Statement {
   const bindings = createBindings();
   const sql = `SELECT ${rowRecordSql} FROM profiles FINAL
@@ -214,7 +214,7 @@ function landingSql(projectId: string, id: string): Statement {
   return { sql, params: bindings.params };
 }
 
-/** What follows the id's own columns in either statement. */
+/** The end of both statements, after the id's column. */
 function restSql(project: string, id: string): string {
   return `${recordSql(id)}, ${activitySql} FROM profile_activity
     WHERE project_id = ${project}

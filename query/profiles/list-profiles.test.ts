@@ -1,3 +1,6 @@
+// ProfilesService.List on a real engine: filters, the rules of requests, pages, hostile names. Long lists against a
+// model are profile-page.test.ts's and named-pages.test.ts's.
+
 import { Code } from '@connectrpc/connect';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +42,7 @@ async function pages(projectId: string, request: ListInput = {}): Promise<ListRe
   return found;
 }
 
-/** External ids of the profiles that meet the filters, sorted; an anonymous one as ''. */
+/** The external ids of the profiles that meet the filters, sorted; '' for an anonymous profile. */
 async function meeting(projectId: string, ...filters: Filter[]): Promise<string[]> {
   const found = await pages(projectId, { filterGroups: [{ filters }] });
   return found.flatMap(({ profiles }) => profiles.map(({ externalId }) => externalId)).sort();
@@ -49,7 +52,7 @@ const { EQUALS, NOT_EQUALS, CONTAINS, NOT_CONTAINS, IS_SET, IS_NOT_SET } = Filte
 const { LT, LTE, GT, GTE, IN, NOT_IN, BETWEEN, NOT_BETWEEN } = FilterOperator;
 
 describe('filters on traits', () => {
-  // By external id, the value of the trait `t`.
+  // The value of the trait `t` by external id.
   const values: Record<string, unknown> = {
     'a null': null,
     'an empty text': '',
@@ -116,12 +119,12 @@ describe('filters on traits', () => {
     );
   });
 
-  it('NOT_BETWEEN holds for numbers outside and for who lacks the trait', async () => {
+  it('NOT_BETWEEN holds for numbers outside and for profiles without the trait', async () => {
     const filter = { property: 't', operator: NOT_BETWEEN, values: ['0', '42'] };
     expect(await meeting(projectId, filter)).toEqual(['', '-7', '1e21', 'a null', 'absent']);
   });
 
-  it('follows dots into objects, and takes a key with dots as it is', async () => {
+  it('dots lead into objects, unless a key itself has the dots', async () => {
     const dotted = 'dotted';
     await storeProfiles(service.clickhouse, [
       { projectId: dotted, distinctId: 'nested', traits: { a: { b: { c: 'x"y' }, n: 1.5 } } },
@@ -189,7 +192,7 @@ it('filters by activity, across merges', async () => {
   expect(page?.profiles[0]?.activity).toMatchObject({ totalEvents: 2n, browser: 'Chrome' });
 });
 
-describe('a filter that everybody or nobody meets', () => {
+describe('a filter that all profiles or none meet', () => {
   const projectId = 'everybody';
   const startMs = Date.UTC(2026, 9, 1);
   const claimed = { owner: 'named', root: 'named', wasClaimed: true };
@@ -240,13 +243,13 @@ describe('a filter that everybody or nobody meets', () => {
   });
 });
 
-it('reads 100 a page in one order, and from a token on, whatever appears meanwhile', async () => {
+it('reads 100 a page in one order, and goes on from a token, while profiles appear', async () => {
   const projectId = 'pages';
   const timeMs = Date.UTC(2026, 9, 1);
   const profiles = Array.from({ length: 1_150 }, (_, index) => ({
     projectId,
     distinctId: `user-${index}`,
-    // Some of one moment: their ids decide.
+    // Several of one moment: their ids decide.
     createTimeMs: timeMs + Math.floor(index / 3),
   }));
   await storeProfiles(service.clickhouse, profiles);
@@ -272,7 +275,7 @@ it('reads 100 a page in one order, and from a token on, whatever appears meanwhi
   await expect(pages('other', foreign)).rejects.toMatchObject({ code: Code.InvalidArgument });
 });
 
-/** Sorts as the list does. */
+/** A text for each profile that sorts in the list's order. */
 function placeOf(profile: ListResponse['profiles'][number]): string {
   const { seconds = 0n, nanos = 0 } = profile.createTime ?? {};
   return `${seconds}.${String(nanos).padStart(9, '0')} ${profile.id}`;
@@ -287,7 +290,7 @@ it('answers a project without profiles with one empty page', async () => {
 
 const refused: [string, ListInput, string][] = [
   [
-    'a token that is none',
+    'a text that is no token',
     { pageToken: 'x' },
     'pageToken: must be a nextPageToken answered to the same filters',
   ],
@@ -379,7 +382,7 @@ describe('the same distinct ids in two projects', () => {
   });
 });
 
-describe('hostile names and values', () => {
+describe('hostile names and values of traits', () => {
   const pieces = [
     "'",
     '"',
@@ -412,7 +415,7 @@ describe('hostile names and values', () => {
     .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 })
     .map((parts) => parts.join(''));
 
-  it('are names and values, and nothing else', async () => {
+  it('are only names and values', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, async (name, value, other) => {

@@ -1,5 +1,6 @@
-// ProfilesService.List: the profiles of a project by creation, newest first, a page at a time until the end. A page
-// token names the last profile of its page, so that profiles which appear meanwhile move nothing.
+// ProfilesService.List: streams the profiles of a project, newest first by creation, in pages. A page token names its
+// page's last profile, so that profiles that appear meanwhile move nothing. Finding a page's profiles is
+// profile-page.ts's.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -16,30 +17,30 @@ import { createBindings } from '../filters/bindings.ts';
 import { idBytesSql, mergedIntoSql, ofProjectSql } from '../identity/identity-sql.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
+import { findProfiles, type Read } from './profile-page.ts';
+import { readProfileSelection } from './profile-selection.ts';
 import {
   activitySql,
   profileMessage,
   readActivity,
   type StoredActivity,
   type StoredProfile,
-} from './profile-message.ts';
-import { findProfiles, type Read } from './profile-page.ts';
-import { readProfileSelection } from './profile-selection.ts';
+} from './stored-profile.ts';
 
-export const pageSize = 100;
-/** What is read ahead once the first page was not enough: the search for the next profiles is the cost of a page. */
+const pageSize = 100;
+/** Profiles read ahead after the first page: finding the next profiles is most of a page's cost. */
 const readAhead = 900;
-/** Many callers take the first page and go: until they have, the search for more would be for nobody. */
+/** A pause after the first page: many callers leave then, and a search for more would be wasted. */
 const leaveMs = 20;
 const maxCharacters = 33_554_432;
 
-export interface ListProfilesOptions {
+interface ListProfilesOptions {
   clickhouse: RowReader;
-  /** A time limit for each read that a page takes, not for the stream, whose length is the caller's affair. */
+  /** Limits each read of a page, not the whole stream: the caller decides how much of it to take. */
   startDeadline: () => Deadline;
 }
 
-/** Throws invalid_argument for a request that breaks a rule, and what the client throws where reading fails. */
+/** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function* listProfiles(
   options: ListProfilesOptions,
   projectId: string,
@@ -92,15 +93,16 @@ async function rowsOf(
 function positionOf(profile: StoredProfile | undefined): Position | undefined {
   if (profile === undefined) return undefined;
   // A token holds 16 bytes, written as a UUID.
-  const eventId = profile.id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return { occurTimeMs: profile.createTimeMs, eventId };
+  const id = profile.id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { timeMs: profile.createTimeMs, id };
 }
 
-// The hundred rows of each part lie anywhere: two threads take 64 granules in turns, and two thirds of the time.
+// A page's hundred rows lie anywhere in each part: two threads that take 64 granules in turns need two thirds of the
+// time of one.
 const rowsAnywhere = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 4096,
   merge_tree_min_bytes_for_concurrent_read = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0`;
 
-/** What the events of a page's profiles add up to, those of merged ids included. */
+/** The totals of the events of a page's profiles and of the ids merged into them, by profile id. */
 async function readActivities(
   read: Read,
   projectId: string,

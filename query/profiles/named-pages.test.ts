@@ -1,5 +1,5 @@
-// Pages of named profiles against a model of them: more than are looked at first, several of each moment, and each
-// changed in some way while pages are read.
+// Pages of named profiles against a model: more profiles than the first statement looks at, several of each moment, and
+// changes while pages are read. Other kinds of profiles are profile-page.test.ts's.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
@@ -13,7 +13,7 @@ let service: ReadService;
 beforeAll(async () => {
   engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
-  // What the engine has not merged yet is what reads must see through.
+  // Without the engine's merges, reads meet every old row.
   await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profiles' });
   await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profiles_by_creation' });
 });
@@ -25,7 +25,7 @@ afterAll(async () => {
 const startMs = Date.UTC(2026, 9, 1);
 type Request = Parameters<ReturnType<ReadService['profiles']>['list']>[0];
 
-/** A page's profiles as `<creation in ms> <externalId> <mark>`, and the token of the next. */
+/** A page's profiles as `<creation in ms> <externalId> <mark>`, and the next page's token. */
 interface Page {
   places: string[];
   nextPageToken: string;
@@ -60,7 +60,7 @@ const stored = (projectId: string, { mark, ...person }: Person): StoredProfile =
   return { projectId, ...person, traits: { mark } };
 };
 
-/** As the list answers them. Of one moment, the ids' hashes decide, which the model does not know. */
+/** Newest first. Within one moment the list sorts by the ids' hashes, which the model does not know. */
 function sorted(places: string[]): string[] {
   return [...places].sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
 }
@@ -85,14 +85,14 @@ describe('among 9,000', () => {
     );
   });
 
-  it.each([['first'], ['last'], ['some'], ['none']])('those marked %s are found', async (mark) => {
+  it.each([['first'], ['last'], ['some'], ['none']])('finds those marked %s', async (mark) => {
     const found = await pages(projectId, having(mark));
     const expected = placesOf(people.filter((person) => person.mark === mark));
     expectSame(
       found.flatMap(({ places }) => places),
       expected,
     );
-    // From each token on, the rest.
+    // Each token leads to the rest.
     for (const [index, { nextPageToken }] of found.entries()) {
       if (nextPageToken === '') continue;
       const rest = await pages(projectId, { ...having(mark), pageToken: nextPageToken });
@@ -100,7 +100,7 @@ describe('among 9,000', () => {
     }
   });
 
-  it('all are found once, though many share the moment that ends what is looked at first', async () => {
+  it('finds each once, though many share the moment where the first statement stops', async () => {
     const tied = 'tied';
     await storeProfiles(
       service.clickhouse,
@@ -116,7 +116,7 @@ describe('among 9,000', () => {
 });
 
 describe('profiles that change while pages are read', () => {
-  // One of each, in different places of the list.
+  // Each change is tried at several places of the list.
   const changes: [
     string,
     (person: Person) => Partial<StoredProfile>,
@@ -144,7 +144,7 @@ describe('profiles that change while pages are read', () => {
     ],
   ];
 
-  it.each(changes)('one who %s is shown as they are, once', async (name, change, after) => {
+  it.each(changes)('one that %s is listed once, in its new state', async (name, change, after) => {
     const people = Array.from({ length: 250 }, (_, index): Person => {
       return { distinctId: `user ${index}`, createTimeMs: startMs + 1_000 * index, mark: 'old' };
     });
@@ -164,7 +164,7 @@ describe('profiles that change while pages are read', () => {
       changed.map((person) => ({ ...stored(projectId, person), ...change(person) })),
       '3',
     );
-    // A block that comes late: what it says of them is over.
+    // A block that comes late holds a former state.
     await store(
       changed.map((person) => ({ ...stored(projectId, person), traits: { mark: 'late' } })),
       '2',
@@ -179,7 +179,7 @@ describe('profiles that change while pages are read', () => {
     const places = again.flatMap((page) => page.places);
     expectSame(places, now);
 
-    // What was taken back, such as a merge, is listed where it was.
+    // A profile whose merge or deletion was taken back is listed at its old place.
     await store(
       changed.map((person) => stored(projectId, person)),
       '4',

@@ -1,5 +1,5 @@
-// Pages of a list against a model of it: more profiles than are looked at first, of every kind, in an order that has
-// nothing to do with their ids, each with events before and after the others'.
+// Pages of a list against a model: more profiles than the first statement looks at, of every kind, in an order that
+// their ids do not tell, with events before and after each other's.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -15,7 +15,7 @@ import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
 const projectId = 'many';
 const startMs = Date.UTC(2026, 9, 1);
-/** A number that shares no factor with the prime below, so that each person has a moment of their own. */
+/** Shares no factor with the prime below, so that each person has their own moment. */
 const persons = 1_300;
 const kinds = ['named', 'anonymous', 'silent', 'merged', 'deleted'] as const;
 
@@ -23,11 +23,11 @@ interface Person {
   index: number;
   kind: (typeof kinds)[number];
   distinctId: string;
-  /** Which the others' order does not tell. */
+  /** In another order than the indexes. */
   createTimeMs: number;
   plan: string;
   isSeenOnce: boolean;
-  /** Of the last event. */
+  /** The browser of the last event. */
   browser: string;
 }
 
@@ -46,7 +46,7 @@ const people = Array.from({ length: persons }, (_, index): Person => {
   };
 });
 
-/** What a list shows of somebody. */
+/** A profile in a list. */
 interface Shown {
   createTimeMs: number;
   externalId: string;
@@ -59,7 +59,7 @@ const shown = people
     const { kind, createTimeMs, distinctId, plan } = person;
     if (kind === 'merged' || kind === 'deleted') return [];
     if (kind === 'anonymous') return [{ ...person, externalId: '', plan: undefined }];
-    // Whoever is merged into them was seen after them.
+    // The person merged into this one has the later event.
     const latest = kind === 'named' ? (people[person.index + 3] ?? person) : person;
     return [{ createTimeMs, externalId: distinctId, plan, browser: latest.browser }];
   })
@@ -87,7 +87,7 @@ beforeAll(async () => {
       const occurTimeMs = startMs + 10_000_000 + index;
       return storedRow({ projectId, distinctId, occurTimeMs, columns: { browser } });
     });
-  // What was received last is stored first: no order of inserts is to be relied on.
+  // Later events are stored first: a read must not rely on the order of inserts.
   await storeRows(service.clickhouse, later);
   await storeRows(service.clickhouse, first);
   await storeProfiles(

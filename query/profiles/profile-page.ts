@@ -1,32 +1,32 @@
-// Which profiles a page has: the newest that meet a condition. Each way to find them looks at as few as it can, and
-// answers what a look at everybody would.
+// Finds the profiles of a page: the newest that meet a condition. It tries statements that look at few profiles first;
+// each finds the same as a look at all profiles. The statements are profile-page-sql.ts's.
 
 import type { Position } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
 import type { Statement } from '../read-rows.ts';
-import { readProfile, type StoredProfile } from './profile-message.ts';
-import { always, type ProfileCondition } from './profile-selection.ts';
 import {
+  allProfilesSql,
   anonymousSql,
-  everybodySql,
-  meetingSql,
+  matchingSql,
   namedSql,
   type ProfilesPage,
-} from './profiles-sql.ts';
+} from './profile-page-sql.ts';
+import { always, type ProfileCondition } from './profile-selection.ts';
+import { readProfile, type StoredProfile } from './stored-profile.ts';
 
-export interface PageQuery {
+interface PageQuery {
   /** The placeholder of the project's id. */
   project: string;
   condition: ProfileCondition;
-  /** Holds what `project` and `condition` have bound. */
+  /** The parameters of `project` and `condition`. */
   bindings: Pick<Bindings, 'params'>;
   /** The last profile of the page before. */
   after: Position | undefined;
   maxRows: number;
 }
 
-/** Newest first; `stopped` where there may be more, though fewer than maxRows are here. */
-export interface FoundProfiles {
+/** Newest first. `stopped`: there may be more, though these are fewer than maxRows. */
+interface FoundProfiles {
   profiles: StoredProfile[];
   stopped: boolean;
 }
@@ -38,15 +38,15 @@ export type Read = (
 ) => Promise<{ rows: unknown[][]; stopped: boolean }>;
 
 /**
- * The newest profiles that are looked at for a page with filters on the activity, before everybody's is summed up:
- * enough where one in five meets them.
+ * For filters on activity, this many of the newest profiles are tried first, before the activity of all is summed up:
+ * enough if one profile in five meets the filters.
  */
 const windowRows = 500;
 
-/** The rows of named profiles that are looked at first: enough where one in forty is on the page, and read in 3 ms. */
+/** The newest rows of named profiles that are tried first: read in 3 ms, enough if one in forty meets the condition. */
 const searchedRows = 4_000;
 
-/** The newest `maxRows` profiles after `after` that meet the condition. Throws what `read` throws. */
+/** The newest `maxRows` profiles after `after` that meet the condition. Throws the errors of `read`. */
 export async function findProfiles(read: Read, query: PageQuery): Promise<FoundProfiles> {
   const { condition, maxRows } = query;
   if (condition.parts?.activity === always) return findByTraits(read, query, condition.sql);
@@ -54,12 +54,12 @@ export async function findProfiles(read: Read, query: PageQuery): Promise<FoundP
     const found = await findInWindow(read, query, condition.parts);
     if (found !== undefined) return found;
   }
-  return readProfiles(read, query, everybodySql(pageOf(query, condition.sql)));
+  return readProfiles(read, query, allProfilesSql(pageOf(query, condition.sql)));
 }
 
 /**
- * Named profiles first: where they fill the page, an anonymous one that is older than all of them is not on it. Nor is
- * any where the condition asks for a trait.
+ * Named profiles first. If they fill the page, anonymous profiles older than all of them are not on it. If the
+ * condition asks for a trait, no anonymous profile is.
  */
 async function findByTraits(
   read: Read,
@@ -71,14 +71,14 @@ async function findByTraits(
   if (!query.condition.admitsTraitless) return named;
   const isFull = named.stopped || named.profiles.length === query.maxRows;
   const oldest = isFull ? named.profiles.at(-1) : undefined;
-  // Their rows are short: reading them never stops.
+  // Rows of anonymous profiles are short: reading them never stops at maxCharacters.
   const anonymous = await readProfiles(read, query, anonymousSql(page, oldest?.createTimeMs));
   const profiles = [...named.profiles, ...anonymous.profiles].sort(newestFirst);
   const end = oldest === undefined ? profiles.length : profiles.indexOf(oldest) + 1;
   return { profiles: profiles.slice(0, Math.min(end, query.maxRows)), stopped: named.stopped };
 }
 
-/** Of the newest rows alone where they fill the page: everybody's traits may be a hundred times as many. */
+/** From the newest rows only, if they fill the page: the traits of all profiles may be a hundred times as many. */
 async function readNamed(read: Read, query: PageQuery, page: ProfilesPage): Promise<FoundProfiles> {
   const newest = await read(withParams(query, namedSql(page, searchedRows)), query.maxRows);
   const isAll = newest.rows[0]?.at(-1) === '0';
@@ -93,7 +93,7 @@ function newestFirst(a: StoredProfile, b: StoredProfile): number {
   return b.createTimeMs - a.createTimeMs || (a.id < b.id ? 1 : -1);
 }
 
-/** Undefined where the newest who meet the condition on traits are too few to fill the page with. */
+/** Undefined if too few of the newest profiles meet the conditions to fill the page. */
 async function findInWindow(
   read: Read,
   query: PageQuery,
@@ -102,7 +102,7 @@ async function findInWindow(
   const found = await findByTraits(read, { ...query, maxRows: windowRows }, traits);
   if (found.profiles.length === 0) return found;
   const ids = found.profiles.map(({ id }) => id);
-  const statement = meetingSql(query.project, activity, ids);
+  const statement = matchingSql(query.project, activity, ids);
   const { rows } = await read(withParams(query, statement), windowRows);
   const meeting = new Set(rows.map(([id]) => id));
   const profiles = found.profiles.filter(({ id }) => meeting.has(id));

@@ -1,5 +1,5 @@
-// The rules of ProfilesService.List's request, and the condition that its filter groups put on profiles. All of a
-// request is checked here before anything is asked of the engine.
+// Checks ProfilesService.List's request and turns its filter groups into a condition on profiles. The whole request is
+// checked before the engine is asked anything; running statements is profile-page.ts's.
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import {
@@ -24,9 +24,9 @@ import { checkPropertyName, comparison } from '../filters/filter.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
-export const maxFilterGroups = 50;
+const maxFilterGroups = 50;
 
-/** Columns that a condition on activity reads, by property. */
+/** From a property of the activity to its column. */
 const activityColumns: ReadonlyMap<string, string> = new Map([
   ['$browser', 'browser'],
   ['$browserVersion', 'browser_version'],
@@ -38,24 +38,24 @@ const activityColumns: ReadonlyMap<string, string> = new Map([
   ['$city', 'city'],
 ]);
 
-/** What filters ask of a profile. */
+/** The condition that filters put on a profile. */
 export interface ProfileCondition {
   /** SQL over `traits` and the activity's columns. */
   sql: string;
-  /** What must hold of `traits` and what of the activity, where no OR is between the two. */
+  /** SQL over traits alone and over activity alone, which must both hold; undefined if an OR joins the two. */
   parts: { traits: string; activity: string } | undefined;
-  /** False where nobody without any trait meets it, whatever their activity. */
+  /** False if no profile without traits can meet the condition, with any activity. */
   admitsTraitless: boolean;
 }
 
-/** The condition that everybody meets. */
+/** The condition that every profile meets. */
 export const always = 'true';
 
-export interface ProfileSelection {
+interface ProfileSelection {
   condition: ProfileCondition;
   /** The last profile of the page before. */
   after: Position | undefined;
-  /** All that selects profiles, as bytes: the seal of page tokens. */
+  /** The bytes of everything that selects profiles; they seal page tokens. */
   conditions: Uint8Array;
 }
 
@@ -148,7 +148,7 @@ function joined<T>(all: readonly T[], word: 'AND' | 'OR', sqlOf: (one: T) => str
   return terms.length === 0 ? always : `(${terms.map((sql) => `(${sql})`).join(` ${word} `)})`;
 }
 
-/** Operators that hold for who lacks the property. */
+/** Operators that hold for a profile without the property. */
 const heldByAbsence: ReadonlySet<FilterOperator> = new Set([
   FilterOperator.NOT_EQUALS,
   FilterOperator.NOT_CONTAINS,

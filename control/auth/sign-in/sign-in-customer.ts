@@ -1,39 +1,40 @@
-// The end of every way to sign in: a session of the customer, and the tokens that each way's answer carries.
+// The last step of every sign-in method: starts a session for the customer and makes the answer with its tokens.
+// Proving who the customer is comes before, in each method's own file.
 
 import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { type CustomerRecord, customerMessage } from '../../customers/customer.ts';
+import { type CustomerRecord, customerMessage } from '../../customers/customer-record.ts';
 import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
 import type { Sessions } from '../session.ts';
 
-/** The fields that all answers of AuthService with a session share. */
-export interface SignedIn {
+/** The fields that AuthService's answers with a session share. */
+export interface SignInAnswer {
   accessToken: string;
   refreshToken: string;
   expiresIn: number;
   customer: Customer;
 }
 
-export type SignInCustomer = (customer: CustomerRecord) => Promise<SignedIn>;
+export type SignInCustomer = (customer: CustomerRecord) => Promise<SignInAnswer>;
 
-/** `finishStart` sees to it that the customer has what every customer starts with. */
+/** `ensureFirstProject` makes the organization and project that the customer still lacks. */
 export function createSignInCustomer(deps: {
   sessions: Pick<Sessions, 'start'>;
   accessTokens: Pick<AccessTokens, 'issue'>;
-  finishStart: (customer: CustomerRecord) => Promise<void>;
+  ensureFirstProject: (customer: CustomerRecord) => Promise<void>;
 }): SignInCustomer {
   return async (customer) => {
-    await deps.finishStart(customer);
+    await deps.ensureFirstProject(customer);
     const { sessionId, refreshToken } = await deps.sessions.start(customer.id);
-    return signedIn(deps.accessTokens, customer, sessionId, refreshToken);
+    return signInAnswer(deps.accessTokens, customer, sessionId, refreshToken);
   };
 }
 
-export async function signedIn(
+export async function signInAnswer(
   accessTokens: Pick<AccessTokens, 'issue'>,
   customer: CustomerRecord,
   sessionId: string,
   refreshToken: string,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   return {
     accessToken: await accessTokens.issue(customer.id, sessionId),
     refreshToken,

@@ -1,16 +1,16 @@
-// AuthService.SignInWithMagicLink: an address gets a link, the link's token gets a session. Both take the same course
-// for an address without an account, which has one as soon as the token comes back.
+// AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address without
+// an account takes the same steps, so that the answer does not tell; redeeming the token makes the account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
 import type { Outbox } from '../../../platform/mail/outbox.ts';
 import type { SignInWithMagicLinkRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import { emailField, invalidArgument } from '../../fields.ts';
-import { magicLinkMail } from '../../mail/compose.ts';
+import { magicLinkMail } from '../../mail/mail-texts.ts';
+import { emailField, invalidArgument } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import { type MagicLinks, magicLinkMinutes } from '../magic-link.ts';
 import type { ProvenAddress } from '../proven-address.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {
   magicLinks: MagicLinks;
@@ -19,7 +19,7 @@ export interface MagicLinkDeps {
   signInCustomer: SignInCustomer;
   outbox: Pick<Outbox, 'add'>;
   instanceSender: MailSender;
-  /** Where people reach the dashboard, without a slash at the end. */
+  /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
   addressOf: (context: HandlerContext) => string | undefined;
 }
@@ -28,7 +28,7 @@ export async function signInWithMagicLink(
   deps: MagicLinkDeps,
   request: SignInWithMagicLinkRequest,
   context: HandlerContext,
-): Promise<SignedIn | Record<string, never>> {
+): Promise<SignInAnswer | Record<string, never>> {
   const address = deps.addressOf(context);
   if ((request.email === '') === (request.token === '')) {
     throw invalidArgument('email', 'is required, or else token: one of the two');
@@ -52,7 +52,7 @@ async function redeem(
   deps: MagicLinkDeps,
   token: string,
   address: string | undefined,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   deps.attempts.redeem(address);
   const email = await deps.magicLinks.redeem(token);
   if (email === undefined) {

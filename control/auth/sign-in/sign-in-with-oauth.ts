@@ -1,14 +1,19 @@
 // AuthService.StartOAuth and SignInWithOAuth: OpenID Connect, authorization code with PKCE. Only an address that the
-// provider has verified leads to an account here.
+// provider has verified leads to an account. Talking to the provider is ../oauth-provider.ts's.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {
   SignInWithOAuthRequest,
   StartOAuthRequest,
 } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../../customers/accounts.ts';
-import type { CustomerRecord } from '../../customers/customer.ts';
-import { emailField, invalidArgument, requiredField } from '../../fields.ts';
+import type { CustomerRecord } from '../../customers/customer-record.ts';
+import type { CustomerStore } from '../../customers/customer-store.ts';
+import {
+  emailField,
+  invalidArgument,
+  maxDisplayNameCharacters,
+  requiredField,
+} from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import {
   challengeOf,
@@ -17,11 +22,11 @@ import {
   type ProviderIdentity,
 } from '../oauth-provider.ts';
 import type { ProvenAddress } from '../proven-address.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface OAuthDeps {
   providers: ReadonlyMap<string, OAuthProvider>;
-  accounts: Pick<Accounts, 'findByIdentity'>;
+  customers: Pick<CustomerStore, 'findByIdentity'>;
   attempts: Pick<Attempts, 'redeem'>;
   provenAddress: ProvenAddress;
   signInCustomer: SignInCustomer;
@@ -56,7 +61,7 @@ export async function signInWithOAuth(
   deps: OAuthDeps,
   request: SignInWithOAuthRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const provider = providerField(deps.providers, request.provider);
   const redirectUri = redirectField(provider, request.redirectUri);
   const code = requiredField('code', request.code);
@@ -85,7 +90,7 @@ export async function signInWithOAuth(
 
 async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<CustomerRecord> {
   const { issuer, subject } = identity;
-  const known = await deps.accounts.findByIdentity(issuer, subject);
+  const known = await deps.customers.findByIdentity(issuer, subject);
   if (known !== undefined) return known;
   if (identity.email === undefined || !identity.emailVerified) {
     throw new ConnectError('the provider has not verified your address', Code.PermissionDenied);
@@ -96,9 +101,11 @@ async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<
   });
 }
 
-// A provider's name need not follow our rules; what is left of it does.
+// A provider's name may break the rules of display names: cut and cleaned, it keeps them.
 function shown(name: string): string {
-  return [...name.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')].slice(0, 150).join('');
+  return [...name.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')]
+    .slice(0, maxDisplayNameCharacters)
+    .join('');
 }
 
 function providerField(providers: ReadonlyMap<string, OAuthProvider>, name: string): OAuthProvider {

@@ -1,15 +1,15 @@
-// AuthService.SignIn: with a password. Neither its cost nor its answer tells whether the address has an account.
+// AuthService.SignIn: sign-in with a password. Neither cost nor answer tells whether the address has an account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignInRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../../customers/accounts.ts';
-import { emailField, requiredField } from '../../fields.ts';
+import type { CustomerStore } from '../../customers/customer-store.ts';
+import { emailField, requiredField } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import { maxPasswordCharacters, type Passwords } from '../passwords.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {
-  accounts: Pick<Accounts, 'findByEmail' | 'change'>;
+  customers: Pick<CustomerStore, 'findByEmail' | 'change'>;
   attempts: Pick<Attempts, 'signIn'>;
   passwords: Passwords;
   signInCustomer: SignInCustomer;
@@ -23,18 +23,18 @@ export async function signIn(
   deps: SignInDeps,
   request: SignInRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const email = emailField('email', request.email);
   const password = requiredField('password', request.password).slice(0, maxPasswordUnits + 1);
   deps.attempts.signIn(deps.addressOf(context), email);
-  const customer = deps.accounts.findByEmail(email);
+  const customer = deps.customers.findByEmail(email);
   const { ok, rehash } = await deps.passwords.check(customer?.passwordHash, password);
   if (customer === undefined || !ok) {
     throw new ConnectError('the e-mail address or the password is wrong', Code.Unauthenticated);
   }
   if (rehash) {
     const passwordHash = await deps.passwords.hash(password);
-    await deps.accounts.change(customer.id, (record) =>
+    await deps.customers.change(customer.id, (record) =>
       record.passwordHash === customer.passwordHash ? { ...record, passwordHash } : record,
     );
   }

@@ -1,20 +1,21 @@
-// AuthService.SignUp: a new customer with a password.
+// AuthService.SignUp: makes a customer with a password and signs them in. The address stays unproven until a link or a
+// provider proves it.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignUpRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
-import type { Accounts } from '../../customers/accounts.ts';
+import type { CustomerStore } from '../../customers/customer-store.ts';
 import {
   displayNameField,
   emailField,
   newPasswordField,
   optionalDisplayNameField,
-} from '../../fields.ts';
+} from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
-import type { SignedIn, SignInCustomer } from './sign-in-customer.ts';
+import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {
-  accounts: Pick<Accounts, 'create' | 'findByEmail'>;
+  customers: Pick<CustomerStore, 'create' | 'findByEmail'>;
   attempts: Pick<Attempts, 'signIn'>;
   passwords: Pick<Passwords, 'hash'>;
   signInCustomer: SignInCustomer;
@@ -25,15 +26,15 @@ export async function signUp(
   deps: SignUpDeps,
   request: SignUpRequest,
   context: HandlerContext,
-): Promise<SignedIn> {
+): Promise<SignInAnswer> {
   const email = emailField('email', request.email);
   const password = newPasswordField('password', request.password);
   const displayName = nameFor(request.displayName, email);
   const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
   deps.attempts.signIn(deps.addressOf(context), email);
-  if (deps.accounts.findByEmail(email) !== undefined) throw taken();
+  if (deps.customers.findByEmail(email) !== undefined) throw taken();
   const passwordHash = await deps.passwords.hash(password);
-  const made = await deps.accounts.create({
+  const made = await deps.customers.create({
     email,
     emailVerified: false,
     displayName,
@@ -44,7 +45,7 @@ export async function signUp(
   return deps.signInCustomer(made.record);
 }
 
-/** The given name, or the part of the address before the "@". */
+/** The given name; if empty, the part of the address before the "@". */
 export function nameFor(given: string, email: string): string {
   const name = optionalDisplayNameField('displayName', given);
   return name === '' ? displayNameField('email', email.slice(0, email.lastIndexOf('@'))) : name;

@@ -1,3 +1,5 @@
+// The accounts service while its broker stands still, dies, is empty or is not there.
+
 import { Code } from '@connectrpc/connect';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { buckets } from '../platform/broker/buckets.ts';
@@ -39,7 +41,7 @@ const codeOf = (call: Promise<unknown>): Promise<Code | 'ok'> =>
     (error) => error.code,
   );
 
-it('a broker that stands still: nobody gets in by what may be out of date, and it comes back', async () => {
+it('a broker that stands still: nobody gets in by records that may be out of date, until it goes on', async () => {
   const session = await newCustomer(accounts);
   const { orgId, projectId } = session;
   const me = accounts.as(bearer(session, projectId));
@@ -55,7 +57,7 @@ it('a broker that stands still: nobody gets in by what may be out of date, and i
   };
   expect(await withKey()).toBe(200);
   broker.pause();
-  // Memory is fresh still: reading goes on.
+  // Memory is still fresh: reads go on.
   expect(await codeOf(me.orgs.get({ orgId }))).toBe('ok');
   await expect
     .poll(() => codeOf(me.orgs.get({ orgId })), { timeout: 20_000 })
@@ -67,7 +69,7 @@ it('a broker that stands still: nobody gets in by what may be out of date, and i
   await expect.poll(withKey, { timeout: 20_000 }).toBe(200);
 });
 
-it('a broker that dies in mid-request: unavailable, in time, and nothing half done', async () => {
+it('a broker that dies in mid-request: unavailable, in time, and nothing is half done', async () => {
   const session = await newCustomer(accounts);
   const { orgId } = session;
   const me = accounts.as(bearer(session));
@@ -87,7 +89,7 @@ it('a broker that dies in mid-request: unavailable, in time, and nothing half do
   await expect.poll(() => codeOf(update()), { timeout: 20_000, interval: 100 }).toBe('ok');
 });
 
-it('a bucket that vanished, and customers that vanished: no start', async () => {
+it('no start if the broker lost a bucket, or its customers', async () => {
   await newCustomer(accounts);
   const manager = await accounts.connection.jetstreamManager();
   await manager.streams.purge(`KV_${buckets.customers}`);
@@ -102,13 +104,13 @@ it('a bucket that vanished, and customers that vanished: no start', async () => 
   await connection.close();
 });
 
-it('no broker at the start: one sentence', async () => {
+it('no broker at the start: the error is one sentence', async () => {
   await expect(connectBroker('nats://127.0.0.1:1', log, { firstConnectMs: 500 })).rejects.toThrow(
     'the broker at nats://127.0.0.1:1 cannot be used',
   );
 });
 
-it('50 keys made at once over two processes are all there', async () => {
+it('two processes make 50 keys at once and none is lost', async () => {
   const other = await startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir });
   const session = await newCustomer(accounts);
   const headers = bearer(session, session.projectId);

@@ -1,19 +1,21 @@
+// Sign-in through a real OpenID Connect server on this machine, and through one that cannot be reached.
+
 import { createHash, randomBytes } from 'node:crypto';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker, type TestBroker } from '../../../test/harness/servers/broker.ts';
 import {
   type OidcPerson,
   startOidc,
   type TestOidc,
-} from '../../test/harness/servers/oidc-server.ts';
+} from '../../../test/harness/servers/oidc-server.ts';
 import {
   type AccountsProcess,
   bearer,
   newCustomer,
   startAccounts,
   tokenIn,
-} from '../../test/harness/services/accounts.ts';
+} from '../../../test/harness/services/accounts.ts';
 
 let broker: TestBroker;
 let oidc: TestOidc;
@@ -42,7 +44,7 @@ afterAll(async () => {
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });
 const provider = 'test';
 
-/** Starts, goes to the provider as this person, and comes back. */
+/** Starts a sign-in, visits the provider as this person, and returns the request that ends the sign-in. */
 async function visit(subject: string, person: OidcPerson) {
   oidc.people.set(subject, person);
   const { redirectUri } = oidc;
@@ -121,7 +123,7 @@ it('lets nobody in by an address that the provider has not verified', async () =
   }
 });
 
-it('joins an account of the address, and ends a password that nobody had proven', async () => {
+it('joins the account of the address, and ends its unproven password', async () => {
   const { email, customer } = await newCustomer(accounts);
   const { request } = await visit(crypto.randomUUID(), { email, emailVerified: true });
   expect((await signIn(request)).customer?.id).toBe(customer?.id);
@@ -130,7 +132,7 @@ it('joins an account of the address, and ends a password that nobody had proven'
   ).rejects.toMatchObject(refused(Code.Unauthenticated));
 });
 
-it('keeps the password of an account whose address was proven before', async () => {
+it('keeps the password of an account with a proven address', async () => {
   const { email } = await newCustomer(accounts);
   const { auth } = accounts.as();
   await auth.signInWithMagicLink({ email });

@@ -1,11 +1,11 @@
-// Where whatever a method throws becomes an answer: what was written for the caller passes, a broker that does not
-// answer is unavailable, and everything else is a fault of ours that is logged here, once.
+// Turns an error that a method throws into the answer. An error written for the caller passes; a broker that does not
+// answer becomes unavailable; everything else becomes internal. This is the only place that logs these errors.
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { NatsError } from '../platform/broker/nats.ts';
 import type { Log } from '../platform/log.ts';
 import { PasswordsBusy } from './auth/passwords.ts';
-import { Contended } from './change.ts';
+import { Contended } from './change-record.ts';
 
 export function createFailureInterceptor(log: Log): Interceptor {
   return (next) => async (request) => {

@@ -1,5 +1,5 @@
-// The rules of single request fields, one function each: it returns the value in the form that is kept, or throws
-// invalid_argument that names field and rule.
+// The rules of single request fields, one function each. A function returns the value in the form that is stored, or
+// throws invalid_argument that names field and rule. Rules that join several fields are each method's own.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
@@ -9,12 +9,12 @@ const maxEmailCharacters = 254;
 const emailPattern = /^[^\s@<>(),:;"\\[\]\p{C}]{1,64}@[^\s@<>(),:;"\\[\]\p{C}]{1,253}$/u;
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
 
-/** `rule` says what the field must be. */
+/** `rule` is the rest of the sentence after the field's name, such as "must be a UUID". */
 export function invalidArgument(field: string, rule: string): ConnectError {
   return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
 }
 
-/** Lower case: no two customers' addresses differ in capitals alone. */
+/** Returns lower case: no two customers' addresses differ in capitals alone. */
 export function emailField(field: string, text: string): string {
   const email = text.trim().normalize('NFC').toLowerCase();
   if (email === '') throw invalidArgument(field, 'is required');
@@ -27,7 +27,7 @@ export function emailField(field: string, text: string): string {
   return email;
 }
 
-/** An address, or a name with an address in angle brackets, as a mail's From has it. */
+/** An address, or a name and an address in angle brackets: the form of a mail's From. */
 export function mailboxField(field: string, text: string): string {
   const mailbox = text.trim();
   const [, name = '', bracketed] = /^(.*?)\s*<([^<>]*)>$/s.exec(mailbox) ?? [];
@@ -65,15 +65,15 @@ export function newPasswordField(field: string, text: string): string {
   return text;
 }
 
-/** A name that this system's time zone data knows, in the spelling that was sent. */
+/** A name that Node's time zone data knows; returned as it was sent. */
 export function timezoneField(field: string, text: string): string {
-  // Offsets such as +01:00 are understood by Intl too, but they are no zones with a history.
+  // Intl takes offsets like +01:00 too, but they are not zones with a history.
   if (/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) {
     try {
       new Intl.DateTimeFormat('en', { timeZone: text });
       return text;
     } catch {
-      // Falls through to the refusal.
+      // Not a time zone: the throw below says so.
     }
   }
   throw invalidArgument(field, 'must be an IANA time zone such as Europe/Berlin');

@@ -1,15 +1,15 @@
-// The statements behind a page of profiles. Those that Identify named and those that only events know are found by a
-// statement each, which answer the same columns in the same order.
+// The statements that find a page's profiles. Named profiles and anonymous ones, which only events know, have a
+// statement each, with the same columns in the same order. The choice of statements is profile-page.ts's.
 
 import type { Position } from '../cursor.ts';
-import { idBytesSql, mergedIntoSql, nobodySql, ofProjectSql } from '../identity/identity-sql.ts';
+import { idBytesSql, mergedIntoSql, noRootSql, ofProjectSql } from '../identity/identity-sql.ts';
 import type { Statement } from '../read-rows.ts';
-import { latestSql } from './profile-message.ts';
+import { latestSql } from './stored-profile.ts';
 
 export interface ProfilesPage {
   /** The placeholder of the project's id. */
   project: string;
-  /** Over `traits`, and for everybodySql over the activity's columns too. */
+  /** SQL over `traits`, and for allProfilesSql over the activity's columns too. */
   condition: string;
   /** The last profile of the page before. */
   after: Position | undefined;
@@ -25,8 +25,8 @@ const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
 const epoch = "toDateTime64(0, 3, 'UTC')";
 
 /**
- * Those that are named and meet the condition: of the newest `newestRows` rows and those of the same moment as the last
- * of them, or of all where that is undefined. The last column is the moment that was looked back to in ms, 0 for all.
+ * Named profiles that meet the condition, among the newest `newestRows` rows and rows of the same moment as their last;
+ * among all rows if undefined. A last column has the moment of the oldest row looked at, in ms; 0 for all rows.
  */
 export function namedSql(page: ProfilesPage, newestRows: number | undefined): Statement {
   const { project, condition, after } = page;
@@ -46,9 +46,8 @@ export function namedSql(page: ProfilesPage, newestRows: number | undefined): St
 }
 
 /**
- * Those that only events know, none created before `sinceMs` where that is given: who was is known by one of their rows
- * from that time on, so that the others are not grouped. Ids that are named, deleted or merged are no anonymous
- * profiles.
+ * Anonymous profiles that meet the condition, created since `sinceMs` if given: only ids with a row since then are
+ * grouped. Named, deleted and merged ids are no anonymous profiles.
  */
 export function anonymousSql(page: ProfilesPage, sinceMs: number | undefined): Statement {
   const { project, condition, after } = page;
@@ -72,16 +71,16 @@ export function anonymousSql(page: ProfilesPage, sinceMs: number | undefined): S
   };
 }
 
-// Each granule would be held against every id of a large set, at ten times the cost of a look at all rows.
+// With a large set the index would compare each granule with every id, at ten times the cost of reading all rows.
 const indexForFew = 'SETTINGS use_index_for_in_with_subqueries_max_values = 1000';
 
 function paramsOf({ after, maxRows }: ProfilesPage): Statement['params'] {
-  return { maxRows, ...(after && { afterMs: after.occurTimeMs, afterId: after.eventId }) };
+  return { maxRows, ...(after && { afterMs: after.timeMs, afterId: after.id }) };
 }
 
 const afterTime = "fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC')";
 
-/** What the order of a table may make use of. */
+/** A condition that the table's order serves; afterSql is exact. */
 function untilSql(column: string, after: Position | undefined): string {
   return after === undefined ? 'true' : `${column} <= ${afterTime}`;
 }
@@ -94,13 +93,13 @@ function afterSql(after: Position | undefined): string {
 const activityFields = `agent[1] AS browser, agent[2] AS browser_version, agent[3] AS os, agent[4] AS os_version,
   agent[5] AS device, place[1] AS country, place[2] AS region, place[3] AS city`;
 
-// A part of any size is divided between them.
+// Two threads share a part of any size.
 const everyRow = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192,
   merge_tree_min_bytes_for_concurrent_read = 1`;
 
-/** Rows of one id in hex: those of `ids`, none of which is merged, whose person's activity meets `condition`. */
-export function meetingSql(project: string, condition: string, ids: readonly string[]): Statement {
-  // Who has no events has an activity without any value.
+/** Selects the ids among `ids`, in hex, whose activity meets `condition`. None of `ids` may be merged. */
+export function matchingSql(project: string, condition: string, ids: readonly string[]): Statement {
+  // The UNION adds ids without events: their activity has no values.
   const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, {ids:Array(String)}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(id))
     FROM (
@@ -116,12 +115,12 @@ export function meetingSql(project: string, condition: string, ids: readonly str
 }
 
 /**
- * Both kinds at once, each with the latest browser, system, device and place of the person, by the id that is not
- * merged. Who has no events is here by their name, and who has no name by their events.
+ * Named and anonymous profiles at once, by root, each with its latest browser, system, device and place. A profile
+ * without events comes from `profiles`, an anonymous one from its events.
  */
-export function everybodySql(page: ProfilesPage): Statement {
+export function allProfilesSql(page: ProfilesPage): Statement {
   const { project, condition, after } = page;
-  const seen = `SELECT if(edges.root_id = ${nobodySql}, listing.profile_id, edges.root_id) AS seen_id,
+  const seen = `SELECT if(edges.root_id = ${noRootSql}, listing.profile_id, edges.root_id) AS seen_id,
       min(listing.first_received) AS first_received, ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
     FROM profile_listing AS listing
     LEFT ANY JOIN (
@@ -132,7 +131,7 @@ export function everybodySql(page: ProfilesPage): Statement {
     FROM profiles FINAL WHERE project_id = ${project} AND NOT edge`;
   const sql = `SELECT id, created, updated, external_id, traits
     FROM (
-      SELECT known_id = ${nobodySql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
+      SELECT known_id = ${noRootSql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
         if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
         distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
         ${activityFields}

@@ -1,10 +1,12 @@
+// Compare-and-set over several connections to one broker, as several processes have them.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import { createLog } from '../platform/log.ts';
 import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
-import { changeRecord } from './change.ts';
+import { changeRecord } from './change-record.ts';
 
 interface ListRecord {
   schemaVersion: 1;
@@ -37,7 +39,7 @@ afterAll(async () => {
   await broker.stop();
 });
 
-it('loses no change of 50 who write one record at once over five connections', async () => {
+it('50 writers of one record over five connections lose no change', async () => {
   const [first] = watches;
   await first?.create('a', { schemaVersion: 1, items: [] });
   const wanted = Array.from({ length: 50 }, (_, index) => `item ${index}`);
@@ -57,7 +59,7 @@ it('loses no change of 50 who write one record at once over five connections', a
   expect(counts.sort((a, b) => a - b)).toEqual(wanted.map((_, index) => index));
 });
 
-it('writes nothing where it is told to leave, where the decision throws, or where there is nothing', async () => {
+it('writes nothing if the decision leaves the record or throws, or if there is no record', async () => {
   const [first] = watches;
   if (first === undefined) throw new Error('no watch');
   await first.create('b', { schemaVersion: 1, items: ['kept'] });

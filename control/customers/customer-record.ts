@@ -1,4 +1,5 @@
-// The record of a customer (a dashboard user), and the same as the interface shows it.
+// The record of a customer, a person with an account, and the message that shows it to others. Finding and changing
+// records is customer-store.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { hasTexts } from '../../platform/broker/record-bucket.ts';
@@ -6,32 +7,32 @@ import {
   type Customer,
   CustomerSchema,
 } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { timestampOf } from '../times.ts';
+import { timestampOf } from '../record-times.ts';
 
 export interface CustomerRecord {
   schemaVersion: 1;
   id: string;
   /** Lower case. */
   email: string;
-  /** Whether somebody has shown that mail to the address reaches them. */
+  /** True once somebody has proved that they read the address's mail. */
   emailVerified: boolean;
   displayName: string;
-  /** PHC string; absent where the customer signs in by link or provider only. */
+  /** PHC string; absent if the customer signs in by link or provider only. */
   passwordHash?: string;
-  /** Accounts at OpenID Connect providers. */
+  /** The customer's accounts at OpenID Connect providers. */
   identities: readonly { issuer: string; subject: string }[];
   /** An operator of the instance, made by the operator's command. */
   superAdmin: boolean;
   /** Sessions that began before this are over. */
   sessionsFromMs: number;
-  /** The organization and project to be made for a new customer; absent once they are. */
+  /** The first organization and project, still to be made; absent once they are made. */
   starting?: { organizationId: string; organizationName: string; projectId: string };
-  /** RFC 3339, as is `updateTime`. */
+  /** RFC 3339, like `updateTime`. */
   createTime: string;
   updateTime: string;
 }
 
-/** Narrows what the bucket holds. Fields it does not know are kept. */
+/** Narrows a value of the bucket; undefined if it is no such record. Unknown fields are kept. */
 export function readCustomer(value: unknown): CustomerRecord | undefined {
   return isCustomer(value) ? value : undefined;
 }
@@ -49,7 +50,7 @@ function isCustomer(value: unknown): value is CustomerRecord {
   );
 }
 
-/** What others may see. */
+/** Holds only the fields that other members may see. */
 export function customerMessage(record: CustomerRecord): Customer {
   return create(CustomerSchema, {
     id: record.id,

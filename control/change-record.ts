@@ -1,11 +1,11 @@
-// Changes one record by compare-and-set, again and again until nobody else's change came between: no update is lost,
-// whoever else is writing.
+// Changes one record by compare-and-set, and tries again while other writers come between: no update is lost, however
+// many write at once.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VersionedRecord } from '../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 
-/** What a change decides on the newest record: a new record, or to leave it as it is; both with an answer. */
+/** The decision on the newest record: write a new record, or leave it as it is. Both carry an answer. */
 export type Change<T, R> = { write: T; answer: R } | { leave: R };
 
 export type Records<T extends VersionedRecord> = Pick<
@@ -13,15 +13,15 @@ export type Records<T extends VersionedRecord> = Pick<
   'ask' | 'create' | 'update'
 >;
 
-/** Other writers came first until the time was up. Nothing was written. */
+/** Other writers came first for 10 s. Nothing was written. */
 export class Contended extends Error {}
 
 const deadlineMs = 10_000;
 const maxPauseMs = 20;
 
 /**
- * Calls `decide` on the record as it is now, with the newest again after each conflict, so it must have no effect of
- * its own; what it throws ends the change. `absent` where the key holds no record. Throws Contended after 10 s.
+ * Calls `decide` with the newest record, and again after each conflict, so that `decide` must have no side effects. An
+ * error that it throws ends the change. `absent` if the key holds no record. Throws Contended after 10 s.
  */
 export async function changeRecord<T extends VersionedRecord, R>(
   records: Records<T>,

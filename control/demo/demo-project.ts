@@ -1,5 +1,5 @@
-// The demo organization with its one project and two keys, so that a fresh start can be tried at once. The broker says
-// which project it is; the file in the data directory is the only place that has the private key.
+// The demo organization with its one project and two keys, so that a fresh instance can be tried at once. A record in
+// the broker names the project; only a file in the data directory has the private key. Its events are ../../demo's.
 
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,8 +29,8 @@ export interface Demo {
   privateKey: string;
 }
 
-/** In the instance bucket: which project is the demo, whatever becomes of the file. */
-export interface DemoRecord {
+/** In the instance bucket: names the demo's project even when the file is lost. */
+interface DemoRecord {
   schemaVersion: 1;
   organizationId: string;
   projectId: string;
@@ -48,9 +48,9 @@ export interface DemoOptions {
 const recordKey = 'demo';
 
 /**
- * The demo of this broker, made where it is missing. Keys are written to `demo.json` (mode 0600) before the broker
- * learns of them, so that a start that was cut short goes on with the same ones. Where the file is gone, or holds
- * revoked keys, the project gets new keys; where the broker's records are gone, they are made again with the file's.
+ * Finds this broker's demo, or makes it. Keys are written to `demo.json` (mode 0600) before the broker learns of them,
+ * so that a start after a crash goes on with the same keys. If the file is gone or holds revoked keys, the project gets
+ * new keys; if the broker's records are gone, they are made again with the file's keys.
  */
 export async function ensureDemo(options: DemoOptions): Promise<Demo> {
   const { log, projects } = options;
@@ -80,7 +80,7 @@ export async function ensureDemo(options: DemoOptions): Promise<Demo> {
   return demo;
 }
 
-/** Narrows what the instance bucket holds under `demo`. */
+/** Narrows the instance bucket's value under `demo`; undefined if it is no such record. */
 export function readDemoRecord(value: unknown): DemoRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!hasTexts(value, ['organizationId', 'projectId'])) return undefined;
@@ -89,7 +89,7 @@ export function readDemoRecord(value: unknown): DemoRecord | undefined {
   return { schemaVersion: 1, organizationId, projectId };
 }
 
-// The broker's record wins over the file; a data directory that was copied to another broker brings its ids along.
+// The broker's record wins over the file. A data directory copied to a new broker brings its ids along.
 async function demoIds(options: DemoOptions, file: Demo | undefined): Promise<DemoRecord> {
   const proposed: DemoRecord = {
     schemaVersion: 1,
@@ -103,7 +103,7 @@ async function demoIds(options: DemoOptions, file: Demo | undefined): Promise<De
   return found.record;
 }
 
-/** `raw` where the project does not have it as a revoked key. */
+/** `raw` unless the project has revoked it or it is no key of this kind. */
 function usableKey(
   kind: ApiKeyKind,
   raw: string | undefined,
@@ -144,7 +144,7 @@ async function ensureProject(
     const made = makeProject({ id, organizationId, displayName: 'Demo', keys }, clock);
     const result = await projects.create(id, made);
     if (result.kind === 'written') return;
-    // Another process, with a data directory of its own, was first: its project gets our keys too.
+    // A process with another data directory was first: its project gets this directory's keys too.
   }
   if (keys.length === 0) return;
   const result = await addApiKeys(projects, demo.projectId, keys, clock);
@@ -153,7 +153,7 @@ async function ensureProject(
 
 function readDemoFile(path: string, log: Log): Demo | undefined {
   if (!existsSync(path)) return undefined;
-  // Narrowed again at each start: it holds a secret, whoever has edited it.
+  // Narrowed at each start: the file holds a secret, and an editor may have widened its mode.
   chmodSync(path, 0o600);
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -163,13 +163,13 @@ function readDemoFile(path: string, log: Log): Demo | undefined {
       return { organizationId, projectId, publicKey, privateKey };
     }
   } catch {
-    // As a file of another shape.
+    // Broken JSON is replaced too.
   }
   log.warn({ path }, 'this file cannot be read and is replaced');
   return undefined;
 }
 
-// Renamed into place: a crash leaves the old file or the new one, never half of one.
+// Renamed into place, so that a crash leaves the old file or the new one, never half a file.
 function writeDemoFile(path: string, demo: Demo): void {
   const draft = `${path}.new`;
   writeFileSync(draft, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600, flush: true });

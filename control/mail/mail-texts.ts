@@ -1,5 +1,5 @@
-// The texts of our mails, each as plain text and as HTML that says the same. Whatever a person has typed is escaped;
-// nothing is loaded from anywhere, so that opening a mail tells nobody.
+// The texts of the mails that people get, each as plain text and as HTML with the same words. Text that a person typed
+// is escaped. A mail loads nothing from the net, so that nobody learns that it was opened. Sending is platform/mail's.
 
 import type { Mail } from '../../platform/mail/mail.ts';
 

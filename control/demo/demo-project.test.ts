@@ -1,3 +1,5 @@
+// The demo's organization, project and keys across starts, crashes and lost files, on a real broker.
+
 import {
   chmodSync,
   existsSync,
@@ -25,7 +27,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { revokeApiKey } from '../projects/project-record.ts';
-import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
+import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo-project.ts';
 
 const log = createLog('silent');
 let dataDir: string;
@@ -68,7 +70,7 @@ afterEach(async () => {
 
 const demoFile = () => join(dataDir, 'demo.json');
 
-/** Both keys open the demo's project, each as what it is. */
+/** Both keys open the demo's project: one as a public key, one as a private key. */
 function expectUsable(demo: Demo): void {
   const directory = new ProjectDirectory(projects);
   const { projectId, organizationId } = demo;
@@ -84,7 +86,7 @@ async function countProjects(): Promise<number> {
   return [...projects.records()].length;
 }
 
-it('makes an organization, a project and two keys, and keeps them in a file for its owner alone', async () => {
+it('makes an organization, a project and two keys, and writes a file that its owner alone can read', async () => {
   const demo = await ensureDemo(options);
   expectUsable(demo);
   expect(JSON.parse(readFileSync(demoFile(), 'utf8'))).toEqual(demo);
@@ -96,7 +98,7 @@ it('makes an organization, a project and two keys, and keeps them in a file for 
   expect(kinds).toEqual(['public', 'private']);
 });
 
-it('is the same at the next start, and narrows the file again', async () => {
+it('the next start finds the same demo, and narrows the mode of the file again', async () => {
   const demo = await ensureDemo(options);
   const before = projects.get(demo.projectId);
   chmodSync(demoFile(), 0o644);
@@ -105,7 +107,7 @@ it('is the same at the next start, and narrows the file again', async () => {
   expect(statSync(demoFile()).mode & 0o777).toBe(0o600);
 });
 
-it('goes on with the same keys after a crash at any step', async () => {
+it('a start after a crash at any step goes on with the same keys', async () => {
   const steps = ['instance', 'organizations', 'projects'] as const;
   for (const step of steps) {
     const crash = () => Promise.reject(new Error('crash'));
@@ -130,7 +132,7 @@ it('goes on with the same keys after a crash at any step', async () => {
   expect(await countProjects()).toBe(1);
 });
 
-it('gives the same project new keys where the file is gone or broken', async () => {
+it('the same project gets new keys if the file is gone or broken', async () => {
   const first = await ensureDemo(options);
   rmSync(demoFile());
   const second = await ensureDemo(options);
@@ -145,7 +147,7 @@ it('gives the same project new keys where the file is gone or broken', async () 
   expect(statSync(demoFile()).mode & 0o777).toBe(0o600);
 });
 
-it('replaces a key that was revoked, and only that one', async () => {
+it('replaces a revoked key, and no other', async () => {
   const first = await ensureDemo(options);
   const revoked = projects.get(first.projectId)?.record.keys[1]?.id ?? '';
   await revokeApiKey(projects, first.projectId, revoked, systemClock);
@@ -155,7 +157,7 @@ it('replaces a key that was revoked, and only that one', async () => {
   expectUsable(second);
 });
 
-it('is made again with the ids and keys of the file where the data of the broker is gone', async () => {
+it('an empty broker gets the demo of the file, with its ids and keys', async () => {
   const first = await ensureDemo(options);
   await closeBroker();
   await openBroker();
@@ -164,7 +166,7 @@ it('is made again with the ids and keys of the file where the data of the broker
   expectUsable(second);
 });
 
-it('shares the project with another data directory on the same broker, even at the same time', async () => {
+it('two data directories on one broker share the project, even when they start at once', async () => {
   const otherDir = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
   const [demo, other] = await Promise.all([
     ensureDemo(options),
@@ -178,7 +180,7 @@ it('shares the project with another data directory on the same broker, even at t
   rmSync(otherDir, { recursive: true });
 });
 
-it('puts nothing secret into the log', async () => {
+it('logs no private key', async () => {
   const lines: string[] = [];
   const spy = createLog('silent').child({}, { level: 'trace' });
   const { warn } = spy;

@@ -1,13 +1,13 @@
-// Remembers in the data directory that the broker has had customers, so that a broker that has lost them is not taken
-// for a new one: an empty world would let anybody sign up with the addresses of those who were there.
+// Marks in the data directory that the broker has had customers. A marked directory with an empty broker stops the
+// start: if it counted as new, anybody could sign up with the addresses of the lost customers.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import { createPrivateJson } from '../platform/secrets/private-file.ts';
-import type { CustomerRecord } from './customers/customer.ts';
+import type { CustomerRecord } from './customers/customer-record.ts';
 
-/** Throws one sentence where there were customers and there are none. */
+/** Throws one sentence if the mark is there and no customer is. Sets the mark at the first customer. */
 export function refuseLostCustomers(
   dataDir: string,
   customers: Pick<WatchedBucket<CustomerRecord>, 'records' | 'onChange'>,

@@ -1,65 +1,48 @@
-// Customers as the whole service knows them: found by id or address in memory, made once per address however many try
-// at the same moment. What a new customer starts with, an organization and a project, is start.ts's.
+// Finds customers by id or address in memory, and makes and changes their records. Of many sign-ups with one address at
+// the same moment, one makes a customer. A new customer's organization and project are first-project.ts's.
 
-import { newId, sha256 } from '../../platform/access/ids.ts';
+import { newId } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change.ts';
-import { nowText } from '../times.ts';
-import type { CustomerRecord } from './customer.ts';
+import { changeRecord } from '../change-record.ts';
+import { nowText } from '../record-times.ts';
+import { maxDisplayNameCharacters } from '../request-fields.ts';
+import type { CustomerRecord } from './customer-record.ts';
+import { emailKey, identityKey, type OwnerRecord, reserveKey } from './unique-owner.ts';
 
-/** Whose a unique thing is. Made before the customer's record, so that of two who try only one goes on. */
-export interface OwnerRecord {
-  schemaVersion: 1;
-  customerId: string;
-  createTimeMs: number;
-}
-
-export function readOwner(value: unknown): OwnerRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { schemaVersion, customerId, createTimeMs } = value as Partial<OwnerRecord>;
-  if (schemaVersion !== 1 || typeof customerId !== 'string' || typeof createTimeMs !== 'number') {
-    return undefined;
-  }
-  return { schemaVersion, customerId, createTimeMs };
-}
-
-export interface NewCustomer {
+interface NewCustomer {
   email: string;
   emailVerified: boolean;
   displayName: string;
   passwordHash?: string;
   identity?: { issuer: string; subject: string };
   superAdmin?: boolean;
-  /** The name of the organization to start with; absent, it is made of the customer's name. */
+  /** The name of the first organization; if absent, it is made from the customer's name. */
   organizationName?: string;
 }
 
-export interface Accounts {
+export interface CustomerStore {
   get(id: string): CustomerRecord | undefined;
   findByEmail(email: string): CustomerRecord | undefined;
   findByIdentity(issuer: string, subject: string): Promise<CustomerRecord | undefined>;
-  /** `taken` where the address or the account at a provider has a customer. */
+  /** `taken` if another customer has the address or the account at a provider. */
   create(customer: NewCustomer): Promise<{ kind: 'created'; record: CustomerRecord } | 'taken'>;
-  /** Changes a customer's record; undefined where there is none. `updateTime` is set here. */
+  /** Writes the record that `decide` returns, with a new `updateTime`; undefined if there is no such customer. */
   change(
     id: string,
     decide: (record: CustomerRecord) => CustomerRecord,
   ): Promise<CustomerRecord | undefined>;
-  /** Joins an account at a provider to a customer; false where it is another's. */
+  /** Gives the customer one more account at a provider; false if it is another customer's. */
   addIdentity(id: string, identity: { issuer: string; subject: string }): Promise<boolean>;
   unconfirmedMs(): number;
 }
 
-// Whoever reserved a key and has made no record in this time has died between the two.
-const abandonedAfterMs = 60_000;
-
-export function createAccounts(options: {
+export function createCustomerStore(options: {
   customers: WatchedBucket<CustomerRecord>;
   owners: RecordBucket<OwnerRecord>;
   clock: Clock;
-}): Accounts {
+}): CustomerStore {
   const { customers, owners, clock } = options;
   const idByEmail = new Map<string, string>();
   for (const [id, { email }] of customers.records()) idByEmail.set(email, id);
@@ -113,28 +96,6 @@ export function createAccounts(options: {
   };
 }
 
-/** Whether the key is this customer's now. */
-async function reserveKey(
-  deps: {
-    owners: RecordBucket<OwnerRecord>;
-    customers: Pick<WatchedBucket<CustomerRecord>, 'ask'>;
-    clock: Clock;
-  },
-  key: string,
-  customerId: string,
-): Promise<boolean> {
-  const { owners, customers, clock } = deps;
-  const wanted: OwnerRecord = { schemaVersion: 1, customerId, createTimeMs: clock.nowMs() };
-  if ((await owners.create(key, wanted)).kind === 'written') return true;
-  const held = await owners.get(key);
-  if (held.kind !== 'found') return false;
-  if (held.record.customerId === customerId) return true;
-  if (clock.nowMs() - held.record.createTimeMs < abandonedAfterMs) return false;
-  const owner = await customers.ask(held.record.customerId);
-  if (owner.kind !== 'absent') return false;
-  return (await owners.update(key, wanted, held.revision)).kind === 'written';
-}
-
 function newRecord(customer: NewCustomer, now: string): CustomerRecord {
   const { email, emailVerified, displayName, passwordHash, identity, superAdmin } = customer;
   return {
@@ -149,19 +110,12 @@ function newRecord(customer: NewCustomer, now: string): CustomerRecord {
     sessionsFromMs: 0,
     starting: {
       organizationId: newId(),
-      organizationName: customer.organizationName ?? `${displayName}'s organization`.slice(0, 150),
+      organizationName:
+        customer.organizationName ??
+        `${displayName}'s organization`.slice(0, maxDisplayNameCharacters),
       projectId: newId(),
     },
     createTime: now,
     updateTime: now,
   };
-}
-
-// Addresses hold characters that keys may not, and keys are seen by whoever looks at the broker.
-export function emailKey(email: string): string {
-  return `email.${sha256(email)}`;
-}
-
-export function identityKey(issuer: string, subject: string): string {
-  return `identity.${sha256(JSON.stringify([issuer, subject]))}`;
 }

@@ -1,4 +1,5 @@
-// Whose sender a mail of an organization goes through: its own provider's, or the instance's where it has none.
+// Chooses the sender of an organization's mail: its own e-mail provider, or the instance's sender if it has none.
+// Sending is platform/mail's.
 
 import type {
   EmailProviderRecord,
@@ -8,13 +9,13 @@ import type { MailSender } from '../../platform/mail/mail.ts';
 import type { SenderOrigin } from '../../platform/mail/send.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 
-export interface ChosenSender {
+interface ChosenSender {
   sender: MailSender;
   origin: SenderOrigin;
 }
 
-/** `sealed`: a secret does not open with the instance key as it is now, and has to be set again. */
-export function senderOf(
+/** `sealed`: today's instance key does not open the provider's secret, which must be set again. */
+export function chooseSender(
   organization: OrganizationRecord,
   instanceSender: MailSender,
   box: Pick<SecretBox, 'open'>,
@@ -49,12 +50,12 @@ export function senderOf(
   }
 }
 
-/** What a provider's secret is sealed for. */
+/** The purpose that a provider's secret is sealed with: a secret copied to another organization does not open. */
 export function secretPurpose(organizationId: string): string {
   return `organization ${organizationId} e-mail provider`;
 }
 
-/** Empty where the provider has none. */
+/** Empty if the provider has no secret; undefined if its secret does not open. */
 function openSecret(
   organizationId: string,
   provider: EmailProviderRecord,

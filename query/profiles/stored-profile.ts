@@ -1,4 +1,5 @@
-// A profile as it is answered: what Identify said of it and what its events add up to.
+// Reads a stored profile, its record and the totals of its events: the columns, and the message made of them. Which
+// profiles are read is the methods' own.
 
 import { create, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -10,7 +11,7 @@ import {
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { JsonStandIns } from '../json-codec.ts';
 
-/** What is stored of a profile, or made up of an anonymous one's events. */
+/** A stored profile; for an anonymous one, made from its events. */
 export interface StoredProfile {
   /** 32 hex digits. */
   id: string;
@@ -28,12 +29,12 @@ export interface StoredActivity {
   summary: ProfileActivitySummary;
 }
 
-/** SQL for the values behind the moment of an `agent` or a `place`, as texts: the latest of several rows. */
+/** SQL for the texts of the latest `agent` or `place` among rows; the column's first bytes are its moment. */
 export function latestSql(column: string): string {
   return `splitByChar(char(255), substring(max(${column}), 25))`;
 }
 
-// The view keeps one row per insert until they are merged, hence the sums.
+// Sums, as the view keeps one row for each insert until the engine merges them.
 export const activitySql = `
   toUnixTimestamp64Milli(min(first_received)),
   toUnixTimestamp64Milli(min(first_seen)),
@@ -45,20 +46,20 @@ export const activitySql = `
   ${latestSql('place')}`;
 
 /**
- * For reads of a few profiles by their ids: the rows of a granule are read at once, where two passes and other threads
- * would cost more than they save, as other threads to format them would. Planning is most of such a read, and the
- * older analyzer takes a fifth less for it; it also takes arrays of a hundred thousand ids for IN, which the newer one
- * holds against each row.
+ * Settings for reads of a few profiles by id. A granule's rows are read in one pass and one thread: a second pass, or
+ * threads to read and format, cost more than they save. Planning is most of such a read, and the older analyzer plans a
+ * fifth faster; it also makes a set of an IN array of a hundred thousand ids, which the newer one compares with each
+ * row.
  */
 export const fewRows = `SETTINGS max_threads = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0,
   output_format_parallel_formatting = 0`;
 
-/** The record of the id that `id` is SQL for, among rows of profile_activity; '' where none was named or deleted. */
+/** SQL for the record of the id `id` among rows of profile_activity; '' if the id was never named or deleted. */
 export function recordSql(id: string): string {
   return withoutVersion(`maxIf(record, profile_id = ${id})`);
 }
 
-/** The same from a row of `profiles` itself. */
+/** SQL for the record in a row of `profiles`. */
 export const rowRecordSql = withoutVersion(
   'millraceProfileRecord(version, root_id, named, deleted, create_time, update_time, distinct_id, traits)',
 );
@@ -67,17 +68,17 @@ function withoutVersion(record: string): string {
   return `substring(${record}, 9)`;
 }
 
-/** What identity calls have made of an id. */
+/** The state of an id after all identity calls. */
 export interface IdentityRecord {
-  /** In hex: whom the id is merged into, zeros where nobody. */
+  /** The root that the id is merged into, in hex; zeros if it is not merged. */
   rootId: string;
-  /** An Identify or Alias had it as its externalId. */
+  /** True if an Identify or Alias had the id as its externalId. */
   named: boolean;
   deleted: boolean;
   stored: StoredProfile;
 }
 
-/** Undefined where there is none. Takes an id in hex and its record as selected above; throws for any other text. */
+/** Takes an id in hex and its record of the SQL above; undefined for ''. Throws if the text is no record. */
 export function readRecord(id: string, text: unknown): IdentityRecord | undefined {
   if (text === '') return undefined;
   const lists: unknown[] = JSON.parse(String(text));
@@ -98,7 +99,7 @@ export function readRecord(id: string, text: unknown): IdentityRecord | undefine
   };
 }
 
-/** Takes id in hex, creation and update in ms, externalId, keys and values of traits. */
+/** Takes a row of: id in hex, creation and update in ms, externalId, keys and values of traits. */
 export function readProfile(row: readonly unknown[]): StoredProfile {
   const [id, created, updated, externalId, keys, values] = row;
   return {
@@ -111,7 +112,7 @@ export function readProfile(row: readonly unknown[]): StoredProfile {
   };
 }
 
-/** Undefined where there are no events. Takes the columns of `activitySql`. */
+/** Takes the columns of `activitySql`; undefined if there are no events. */
 export function readActivity(row: readonly unknown[]): StoredActivity | undefined {
   const [received, firstSeen, lastSeen, totalEvents, pageviews, sessions, agent, place] = row;
   const total = int64(totalEvents);
@@ -138,7 +139,7 @@ export function readActivity(row: readonly unknown[]): StoredActivity | undefine
   };
 }
 
-/** `standIns` are for an answer in JSON, absent for one in binary. */
+/** `standIns` belong to an answer in JSON, and are absent in binary. */
 export function profileMessage(
   projectId: string,
   stored: StoredProfile,
@@ -167,7 +168,7 @@ function propertiesOf(
   for (const [index, key] of traitKeys.entries()) {
     const value: JsonValue = JSON.parse(traitValues[index] ?? 'null');
     const name = key === '__proto__' && standIns !== undefined ? standIns.protoKey : key;
-    // Assigning to __proto__ would set the prototype instead.
+    // Assigning to __proto__ would set the prototype.
     Object.defineProperty(properties, name, {
       value,
       enumerable: true,

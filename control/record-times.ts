@@ -1,9 +1,10 @@
-// Times of records: kept as RFC 3339 texts, sent as protobuf timestamps.
+// Times in records, between the three forms they have: a clock's milliseconds, the RFC 3339 text that a record holds,
+// and the protobuf timestamp of an answer.
 
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '../platform/clock.ts';
 
-/** The time now as records hold it. */
+/** The time now, as RFC 3339 text with milliseconds. */
 export function nowText(clock: Clock): string {
   return new Date(clock.nowMs()).toISOString();
 }

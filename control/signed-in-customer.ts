@@ -1,0 +1,19 @@
+// The signed-in person behind a call of the dashboard. The access check fills these in before a method runs: a method
+// neither looks at credentials nor checks a role.
+
+import type { Role } from '../platform/access/organizations.ts';
+
+export interface SignedInCustomer {
+  customerId: string;
+}
+
+/** A customer in one of their organizations. */
+export interface SignedInMember extends SignedInCustomer {
+  organizationId: string;
+  role: Role;
+}
+
+/** A customer in one of their projects; no method of a project asks which customer. */
+export interface SignedInProjectMember {
+  projectId: string;
+}
