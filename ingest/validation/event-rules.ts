@@ -20,7 +20,7 @@ import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
 import { propertyPath, type Rule, type Violation } from './violation.ts';
-import { checkWellKnown } from './well-known.ts';
+import { checkWellKnown } from './well-known-rules.ts';
 
 export interface RequestOptions {
   /** An event that names its user may leave the session id out. */

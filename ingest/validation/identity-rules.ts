@@ -16,7 +16,7 @@ import {
   IdentifyRequestSchema,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
-import { invalidBody, parseCheckedJson } from './text/readable-body.ts';
+import { invalidBody, parseCheckedJson } from './text/reference-body.ts';
 import { isUuid } from './text/uuid.ts';
 import { propertyPath, type Rule, type Violation } from './violation.ts';
 
@@ -66,7 +66,7 @@ function readJsonFields(
   names: Names,
   read: (fields: JsonObject) => ReadChange,
 ): ReadChange {
-  const parsed = parseCheckedJson(body, 'plain');
+  const parsed = parseCheckedJson(body, 'short');
   if (parsed.kind === 'invalid') return parsed;
   if (!isObject(parsed.value)) return invalidBody('body_object');
   const fields: Record<string, unknown> = {};

@@ -8,7 +8,7 @@ import { parseTimestamp } from './text/checked-timestamp.ts';
 import { uuidV5 } from './text/uuid.ts';
 
 /** `seed` is the body's hash or the sender's Idempotency-Key, `index` the event's place in the request. */
-export function plainEventId(
+export function shortEventId(
   projectId: string,
   distinctId: string,
   seed: string,
@@ -45,6 +45,6 @@ export function nameEvents(
     if (visitor === undefined) continue;
     at = bytes.indexOf(standIn, at, 'latin1');
     if (at < 0) throw new Error('a cookieless event is not in its body');
-    bytes.write(plainEventId(projectId, visitor, seed, index), at, 'latin1');
+    bytes.write(shortEventId(projectId, visitor, seed, index), at, 'latin1');
   }
 }

@@ -3,17 +3,17 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { BatchCreateRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import {
-  type PlainContext,
-  readPlainBinaryBody,
-  readPlainJsonBody,
-  readPlainMessage,
+  readShortBinaryBody,
+  readShortJsonBody,
+  readShortMessage,
+  type ShortContext,
 } from './short-shape.ts';
-import type { ReadBody } from './text/readable-body.ts';
+import type { ReadBody } from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
 import { describeViolation } from './violation.ts';
 
 const projectId = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
-const context: PlainContext = {
+const context: ShortContext = {
   receiveTimeMs: Date.UTC(2026, 10, 20, 12),
   maxBodyBytes: 1_000_000,
   projectId,
@@ -25,13 +25,13 @@ function result(read: ReadBody): string | Record<string, unknown>[] {
   return JSON.parse(Buffer.from(read.body).toString()).events;
 }
 
-function events(text: string, changes: Partial<PlainContext> = {}): Record<string, unknown>[] {
-  const read = result(readPlainJsonBody(Buffer.from(text), { ...context, ...changes }));
+function events(text: string, changes: Partial<ShortContext> = {}): Record<string, unknown>[] {
+  const read = result(readShortJsonBody(Buffer.from(text), { ...context, ...changes }));
   if (typeof read === 'string') throw new Error(read);
   return read;
 }
 
-const verdict = (text: string) => result(readPlainJsonBody(Buffer.from(text), context));
+const verdict = (text: string) => result(readShortJsonBody(Buffer.from(text), context));
 const ids = (list: Record<string, unknown>[]) => list.map((event) => event['eventId']);
 
 describe('an event in the short shape', () => {
@@ -69,7 +69,7 @@ describe('an event in the short shape', () => {
 
   it('without a user is cookieless', () => {
     const text = '{"events":[{"name":"a"},{"name":"b","properties":{},"sessionId":"s"}]}';
-    const read = readPlainJsonBody(Buffer.from(text), context);
+    const read = readShortJsonBody(Buffer.from(text), context);
     expect(read).toMatchObject({ kind: 'valid', events: 2, cookieless: 2 });
   });
 
@@ -198,7 +198,7 @@ describe('what a violation says, in the short shape’s names', () => {
   }
 
   it('invalid UTF-8', () => {
-    const read = readPlainJsonBody(Buffer.from('7b22ff227d', 'hex'), context);
+    const read = readShortJsonBody(Buffer.from('7b22ff227d', 'hex'), context);
     expect(result(read)).toBe('body: must be valid UTF-8');
   });
 });
@@ -210,7 +210,7 @@ describe('binary protobuf', () => {
     });
   const read = (properties: JsonObject) =>
     result(
-      readPlainBinaryBody(
+      readShortBinaryBody(
         Buffer.from(toBinary(BatchCreateRequestSchema, message(properties))),
         context,
       ),
@@ -227,7 +227,7 @@ describe('binary protobuf', () => {
       },
     ]);
     expect(JSON.stringify(read(properties))).not.toContain('203.0.113.9');
-    const decoded = readPlainMessage(message(properties), context);
+    const decoded = readShortMessage(message(properties), context);
     expect(result(decoded)).toEqual(read(properties));
   });
 
@@ -238,7 +238,7 @@ describe('binary protobuf', () => {
     expect(read({ distinct_id: 'u', k: Number.NaN })).toBe(
       'body: must be a valid protobuf message',
     );
-    expect(result(readPlainBinaryBody(Buffer.from('x'), context))).toBe(
+    expect(result(readShortBinaryBody(Buffer.from('x'), context))).toBe(
       'body: must be a valid protobuf message',
     );
   });

@@ -7,18 +7,18 @@ import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/proto
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
-import { nameEvents, plainEventId, type UnnamedEvent } from './short-event-id.ts';
+import { nameEvents, shortEventId, type UnnamedEvent } from './short-event-id.ts';
 import {
   type BodyContext,
   invalidBody,
   parseCheckedJson,
   type ReadBody,
   readEvents,
-} from './text/readable-body.ts';
+} from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
 import { propertyPath, type Rule, type Violation } from './violation.ts';
 
-export interface PlainContext extends BodyContext {
+export interface ShortContext extends BodyContext {
   /** The namespace of the ids that are derived. */
   projectId: string;
   /** The Idempotency-Key header: makes the ids of events without a timestamp repeatable. */
@@ -26,30 +26,30 @@ export interface PlainContext extends BodyContext {
 }
 
 /** A body of protobuf JSON. */
-export function readPlainJsonBody(received: Buffer, context: PlainContext): ReadBody {
-  const parsed = parseCheckedJson(received, 'plain');
+export function readShortJsonBody(received: Buffer, context: ShortContext): ReadBody {
+  const parsed = parseCheckedJson(received, 'short');
   if (parsed.kind === 'invalid') return parsed;
-  return readPlainRequest(parsed.value, sha256(received), context);
+  return readShortRequest(parsed.value, sha256(received), context);
 }
 
 /** A body of binary protobuf. */
-export function readPlainBinaryBody(received: Buffer, context: PlainContext): ReadBody {
+export function readShortBinaryBody(received: Buffer, context: ShortContext): ReadBody {
   try {
     const message = fromBinary(BatchCreateRequestSchema, received);
-    return readPlainRequest({ events: jsonOf(message) }, sha256(received), context);
+    return readShortRequest({ events: jsonOf(message) }, sha256(received), context);
   } catch {
     return invalidBody('body_protobuf');
   }
 }
 
 /** A message that a generic router decoded. */
-export function readPlainMessage(
+export function readShortMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
-  context: PlainContext,
+  context: ShortContext,
 ): ReadBody {
   try {
     const bodyHash = sha256(toBinary(BatchCreateRequestSchema, message));
-    return readPlainRequest({ events: jsonOf(message) }, bodyHash, context);
+    return readShortRequest({ events: jsonOf(message) }, bodyHash, context);
   } catch {
     return invalidBody('body_protobuf');
   }
@@ -64,7 +64,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function readPlainRequest(request: unknown, bodyHash: string, context: PlainContext): ReadBody {
+function readShortRequest(request: unknown, bodyHash: string, context: ShortContext): ReadBody {
   if (!isObject(request)) return invalidBody('body_object');
   const events = request['events'] ?? [];
   if (!Array.isArray(events)) return invalid({ index: -1, field: 'events', rule: 'events_array' });
@@ -83,7 +83,7 @@ function readPlainRequest(request: unknown, bodyHash: string, context: PlainCont
     if (converted.unnamed !== undefined) unnamed.push(converted.unnamed);
   }
   const read = readEvents(typed, context, { sessionOptional: true });
-  if (read.kind === 'invalid') return invalid(inPlainNames(read.violation));
+  if (read.kind === 'invalid') return invalid(inShortNames(read.violation));
   if (unnamed.length === 0) return read;
   return { ...read, nameCookieless: (ids) => nameEvents(read.body, unnamed, context, ids) };
 }
@@ -108,7 +108,7 @@ function convertEvent(
   event: unknown,
   index: number,
   bodyHash: string,
-  context: PlainContext,
+  context: ShortContext,
 ): Converted {
   if (!isObject(event)) return fault('', 'event_object');
   const { name, timestamp, properties } = event;
@@ -128,7 +128,7 @@ function convertEvent(
   };
   if (distinctId !== undefined) {
     const eventId =
-      seed === undefined ? randomUUID() : plainEventId(context.projectId, distinctId, seed, index);
+      seed === undefined ? randomUUID() : shortEventId(context.projectId, distinctId, seed, index);
     const sessionId = sessionOf(event, context);
     return { kind: 'event', event: { ...typed, eventId, distinctId, sessionId } };
   }
@@ -145,7 +145,7 @@ function isAbsent(value: unknown): boolean {
 }
 
 /** A text that is no UUID names a visit as well as one does; without any, the pipeline finds a user's visit. */
-function sessionOf(event: JsonObject, { projectId }: PlainContext): unknown {
+function sessionOf(event: JsonObject, { projectId }: ShortContext): unknown {
   const sent = event['sessionId'] ?? event['session_id'];
   if (typeof sent === 'string' && sent !== '') {
     return isUuid(sent) ? sent : uuidV5(projectId, sent);
@@ -200,7 +200,7 @@ function typedValue(value: unknown): JsonObject | undefined {
 }
 
 /** Says where the rule was broken in the names that the sender used. */
-function inPlainNames(violation: Violation): Violation {
+function inShortNames(violation: Violation): Violation {
   const field = violation.field
     .replace(/^kind$/, 'name')
     .replace(/^occurTime$/, 'timestamp')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkWellKnown } from '../../ingest/validation/well-known.ts';
+import { checkWellKnown } from '../../ingest/validation/well-known-rules.ts';
 import { type WellKnownCheck, wellKnownKinds } from './well-known-kinds.ts';
 
 /** For each check a value that passes it, and the rule that an empty string breaks. */

@@ -4,8 +4,8 @@
 import { variantNamed } from '../property.ts';
 import { propertyPath, type Rule, shown, type Violation } from '../violation.ts';
 
-/** Which numbers are int64: intValue in the typed shape, whole numbers among the properties of the plain one. */
-export type Shape = 'typed' | 'plain';
+/** Which numbers are int64: intValue in the typed shape, whole numbers among the properties of the short one. */
+export type Shape = 'typed' | 'short';
 
 // What protobuf parsers allow by default. Only members that the definitions do not know can nest deeper.
 const maxDepth = 100;
@@ -139,7 +139,7 @@ function isLossyInt(
   const token = text.slice(start, end);
   const [root, , event, properties, value] = levels;
   if (root?.name !== 'events' || event === undefined || properties === undefined) return false;
-  if (shape === 'plain') {
+  if (shape === 'short') {
     return (
       event.name === 'properties' &&
       /^-?[0-9]+$/.test(token) &&

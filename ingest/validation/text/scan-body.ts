@@ -6,7 +6,7 @@ import * as limits from '../../../platform/limits.ts';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
 import type { ScannerRefusal } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
-import { type BodyContext, type ReadBody, readJsonBody, sized } from './readable-body.ts';
+import { type BodyContext, type ReadBody, readJsonBody, sized } from './reference-body.ts';
 
 // One for the process. Its memory grows to what the largest body needs, which is bounded as bodies are.
 const scanner = createScanner(limits, wellKnownKinds);

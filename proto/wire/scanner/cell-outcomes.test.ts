@@ -23,10 +23,10 @@ beforeEach(() => scanner.clear());
 /** Adds a row for each list of auto properties. */
 function append(rows: readonly Record<string, string>[]): void {
   const uuid = '0190a5e0-7c3e-7000-8000-00000000abcd';
-  const plain = { eventId: uuid, kind: 'a', distinctId: 'd', sessionId: uuid };
+  const minimal = { eventId: uuid, kind: 'a', distinctId: 'd', sessionId: uuid };
   for (let from = 0; from < rows.length; from += 1_000) {
     const events = rows.slice(from, from + 1_000).map((row) => ({
-      ...{ ...plain, occurTime: '2026-11-20T11:59:59Z' },
+      ...{ ...minimal, occurTime: '2026-11-20T11:59:59Z' },
       autoProperties: Object.fromEntries(
         Object.entries(row).map(([name, stringValue]) => [name, { stringValue }]),
       ),

@@ -32,14 +32,14 @@ beforeEach(() => {
 });
 
 function bodyOf(...events: object[]): Buffer {
-  const plain = {
+  const minimal = {
     eventId: uuid,
     kind: 'a',
     distinctId: 'd',
     sessionId: uuid,
     occurTime: '2026-11-20T11:59:59Z',
   };
-  return Buffer.from(JSON.stringify({ events: events.map((event) => ({ ...plain, ...event })) }));
+  return Buffer.from(JSON.stringify({ events: events.map((event) => ({ ...minimal, ...event })) }));
 }
 
 const textAt = ({ ends, bytes }: TextViews, index: number): string =>
@@ -80,7 +80,7 @@ function rowsOf(): object[] {
 }
 
 describe('columns', () => {
-  it('hold what the readable decoder reads, for mutants', () => {
+  it('hold what the reference decoder reads, for mutants', () => {
     const validator = createScanner(limits, wellKnownKinds);
     const mutants = new Mutants(4);
     const into = createRequestRows();

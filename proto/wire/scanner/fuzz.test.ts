@@ -20,8 +20,8 @@ const scanner = createScanner(limits, wellKnownKinds);
 const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
 const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? 1);
 
-/** The verdict of the readable rules: what only the text shows comes first. */
-function readable(body: Buffer, receiveTimeMs: number): object {
+/** The verdict of the reference path: what only the text shows comes first. */
+function reference(body: Buffer, receiveTimeMs: number): object {
   const whole = (rule: string): object => ({ index: -1, field: 'body', rule });
   if (!isUtf8(body)) return whole('body_utf8');
   const text = body.toString('utf8');
@@ -49,7 +49,7 @@ function scanned(body: Buffer, receiveTimeMs: number): object {
 }
 
 function disagreement(body: Buffer, receiveTimeMs = now): string | undefined {
-  const want = JSON.stringify(sorted(readable(body, receiveTimeMs)));
+  const want = JSON.stringify(sorted(reference(body, receiveTimeMs)));
   const have = JSON.stringify(sorted(scanned(body, receiveTimeMs)));
   return want === have ? undefined : `${body.toString('base64')}\n want ${want}\n have ${have}`;
 }
@@ -58,7 +58,7 @@ function sorted(verdict: object): [string, unknown][] {
   return Object.entries(verdict).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-describe('the scanner and the readable rules', () => {
+describe('the scanner and the reference path', () => {
   it(
     `say the same of mutants for ${seconds} s: verdict, index, field, rule, counts`,
     () => {

@@ -18,7 +18,7 @@ function validate(text: string) {
   return scanner.validate(Buffer.from(text), now);
 }
 
-/** Of one event with these members in place of the plain ones: `ok`, or the field and the rule. */
+/** Of one event with these members in place of the usual ones: `ok`, or the field and the rule. */
 function verdictOf(changed: object): string {
   return verdictOfText(JSON.stringify({ ...members, ...changed }));
 }
@@ -30,8 +30,8 @@ function verdictOfText(event: string): string {
 
 /** As above for one custom property whose value is given as text. */
 function verdictOfValue(value: string): string {
-  const plain = JSON.stringify(members).slice(0, -1);
-  return verdictOfText(`${plain},"customProperties":{"k":${value}}}`);
+  const head = JSON.stringify(members).slice(0, -1);
+  return verdictOfText(`${head},"customProperties":{"k":${value}}}`);
 }
 
 describe('a body', () => {

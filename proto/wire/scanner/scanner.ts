@@ -86,8 +86,8 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
         renewViews();
       }
       bytes.set(body, layout.bodyBase);
-      const isPlain = body.length <= shortBody && isAscii(body.length) !== 0;
-      if (!isPlain && !isUtf8(body)) return refuseBody('body_utf8');
+      const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
+      if (!isKnownAscii && !isUtf8(body)) return refuseBody('body_utf8');
       scan(body.length, receiveTimeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {

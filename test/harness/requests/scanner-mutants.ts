@@ -4,7 +4,7 @@
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 
 const uuid = '0190a5e0-7c3e-7000-8000-00000000abCD';
-const plainEvent = JSON.stringify({
+const minimalEvent = JSON.stringify({
   eventId: uuid,
   kind: 'a',
   distinctId: 'd',
@@ -78,7 +78,7 @@ export class Mutants {
   body(): Buffer {
     const many = this.#one(200);
     const events = many
-      ? new Array<string>(999 + this.#below(3)).fill(plainEvent)
+      ? new Array<string>(999 + this.#below(3)).fill(minimalEvent)
       : this.#times(this.#below(4), () => this.#event());
     const list = this.#one(200) ? this.#pick(raws) : `[${this.#join(events)}]`;
     const members = [`${this.#name('events')}:${this.#space()}${list}`];

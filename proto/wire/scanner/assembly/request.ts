@@ -43,7 +43,7 @@ import {
 } from './text/open-names.ts';
 import { resetTrees, skipValue } from './text/skip-value.ts';
 
-import { addKind, addProperty } from './property/well-known.ts';
+import { addKind, addProperty } from './property/well-known-table.ts';
 
 export { addKind, addProperty };
 

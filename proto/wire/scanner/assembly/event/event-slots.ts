@@ -22,7 +22,7 @@ import {
 import { noteText, putFault, putFaultKey, putFaultWellKnown } from '../faults.ts';
 import { nameMask } from './names.ts';
 import { mapKeyEnd, mapKeyStart, mapKeyVariant } from '../property/properties.ts';
-import { checkWellKnown, wellKnownFault } from '../property/well-known.ts';
+import { checkWellKnown, wellKnownFault } from '../property/well-known-table.ts';
 
 /** For each field of codes.ts the rule it breaks, the address of its value, and where its text ends. */
 const rules: usize = memory.data(64, 16);

@@ -127,10 +127,10 @@ function scanField(field: i32, p: usize): usize {
     return skipValue(p, depth);
   }
   const start = p + 1;
-  const plainEnd = endOfPlain(field, start);
-  if (plainEnd !== 0) {
-    putText(field, start, plainEnd, ruleNone);
-    return plainEnd + 1;
+  const unescapedEnd = endOfUnescaped(field, start);
+  if (unescapedEnd !== 0) {
+    putText(field, start, unescapedEnd, ruleNone);
+    return unescapedEnd + 1;
   }
   const end = scanText(start);
   if (end === 0) return 0;
@@ -142,7 +142,7 @@ function scanField(field: i32, p: usize): usize {
  * The closing quote of a UUID or a moment as nearly all are written; 0 where it is none, or the field is another.
  * What passes here was looked at byte by byte, so it need not be read as a string first.
  */
-function endOfPlain(field: i32, start: usize): usize {
+function endOfUnescaped(field: i32, start: usize): usize {
   if (field === fieldEventId || field === fieldSessionId) {
     if (load<u8>(start + 36) !== quote || !isUuid(start)) return 0;
     markSet(field);

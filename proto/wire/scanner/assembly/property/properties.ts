@@ -84,19 +84,19 @@ export function scanProperties(p: usize, isAuto: bool): usize {
     store<u32>(entry, <u32>heldStartOf(), 12);
     store<u32>(entry, <u32>heldEndOf(), 16);
     store<u32>(entry, <u32>heldVariantOf(), 20);
-    judge(entry, end, base, isAuto);
+    checkEntry(entry, end, base, isAuto);
     if (isAuto) noteServerOnly(entry, value, p);
     p = skipSpace(p);
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
   if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
-  if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) judgeCount(base);
+  if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) checkCount(base);
   return p + 1;
 }
 
 /** `end` is where the key ends in the body. */
-function judge(entry: usize, end: usize, base: usize, isAuto: bool): void {
+function checkEntry(entry: usize, end: usize, base: usize, isAuto: bool): void {
   const start = <usize>load<u32>(entry);
   const length = <usize>load<u32>(entry, 4);
   let broken = heldRule();
@@ -131,7 +131,7 @@ function noteServerOnly(entry: usize, value: usize, end: usize): void {
 }
 
 /** Too many entries is what is wrong, unless something is that would be met before, or at, the first one too many. */
-function judgeCount(base: usize): void {
+function checkCount(base: usize): void {
   const most = load<i32>(limitProperties);
   if (rule !== ruleNone) {
     let before: i32 = 0;

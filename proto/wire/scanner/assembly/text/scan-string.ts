@@ -17,7 +17,7 @@ export function hasEscapes(): bool {
   return escapes;
 }
 
-/** A bit for each of the 16 bytes at `p` that ends a run of plain text: quote, backslash, control character. */
+/** A bit for each of the 16 bytes at `p` that ends a run of unescaped text: quote, backslash, control character. */
 @inline
 function stops(p: usize): i32 {
   const bytes = v128.load(p);

@@ -3,7 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { BatchCreateRequestSchema } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { describeViolation } from '../violation.ts';
-import { type ReadBody, readBinaryBody, readJsonBody } from './readable-body.ts';
+import { type ReadBody, readBinaryBody, readJsonBody } from './reference-body.ts';
 import { scanJsonBody } from './scan-body.ts';
 
 const receiveTimeMs = Date.UTC(2026, 10, 20, 12);
