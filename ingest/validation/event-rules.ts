@@ -15,11 +15,12 @@ import {
   minOccurTimeMs,
   sessionInactivityMs,
 } from '../../platform/limits.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { type EventFields, newEventFields, readEventFields, type Tally } from './event-fields.ts';
 import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
-import { propertyPath, type Rule, type Violation } from './violation.ts';
+import { propertyPath, type Violation } from './violation.ts';
 import { checkWellKnown } from './well-known-rules.ts';
 
 export interface RequestOptions {

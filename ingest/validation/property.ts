@@ -2,8 +2,8 @@
 
 import { isObject } from '../../platform/json.ts';
 import { hasMoreCodePoints, maxStringValueCodePoints } from '../../platform/limits.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
-import type { Rule } from './violation.ts';
 
 export type Variant = 'stringValue' | 'intValue' | 'doubleValue' | 'boolValue' | 'timestampValue';
 

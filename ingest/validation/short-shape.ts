@@ -7,6 +7,7 @@ import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/proto
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { nameEvents, shortEventId, type UnnamedEvent } from './short-event-id.ts';
 import {
   type BodyContext,
@@ -16,7 +17,7 @@ import {
   readEvents,
 } from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
-import { propertyPath, type Rule, type Violation } from './violation.ts';
+import { propertyPath, type Violation } from './violation.ts';
 
 export interface ShortContext extends BodyContext {
   /** The namespace of the ids that are derived. */

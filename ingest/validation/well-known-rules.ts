@@ -2,9 +2,9 @@
 // proto/wire/well-known-kinds.ts; all other kinds take any property, and so do these beside what is listed.
 
 import type { JsonObject } from '../../platform/json.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { type WellKnownCheck, wellKnownKinds } from '../../proto/wire/well-known-kinds.ts';
 import { type Property, readProperty } from './property.ts';
-import type { Rule } from './violation.ts';
 
 type Check = (property: Property) => Rule | undefined;
 

@@ -10,10 +10,11 @@ import {
   EventSchema,
 } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import type { CookielessIds } from '../../../proto/wire/frame.ts';
+import type { Rule } from '../../../proto/wire/rules.ts';
 import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
 import { newTally, type Tally } from '../event-fields.ts';
 import { checkRequest, type RequestOptions } from '../event-rules.ts';
-import type { Rule, Violation } from '../violation.ts';
+import type { Violation } from '../violation.ts';
 import { encodeCanonical } from './canonical.ts';
 import { checkText, type Shape } from './request-text.ts';
 

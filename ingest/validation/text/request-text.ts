@@ -1,8 +1,9 @@
 // What only the text of a JSON body shows and JSON.parse hides: a member given twice, half a surrogate pair written as
 // an escape, digits of an integer that a number lost. The text is known to be valid JSON.
 
+import type { Rule } from '../../../proto/wire/rules.ts';
 import { variantNamed } from '../property.ts';
-import { propertyPath, type Rule, shown, type Violation } from '../violation.ts';
+import { propertyPath, shown, type Violation } from '../violation.ts';
 
 /** Which numbers are int64: intValue in the typed shape, whole numbers among the properties of the short one. */
 export type Shape = 'typed' | 'short';

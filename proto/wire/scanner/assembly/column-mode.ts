@@ -1,6 +1,6 @@
 // The second mode, as the wrapper calls it: bodies that were validated once, each appended to the columns.
 
-import { ruleNone } from './codes.ts';
+import { ruleNone } from './rule-codes.ts';
 import { regionScratch } from './columns/column-layout.ts';
 import { beginBody, dropBody, hasRoom, resetRows, rowCount, setPolicy } from './columns/emit.ts';
 import {

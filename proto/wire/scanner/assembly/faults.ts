@@ -2,7 +2,8 @@
 // broken, in the order in which the rules are checked. Reading goes on after a fault, because a body that is no JSON
 // is that first of all.
 
-import { fieldBody, ruleBodyJson, ruleNoMemory, ruleNone } from './codes.ts';
+import { fieldBody } from './codes.ts';
+import { ruleBodyJson, ruleNoMemory, ruleNone } from './rule-codes.ts';
 import {
   resultField,
   resultIndex,

@@ -10,13 +10,8 @@ import {
   quote,
   skipSpace,
 } from './text/characters.ts';
-import {
-  fieldBody,
-  fieldEvents,
-  ruleBodyObject,
-  ruleEventsArray,
-  ruleEventsCount,
-} from './codes.ts';
+import { fieldBody, fieldEvents } from './codes.ts';
+import { ruleBodyObject, ruleEventsArray, ruleEventsCount } from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
 import { scanEvent, setLatestMs } from './event/event.ts';

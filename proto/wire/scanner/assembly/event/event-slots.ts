@@ -11,6 +11,8 @@ import {
   fieldKind,
   fieldOccurTime,
   fieldSessionId,
+} from '../codes.ts';
+import {
   ruleCookielessIdentity,
   ruleIdentityRequired,
   ruleMemberOnce,
@@ -18,7 +20,7 @@ import {
   ruleNone,
   ruleRequired,
   ruleUuid,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { noteText, putFault, putFaultKey, putFaultWellKnown } from '../faults.ts';
 import { nameMask } from './names.ts';
 import { mapKeyEnd, mapKeyStart, mapKeyVariant } from '../property/properties.ts';

@@ -10,6 +10,8 @@ import {
   fieldKind,
   fieldOccurTime,
   fieldSessionId,
+} from '../codes.ts';
+import {
   ruleEventObject,
   ruleIdentityRequired,
   ruleMustBeBoolean,
@@ -19,7 +21,7 @@ import {
   ruleTimeAhead,
   ruleTimeEarly,
   ruleTimestamp,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { countCookieless } from './cookieless-days.ts';
 import {
   eventIsCookieless,

@@ -8,7 +8,7 @@ import {
   ruleKindPrefix,
   ruleNone,
   ruleUuid,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { limitDistinctIdCodePoints, limitKindCharacters } from '../layout.ts';
 import { startsCookieless, startsReserved } from './names.ts';
 import { isLongerThan, utf16Units } from '../text/scan-string.ts';

@@ -1,6 +1,7 @@
 // What the property value read last holds, as two addresses and a variant, and which rule it breaks.
 
-import { ruleNone, ruleStringLength, variantNone, variantString } from '../codes.ts';
+import { variantNone, variantString } from '../codes.ts';
+import { ruleNone, ruleStringLength } from '../rule-codes.ts';
 import { limitStringCodePoints } from '../layout.ts';
 import { codePoints, hasEscapes, writeOut } from '../text/scan-string.ts';
 

@@ -12,6 +12,7 @@ import {
   skipSpace,
   zero,
 } from '../text/characters.ts';
+import { variantNone } from '../codes.ts';
 import {
   ruleAutoKeyPrefix,
   ruleCustomKeyPrefix,
@@ -19,8 +20,7 @@ import {
   rulePropertiesCount,
   rulePropertiesObject,
   rulePropertyKeyLength,
-  variantNone,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { heldEndOf, heldRule, heldRuleVariant, heldStartOf, heldVariantOf } from './held-value.ts';
 import { noteIp } from '../event/ip-ranges.ts';
 import { flagBotSignal, limitKeyCodePoints, limitProperties, resultFlags } from '../layout.ts';

@@ -13,6 +13,11 @@ import {
   checkNonEmptyText,
   checkPercent,
   checkText,
+  variantDouble,
+  variantInt,
+  variantString,
+} from '../codes.ts';
+import {
   ruleMemberSpelling,
   ruleNone,
   ruleWellKnownAmount,
@@ -24,10 +29,7 @@ import {
   ruleWellKnownRequired,
   ruleWellKnownScore,
   ruleWellKnownText,
-  variantDouble,
-  variantInt,
-  variantString,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { withEscapes } from './held-value.ts';
 import { bodyBase, wellKnownEnd, wellKnownTable } from '../layout.ts';
 import { entryBytes, hashOf, isSameText } from '../text/open-names.ts';

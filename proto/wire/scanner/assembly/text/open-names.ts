@@ -2,7 +2,7 @@
 // It lies behind the body and grows; nothing is hashed by chance: a large object is sorted, so that nobody can choose
 // names that make it slow.
 
-import { ruleMemberOnce } from '../codes.ts';
+import { ruleMemberOnce } from '../rule-codes.ts';
 import { noteNoMemory, noteText } from '../faults.ts';
 import { nameSlots, nameTable } from '../layout.ts';
 import { lastTextEnd, scanText } from './scan-string.ts';

@@ -1,7 +1,7 @@
 // JSON strings: where they end, what they say. UTF-8 is not checked here; the caller of the module does that.
 
 import { backslash, quote } from './characters.ts';
-import { ruleBodyUnicode } from '../codes.ts';
+import { ruleBodyUnicode } from '../rule-codes.ts';
 import { noteText } from '../faults.ts';
 
 let escapes: bool = false;

@@ -11,7 +11,7 @@ import {
   quote,
   skipSpace,
 } from './characters.ts';
-import { ruleBodyDepth } from '../codes.ts';
+import { ruleBodyDepth } from '../rule-codes.ts';
 import { noteText } from '../faults.ts';
 import { noteIp } from '../event/ip-ranges.ts';
 import { treeNames } from '../layout.ts';
