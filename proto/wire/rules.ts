@@ -191,10 +191,12 @@ export const rules = {
 
 export type Rule = keyof typeof rules;
 
-/** The rules that the scanner checks. */
-export type ScannerRule = {
-  [Name in Rule]: (typeof rules)[Name]['home'] extends 'both' ? Name : never;
+export type RuleOf<Home extends RuleHome> = {
+  [Name in Rule]: (typeof rules)[Name]['home'] extends Home ? Name : never;
 }[Rule];
+
+/** The rules that the scanner checks. */
+export type ScannerRule = RuleOf<'both'>;
 
 /** The scanner's codes for no broken rule, and for memory that cannot grow: such a body is neither right nor wrong. */
 export const noRuleCode = 0;
@@ -209,11 +211,12 @@ function isRule(name: string): name is Rule {
 
 /** The scanner's rules by their codes. */
 export const rulesByCode: ReadonlyMap<number, ScannerRule> = new Map(
-  allRules.filter(isScannerRule).map((rule) => [rules[rule].code, rule]),
+  rulesOf('both').map((rule) => [rules[rule].code, rule]),
 );
 
-function isScannerRule(rule: Rule): rule is ScannerRule {
-  return rules[rule].home === 'both';
+/** The rules of one home, in the table's order. */
+export function rulesOf<Home extends RuleHome>(home: Home): RuleOf<Home>[] {
+  return allRules.filter((rule): rule is RuleOf<Home> => rules[rule].home === home);
 }
 
 export function ruleText(rule: Rule, bounds: RuleBounds): string {
