@@ -1,6 +1,6 @@
-// The short shape of BatchCreate (events.v1: name, plain properties, timestamp), turned into the typed shape, which the
-// same rules then judge. What only the short shape knows is here: where the user's id is, which types plain values
-// have, and the ids that a sender of it never makes.
+// Converts the short shape of BatchCreate (events.v1: name, untyped properties, timestamp) to the typed shape, which
+// event-rules.ts then checks. Knows the short shape's own conventions: the place of the user's id, the types of untyped
+// values, and the ids that its senders leave out.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
@@ -20,7 +20,7 @@ import { isUuid, uuidV5 } from './text/uuid.ts';
 import { propertyPath, type Violation } from './violation.ts';
 
 export interface ShortContext extends BodyContext {
-  /** The namespace of the ids that are derived. */
+  /** The namespace of derived ids. */
   projectId: string;
   /** The Idempotency-Key header: makes the ids of events without a timestamp repeatable. */
   idempotencyKey: string | undefined;
@@ -43,7 +43,7 @@ export function readShortBinaryBody(received: Buffer, context: ShortContext): Re
   }
 }
 
-/** A message that a generic router decoded. */
+/** A message that the Connect router decoded. */
 export function readShortMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
   context: ShortContext,
@@ -56,7 +56,7 @@ export function readShortMessage(
   }
 }
 
-/** Throws where an event holds what JSON has no form for: a moment out of range, NaN. */
+/** Throws where an event holds a value that JSON cannot write: a moment out of range, NaN. */
 function jsonOf(message: MessageShape<typeof BatchCreateRequestSchema>): unknown[] {
   return message.events.map((event) => toJson(EventSchema, event));
 }
@@ -104,7 +104,7 @@ function fault(field: string, rule: Rule): Fault {
   return { kind: 'fault', field, rule };
 }
 
-/** Values of a wrong type are passed on as they are: the rules refuse them. */
+/** Passes values of a wrong type on: the rules of the typed shape refuse them. */
 function convertEvent(
   event: unknown,
   index: number,
@@ -145,7 +145,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** A text that is no UUID names a visit as well as one does; without any, the pipeline finds a user's visit. */
+/** A text that is no UUID names a visit too, and becomes one. The pipeline finds the visit of an event without any. */
 function sessionOf(event: JsonObject, { projectId }: ShortContext): unknown {
   const sent = event['sessionId'] ?? event['session_id'];
   if (typeof sent === 'string' && sent !== '') {
@@ -185,7 +185,7 @@ function convertProperties(properties: unknown): ConvertedProperties {
   return { kind: 'properties', distinctId, auto, custom };
 }
 
-/** Whole numbers that a double holds exactly are int64, the other numbers double. */
+/** Whole numbers that a double holds exactly become int64, all other numbers double. */
 function typedValue(value: unknown): JsonObject | undefined {
   switch (typeof value) {
     case 'string':
@@ -200,7 +200,7 @@ function typedValue(value: unknown): JsonObject | undefined {
   }
 }
 
-/** Says where the rule was broken in the names that the sender used. */
+/** Names the place of a violation as the sender's shape does. */
 function inShortNames(violation: Violation): Violation {
   const field = violation.field
     .replace(/^kind$/, 'name')

@@ -25,7 +25,7 @@ export function describeViolation({ index, field, rule, detail }: Violation): st
 // Enough to recognise a key; a key may be as long as the body, and a message does not repeat it whole.
 const maxShownKeyCharacters = 64;
 
-/** `customProperties["plan"]`, for `field`. */
+/** `customProperties["plan"]`: the path of a property, for `field`. */
 export function propertyPath(map: string, key: string): string {
   return `${map}[${JSON.stringify(shown(key))}]`;
 }
