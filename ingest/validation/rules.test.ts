@@ -35,7 +35,7 @@ const valid = {
   occurTime: '2026-11-20T11:00:00Z',
 };
 
-/** A request, and the place that breaks the rule. */
+/** A request that breaks one rule, and the place of its violation. */
 interface Sample {
   body: string | Buffer;
   index: number;
@@ -119,7 +119,7 @@ const samplesOfBoth: Record<RuleOf<'both'>, Sample> = {
   well_known_score: ofKind('nps_submitted', 'score', { intValue: '11' }),
 };
 
-/** What a reader says of a body that it refuses; nothing of one that it takes. */
+/** The violation that a reader found; undefined where it took the body. */
 function refusalOf(read: ReadBody | ReadChange): object | undefined {
   return read.kind === 'invalid' ? read.violation : undefined;
 }
@@ -131,7 +131,7 @@ function sampleOf<R extends Rule>(samples: Record<R, Sample>, rule: R) {
 
 const jsonOf = (body: string | Buffer) => JSON.parse(body.toString());
 
-/** `make`'s bytes; undefined where protobuf has no message of this JSON. */
+/** The bytes that `make` returns; undefined where it throws, because protobuf cannot express the sample. */
 function encoded(make: () => Uint8Array): Buffer | undefined {
   try {
     return Buffer.from(make());
@@ -149,7 +149,7 @@ describe('both: a body of JSON in the typed shape', () => {
     expect(refusalOf(readJsonBody(bytes, context))).toMatchObject(verdict);
   });
 
-  it('in binary, where protobuf has a form for the sample, the same', () => {
+  it('a binary body of the same sample breaks the same rule, where protobuf can express it', () => {
     const onlyInJson: Rule[] = [];
     for (const rule of rulesOf('both')) {
       const { body, verdict } = sampleOf(samplesOfBoth, rule);
@@ -228,7 +228,7 @@ describe('transport', () => {
     expect(await receivingRefusal(headers, body, maxBodyBytes)).toBe(rule);
   });
 
-  it('body_size: a body that is to be queued', () => {
+  it('body_size: a body too large to be queued', () => {
     const body = Buffer.from(JSON.stringify({ events: [valid] }));
     const violation = { rule: 'body_size', index: -1, field: 'body' };
     expect(refusalOf(readJsonBody(body, { ...context, maxBodyBytes }))).toMatchObject(violation);
@@ -291,7 +291,7 @@ describe('identity: Identify', () => {
     expect(refusalOf(identifyReader.readJson(Buffer.from(body)))).toMatchObject(verdict);
   });
 
-  it('in binary, where protobuf has a form for the sample, the same', () => {
+  it('a binary body of the same sample breaks the same rule, where protobuf can express it', () => {
     const onlyInJson: Rule[] = [];
     for (const rule of rulesOf('identity')) {
       const { body, verdict } = sampleOf(samples, rule);

@@ -35,7 +35,7 @@ const verdict = (text: string) => result(readShortJsonBody(Buffer.from(text), co
 const ids = (list: Record<string, unknown>[]) => list.map((event) => event['eventId']);
 
 describe('an event in the short shape', () => {
-  it('becomes a typed one', () => {
+  it('becomes an event in the typed shape', () => {
     const properties = [
       '"distinct_id":"u","$url":"https://x/","amount":12.5,"quantity":3,"whole":2.0,"big":1e300',
       '"isGift":false,"note":null,"$ip":"203.0.113.9","$bot_score":1',
@@ -62,7 +62,7 @@ describe('an event in the short shape', () => {
     ]);
   });
 
-  it('occurs when it is received, unless it says when', () => {
+  it('without a timestamp occurs at its receipt', () => {
     const [event] = events('{"events":[{"name":"a","properties":{"distinctId":"u"}}]}');
     expect(event?.['occurTime']).toBe('2026-11-20T12:00:00.000Z');
   });
@@ -82,16 +82,16 @@ describe('an event in the short shape', () => {
   });
 });
 
-describe('the visit', () => {
+describe('the session id', () => {
   const session = (member: string) =>
     events(`{"events":[{"name":"a","properties":{"distinct_id":"u"}${member}}]}`)[0]?.['sessionId'];
 
-  it('is a UUID of the project and the text where the text is none', () => {
+  it('is a UUID derived from the project and the text where the text is no UUID', () => {
     expect(session(',"sessionId":"visit 7"')).toBe(uuidV5(projectId, 'visit 7'));
     expect(session(',"session_id":"visit 7"')).toBe(uuidV5(projectId, 'visit 7'));
   });
 
-  it('is left to the pipeline where none is named', () => {
+  it('is left to the pipeline where the event has none', () => {
     expect(session('')).toBeUndefined();
     expect(session(',"sessionId":""')).toBeUndefined();
     expect(session(',"sessionId":null')).toBeUndefined();
@@ -105,7 +105,7 @@ describe('the event’s id', () => {
   };
   const now = '{"events":[{"name":"a","properties":{"distinct_id":"u"}}]}';
 
-  it('is the same for the same body, and another for each event, body, project', () => {
+  it('is the same for the same body, and differs between events, bodies and projects', () => {
     const first = ids(events(at('2026-11-20T11:00:00Z')));
     expect(first.every((id) => isUuid(String(id)))).toBe(true);
     expect(new Set(first).size).toBe(2);
@@ -125,7 +125,7 @@ describe('the event’s id', () => {
   });
 });
 
-describe('what a violation says, in the short shape’s names', () => {
+describe('a violation names its place as the short shape does', () => {
   const one = (members: string) => `{"events":[{${members}}]}`;
   const property = (text: string) => one(`"name":"a","properties":{"distinct_id":"u","k":${text}}`);
   const rows: [string, string][] = [
@@ -216,7 +216,7 @@ describe('binary protobuf', () => {
       ),
     );
 
-  it('means the same', () => {
+  it('means the same as JSON', () => {
     const properties = { distinct_id: 'u', $ip: '203.0.113.9', n: 3, d: 0.5, nothing: null };
     expect(read(properties)).toMatchObject([
       {
@@ -231,7 +231,7 @@ describe('binary protobuf', () => {
     expect(result(decoded)).toEqual(read(properties));
   });
 
-  it('breaks the same rules', () => {
+  it('breaks the same rules as JSON', () => {
     expect(read({ distinct_id: 'u', k: [1] })).toBe(
       'events[0].properties["k"]: must be a string, a number or a boolean',
     );
