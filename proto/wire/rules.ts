@@ -3,7 +3,7 @@
 // it. It checks nothing.
 
 /** Bounds that texts name, under their names in platform/limits.ts. */
-export interface RuleBounds {
+interface RuleBounds {
   readonly maxAnonymousIdCodePoints: number;
   readonly maxDeviceIdCharacters: number;
   readonly maxDistinctIdCodePoints: number;
@@ -34,7 +34,7 @@ type RuleEntry =
       readonly text: Text;
     };
 
-export type RuleHome = RuleEntry['home'];
+type RuleHome = RuleEntry['home'];
 
 /** Metrics count refusals under a rule's name, so names stay. A code may change: no frame and no table holds one. */
 export const rules = {
@@ -203,7 +203,7 @@ export const noRuleCode = 0;
 export const noMemoryCode = 43;
 
 /** In the table's order. */
-export const allRules: readonly Rule[] = Object.keys(rules).filter(isRule);
+const allRules: readonly Rule[] = Object.keys(rules).filter(isRule);
 
 function isRule(name: string): name is Rule {
   return Object.hasOwn(rules, name);

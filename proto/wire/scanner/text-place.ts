@@ -1,8 +1,8 @@
-// Where in a request a byte of its body lies, as an event's index and a path. Asked only for bodies that are refused;
-// the body is known to be JSON.
+// Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
+// only for bodies that are JSON.
 
-export interface TextPlace {
-  /** Which event, from 0; -1 where the byte is in none. */
+interface TextPlace {
+  /** The event's place in the request, from 0; -1 where the byte is in no event. */
   index: number;
   /** The path inside the event, or inside the request where index is -1. */
   field: string;
@@ -14,9 +14,9 @@ interface Level {
   position: number;
 }
 
-// Enough to recognise a name; a message does not repeat what a sender may have made as long as the body.
+// Enough to recognise a name; a name may be as long as the body, and a message does not repeat it whole.
 const maxShownCharacters = 64;
-/** Strings whole, and the characters that open, close and part. */
+/** Whole strings, and the characters that open, close and separate. */
 const token = /"(?:[^"\\]|\\.)*"|[[\]{},]/gs;
 
 /** The place of the token that holds the byte at `offset`. */

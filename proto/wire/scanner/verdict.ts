@@ -1,5 +1,5 @@
-// Reads the results of the scanner's module for a body that it refuses: the name of the broken rule and the path to the
-// value that breaks it. Texts for callers are ingest's.
+// Reads the results of the scanner's module for a refused body: the name of the broken rule and the path to the value
+// that breaks it. Writes no text for callers: that is ingest's.
 
 import { noMemoryCode, noRuleCode, rulesByCode, type ScannerRule } from '../rules.ts';
 import * as codes from './assembly/codes.ts';
@@ -7,7 +7,7 @@ import * as layout from './assembly/layout.ts';
 import { placeInText } from './text-place.ts';
 
 /** `no_memory` is no rule: there is no room for the body. */
-export type RefusalRule = ScannerRule | 'no_memory';
+type RefusalRule = ScannerRule | 'no_memory';
 
 const fieldNames: ReadonlyMap<number, string> = new Map([
   [codes.fieldBody, 'body'],
