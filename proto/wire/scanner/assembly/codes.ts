@@ -1,7 +1,7 @@
 // Numbers that the scanner and its wrapper share, except the rules' codes, which rule-codes.ts has. Constants only, so
 // that both compilers read this file.
 
-/** Fields of a request or an event. */
+/** The fields of a request and of an event. */
 export const fieldBody = 0;
 export const fieldEvents = 1;
 export const fieldEvent = 2;
@@ -14,7 +14,7 @@ export const fieldAutoProperties = 8;
 export const fieldCustomProperties = 9;
 export const fieldCookieless = 10;
 
-/** Variants of a PropertyValue. */
+/** The variants of a PropertyValue. */
 export const variantNone = 0;
 export const variantString = 1;
 export const variantInt = 2;
@@ -22,7 +22,7 @@ export const variantDouble = 3;
 export const variantBool = 4;
 export const variantTimestamp = 5;
 
-/** Checks of well-known properties. */
+/** The checks of well-known properties. */
 export const checkId = 0;
 export const checkText = 1;
 export const checkNonEmptyText = 2;

@@ -1,4 +1,5 @@
-// One event: its members in any order, each judged as it is read; event-slots.ts keeps what is found.
+// Scans one event: its members in any order, each checked while it is read. event-slots.ts keeps the findings and puts
+// the event's violation.
 
 import { closeBrace, colon, comma, openBrace, quote, skipSpace } from '../text/characters.ts';
 import {
@@ -64,7 +65,7 @@ export function eventTimeMs(): i64 {
 }
 
 /**
- * The position after event `index` at `p`; 0 where it is no JSON. The entries of its maps stay on the stack of names,
+ * The position after event `index` at `p`; 0 where it is no JSON. Leaves the entries of its maps on the stack of names,
  * for the caller to drop.
  */
 export function scanEvent(p: usize, index: i32): usize {
@@ -116,7 +117,7 @@ function skipUnknown(name: usize, length: usize, p: usize): usize {
 }
 
 function scanField(field: i32, p: usize): usize {
-  // null: as if it were not there.
+  // null counts as absent.
   if (load<u32>(p) === 0x6c6c756e) return p + 4;
   if (field >= fieldAutoProperties) {
     putPlace(field, p);
@@ -141,8 +142,8 @@ function scanField(field: i32, p: usize): usize {
 }
 
 /**
- * The closing quote of a UUID or a moment as nearly all are written; 0 where it is none, or the field is another.
- * What passes here was looked at byte by byte, so it need not be read as a string first.
+ * The closing quote of a UUID or a moment without escapes, as nearly all are written; 0 for any other text or field.
+ * Both checks look at every byte, so a text that passes need not be read as a string first.
  */
 function endOfUnescaped(field: i32, start: usize): usize {
   if (field === fieldEventId || field === fieldSessionId) {

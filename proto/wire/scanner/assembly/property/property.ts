@@ -1,4 +1,4 @@
-// One typed value of a property: an object with exactly one variant set, however it is written.
+// Scans one PropertyValue: an object with exactly one variant set, in any form of JSON.
 
 import {
   closeBrace,
