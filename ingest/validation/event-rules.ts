@@ -16,11 +16,12 @@ import {
   sessionInactivityMs,
 } from '../../platform/limits.ts';
 import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
 import { EventFields, readEventFields, type Tally } from './event-fields.ts';
 import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
-import { propertyPath, type Violation } from './violation.ts';
+import type { Violation } from './violation.ts';
 import { checkWellKnown } from './well-known-rules.ts';
 
 export interface RequestOptions {

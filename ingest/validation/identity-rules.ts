@@ -17,9 +17,10 @@ import {
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
 import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
 import { invalidBody, parseCheckedJson } from './text/reference-body.ts';
 import { isUuid } from './text/uuid.ts';
-import { propertyPath, type Violation } from './violation.ts';
+import type { Violation } from './violation.ts';
 
 export type ReadChange =
   | { kind: 'invalid'; violation: Violation }

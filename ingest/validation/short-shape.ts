@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
 import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
 import { nameEvents, shortEventId, type UnnamedEvent } from './short-event-id.ts';
 import {
   type BodyContext,
@@ -17,7 +18,7 @@ import {
   readEvents,
 } from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
-import { propertyPath, type Violation } from './violation.ts';
+import type { Violation } from './violation.ts';
 
 export interface ShortContext extends BodyContext {
   /** The namespace of derived ids. */

@@ -21,15 +21,3 @@ export function describeViolation({ index, field, rule, detail }: Violation): st
   const end = detail === undefined ? '' : `, ${detail}`;
   return `${event}${dot}${field}: ${ruleText(rule, limits)}${end}`;
 }
-
-// Enough to recognise a key; a key may be as long as the body, and a message does not repeat it whole.
-const maxShownKeyCharacters = 64;
-
-/** `customProperties["plan"]`: the path of a property, for `field`. */
-export function propertyPath(map: string, key: string): string {
-  return `${map}[${JSON.stringify(shown(key))}]`;
-}
-
-export function shown(name: string): string {
-  return name.slice(0, maxShownKeyCharacters);
-}

@@ -2,8 +2,9 @@
 // an escape, digits that a number lost. Takes valid JSON only.
 
 import type { Rule } from '../../../proto/wire/rules.ts';
+import { propertyPath, shown } from '../../../proto/wire/violation-path.ts';
 import { variantNamed } from '../property.ts';
-import { propertyPath, shown, type Violation } from '../violation.ts';
+import type { Violation } from '../violation.ts';
 
 /** Decides which numbers are int64: intValue in the typed shape, whole numbers in the properties of the short one. */
 export type Shape = 'typed' | 'short';

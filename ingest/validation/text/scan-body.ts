@@ -4,7 +4,7 @@
 
 import * as limits from '../../../platform/limits.ts';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
-import type { ScannerRefusal } from '../../../proto/wire/scanner/verdict.ts';
+import type { ScannerViolation } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 import { type BodyContext, type ReadBody, readJsonBody, sized } from './reference-body.ts';
 
@@ -14,7 +14,7 @@ const scanner = createScanner(limits, wellKnownKinds);
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const verdict = scanner.validate(received, context.receiveTimeMs);
-  if (verdict.kind === 'refused') return refused(verdict) ?? readJsonBody(received, context);
+  if (verdict.kind === 'refused') return violationOf(verdict) ?? readJsonBody(received, context);
   const { ipRanges } = verdict;
   if (ipRanges === undefined) return readJsonBody(received, context);
   blankRanges(received, ipRanges);
@@ -22,7 +22,7 @@ export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
 }
 
 /** Undefined where memory ran out and the body is not at fault. */
-function refused({ rule, index, field, detail }: ScannerRefusal): ReadBody | undefined {
+function violationOf({ rule, index, field, detail }: ScannerViolation): ReadBody | undefined {
   if (rule === 'no_memory') return undefined;
   const violation = { index, field, rule };
   return {

@@ -9,7 +9,7 @@ import { bodyBase } from './assembly/layout.ts';
 import { CellOutcomes } from './cell-outcomes.ts';
 import { type ColumnRoom, type ColumnViews, type TextViews, viewColumns } from './column-views.ts';
 import { instantiateScanner, type ScannerLimits, type ScannerModule } from './module.ts';
-import { readRefusal, type ScannerRefusal } from './verdict.ts';
+import { readViolation, type ScannerViolation } from './verdict.ts';
 
 interface ColumnScannerOptions {
   readonly limits: ScannerLimits;
@@ -28,7 +28,7 @@ type Appended =
   | { kind: 'appended' }
   /** Nothing was added, for want of room beside the present rows. Without any rows, the body never fits. */
   | { kind: 'full' }
-  | ScannerRefusal;
+  | ScannerViolation;
 
 /** With these bounds all regions together stay far below 4 GiB. */
 const mostRows = 1_000_000;
@@ -135,8 +135,9 @@ export class ColumnScanner {
     this.#renew();
     if (outcome === 0) return appended;
     const names = this.#module.propertyNames;
-    const refusal = outcome === 1 ? readRefusal(this.#words, body, this.#origin, names) : undefined;
-    return refusal ?? full;
+    const violation =
+      outcome === 1 ? readViolation(this.#words, body, this.#origin, names) : undefined;
+    return violation ?? full;
   }
 
   /** Takes back the rows of the body that was appended last. */

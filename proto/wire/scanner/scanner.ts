@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { WellKnownKinds } from '../well-known-kinds.ts';
 import * as layout from './assembly/layout.ts';
 import { instantiateScanner, type ScannerLimits } from './module.ts';
-import { readRefusal, refuseBody, type ScannerRefusal } from './verdict.ts';
+import { bodyViolation, readViolation, type ScannerViolation } from './verdict.ts';
 
 /** A range of the body, in bytes. */
 interface ByteRange {
@@ -34,7 +34,7 @@ export type Validation =
       /** A double came as a string. */
       hasStringDouble: boolean;
     }
-  | ScannerRefusal;
+  | ScannerViolation;
 
 export interface Scanner {
   /**
@@ -81,18 +81,18 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   return {
     validate(body, receiveTimeMs) {
       if (body.length > room) {
-        if (reserve(body.length) === 0) return refuseBody('no_memory');
+        if (reserve(body.length) === 0) return bodyViolation('no_memory');
         room = body.length;
         renewViews();
       }
       bytes.set(body, layout.bodyBase);
       const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
-      if (!isKnownAscii && !isUtf8(body)) return refuseBody('body_utf8');
+      if (!isKnownAscii && !isUtf8(body)) return bodyViolation('body_utf8');
       scan(body.length, receiveTimeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {
-        const refusal = readRefusal(words, body, layout.bodyBase, module.propertyNames);
-        if (refusal !== undefined) return refusal;
+        const violation = readViolation(words, body, layout.bodyBase, module.propertyNames);
+        if (violation !== undefined) return violation;
       }
       const flags = word(layout.resultFlags);
       return {

@@ -1,6 +1,8 @@
 // Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
 // only for bodies that are JSON.
 
+import { propertyPath, shown } from '../violation-path.ts';
+
 interface TextPlace {
   /** The event's place in the request, from 0; -1 where the byte is in no event. */
   index: number;
@@ -14,8 +16,6 @@ interface Level {
   position: number;
 }
 
-// Enough to recognise a name; a name may be as long as the body, and a message does not repeat it whole.
-const maxShownCharacters = 64;
 /** Whole strings, and the characters that open, close and separate. */
 const token = /"(?:[^"\\]|\\.)*"|[[\]{},]/gs;
 
@@ -54,12 +54,8 @@ function placeOf(levels: readonly Level[]): TextPlace {
   if (event === undefined) return { index: -1, field: 'events' };
   const map =
     properties?.isObject === true
-      ? `${shown(event.name)}[${JSON.stringify(shown(properties.name))}]`
+      ? propertyPath(shown(event.name), properties.name)
       : shown(event.name);
   const variant = value?.isObject === true ? `.${shown(value.name)}` : '';
   return { index: list.position, field: `${map}${variant}` };
-}
-
-function shown(name: string): string {
-  return name.slice(0, maxShownCharacters);
 }

@@ -2,12 +2,13 @@
 // that breaks it. Writes no text for callers: that is ingest's.
 
 import { noMemoryCode, noRuleCode, rulesByCode, type ScannerRule } from '../rules.ts';
+import { propertyPath } from '../violation-path.ts';
 import * as codes from './assembly/codes.ts';
 import * as layout from './assembly/layout.ts';
 import { placeInText } from './text-place.ts';
 
 /** `no_memory` is no rule: there is no room for the body. */
-type RefusalRule = ScannerRule | 'no_memory';
+type ViolationRule = ScannerRule | 'no_memory';
 
 const fieldNames: ReadonlyMap<number, string> = new Map([
   [codes.fieldBody, 'body'],
@@ -33,10 +34,10 @@ const variantNames: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The broken rule, and the place in the body that breaks it. */
-export interface ScannerRefusal {
+export interface ScannerViolation {
   kind: 'refused';
-  rule: RefusalRule;
-  /** The event's place in the request, from 0; -1 where the refusal is about no single event. */
+  rule: ViolationRule;
+  /** The event's place in the request, from 0; -1 where the violation is about no single event. */
   index: number;
   /** The path inside the event, or inside the request where index is -1. */
   field: string;
@@ -46,21 +47,21 @@ export interface ScannerRefusal {
   detail?: string;
 }
 
-/** A refusal of the body as a whole. */
-export function refuseBody(rule: RefusalRule): ScannerRefusal {
+/** A violation of the body as a whole. */
+export function bodyViolation(rule: ViolationRule): ScannerViolation {
   return { kind: 'refused', rule, index: -1, field: 'body', offset: 0 };
 }
 
 /**
- * Reads the refusal of `body`, which the module read at `origin`, from the results in its memory, `words`; undefined
+ * Reads the violation of `body`, which the module read at `origin`, from the results in its memory, `words`; undefined
  * where no rule is broken. `names` are the well-known properties by their numbers.
  */
-export function readRefusal(
+export function readViolation(
   words: Int32Array,
   body: Uint8Array,
   origin: number,
   names: readonly string[],
-): ScannerRefusal | undefined {
+): ScannerViolation | undefined {
   const word = (address: number): number => words[address >> 2] ?? 0;
   const code = word(layout.resultRule);
   if (code === noRuleCode) return undefined;
@@ -71,15 +72,15 @@ export function readRefusal(
   if (index === -1 && isTextRule(rule)) {
     return { kind: 'refused', rule, offset, ...placeInText(body, offset) };
   }
-  const refusal: ScannerRefusal = {
+  const violation: ScannerViolation = {
     kind: 'refused',
     rule,
     index,
     field: fieldPath(word, body, origin, names),
     offset,
   };
-  if (rule === 'events_count') refusal.detail = `got ${word(layout.resultEvents)}`;
-  return refusal;
+  if (rule === 'events_count') violation.detail = `got ${word(layout.resultEvents)}`;
+  return violation;
 }
 
 function fieldPath(
@@ -99,15 +100,8 @@ function fieldPath(
   return `${propertyPath(field, key)}${variant === '' ? '' : `.${variant}`}`;
 }
 
-function isTextRule(rule: RefusalRule): boolean {
+function isTextRule(rule: ViolationRule): boolean {
   return rule === 'member_once' || rule === 'body_unicode' || rule === 'int64_number';
-}
-
-// Enough to recognise a key; a key may be as long as the body, and a message does not repeat it whole.
-const maxShownKeyCharacters = 64;
-
-function propertyPath(map: string, key: string): string {
-  return `${map}[${JSON.stringify(key.slice(0, maxShownKeyCharacters))}]`;
 }
 
 /** The text of a JSON string with its quotes. */
