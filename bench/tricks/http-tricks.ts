@@ -2,7 +2,7 @@
 // node:http, and a handler of our own in front of the Connect router. The latter two on real HTTP and a real broker,
 // because a handler that answers nobody is always fast.
 
-import { readJsonBody } from '../../ingest/validation/text/readable-body.ts';
+import { readJsonBody } from '../../ingest/validation/text/reference-body.ts';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { makeBodies } from '../../test/harness/requests/bodies.ts';

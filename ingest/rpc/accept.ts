@@ -7,7 +7,7 @@ import type { Caller, CallerIdentity, CallerReader, CallerRequest } from '../cal
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Publisher } from '../publish/publish.ts';
-import type { ReadBody } from '../validation/text/readable-body.ts';
+import type { ReadBody } from '../validation/text/reference-body.ts';
 import {
   type Answer,
   identityRefusal,

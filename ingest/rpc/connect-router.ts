@@ -11,8 +11,8 @@ import {
 import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import type { CallerRequest } from '../caller/caller.ts';
-import { type PlainContext, readPlainMessage } from '../validation/short-shape.ts';
-import { type ReadBody, readMessage } from '../validation/text/readable-body.ts';
+import { readShortMessage, type ShortContext } from '../validation/short-shape.ts';
+import { type ReadBody, readMessage } from '../validation/text/reference-body.ts';
 import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import { typedResponse } from './shapes.ts';
@@ -30,7 +30,7 @@ export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): 
   });
   router.service(PlainEventsService, {
     batchCreate: async (message, context) => {
-      const read = (limits: PlainContext) => readPlainMessage(message, limits);
+      const read = (limits: ShortContext) => readShortMessage(message, limits);
       return { eventsCreated: (await handle(context, parts, read)).events };
     },
   });
@@ -40,7 +40,7 @@ export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): 
 async function handle(
   context: HandlerContext,
   parts: IngestParts,
-  read: (limits: PlainContext) => ReadBody,
+  read: (limits: ShortContext) => ReadBody,
 ): Promise<Accepted> {
   const answer = await answerCall(context, parts, read);
   countAnswer(answer, parts.metrics);
@@ -74,7 +74,7 @@ export function requestOf(context: HandlerContext): {
 async function answerCall(
   context: HandlerContext,
   parts: IngestParts,
-  read: (limits: PlainContext) => ReadBody,
+  read: (limits: ShortContext) => ReadBody,
 ): Promise<Answer> {
   const { clock, maxBodyBytes } = parts;
   const receiveTimeMs = clock.nowMs();

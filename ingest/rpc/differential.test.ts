@@ -12,7 +12,7 @@ import {
   startIngestService,
 } from '../../test/harness/services/ingest-service.ts';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
-import { readJsonBody, readMessage } from '../validation/text/readable-body.ts';
+import { readJsonBody, readMessage } from '../validation/text/reference-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 
 const typed = '/sdk.events.v1.EventsService/BatchCreate';

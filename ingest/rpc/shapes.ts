@@ -4,17 +4,17 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import * as plain from '../../proto/gen/events/v1/events_pb.js';
 import * as typed from '../../proto/gen/sdk/events/v1/events_pb.js';
 import {
-  type PlainContext,
-  readPlainBinaryBody,
-  readPlainJsonBody,
+  readShortBinaryBody,
+  readShortJsonBody,
+  type ShortContext,
 } from '../validation/short-shape.ts';
-import { type ReadBody, readBinaryBody } from '../validation/text/readable-body.ts';
+import { type ReadBody, readBinaryBody } from '../validation/text/reference-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 import type { Accepted } from './answer.ts';
 
 export interface Shape {
-  readJson(received: Buffer, context: PlainContext): ReadBody;
-  readBinary(received: Buffer, context: PlainContext): ReadBody;
+  readJson(received: Buffer, context: ShortContext): ReadBody;
+  readBinary(received: Buffer, context: ShortContext): ReadBody;
   writeJson(accepted: Accepted): string;
   writeBinary(accepted: Accepted): Uint8Array;
 }
@@ -50,8 +50,8 @@ export const shapes: ReadonlyMap<string, Shape> = new Map([
   [
     '/events.v1.EventsService/BatchCreate',
     {
-      readJson: readPlainJsonBody,
-      readBinary: readPlainBinaryBody,
+      readJson: readShortJsonBody,
+      readBinary: readShortBinaryBody,
       writeJson: ({ events }: Accepted) => `{"eventsCreated":${events}}`,
       writeBinary: ({ events }: Accepted) => {
         const message = create(plain.BatchCreateResponseSchema, { eventsCreated: events });

@@ -8,7 +8,7 @@ import type { HotRoute } from '../../platform/http/http.ts';
 import type { PlainAnswer, PlainRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
 import type { CallerRequest } from '../caller/caller.ts';
-import { bodyTooLarge, invalidBody } from '../validation/text/readable-body.ts';
+import { bodyTooLarge, invalidBody } from '../validation/text/reference-body.ts';
 import type { Principal } from './accept.ts';
 import {
   type Accepted,

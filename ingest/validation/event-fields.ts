@@ -1,29 +1,30 @@
-// The members of an event as protobuf JSON names them, in snake_case or camelCase, read into one reusable record.
-// Knows the names and nothing of the rules.
+// Reads the members of an event, named as in protobuf JSON (snake_case or camelCase), into one reusable record. Knows
+// the names and no rules. The names stand once more in the scanner (assembly/event/names.ts, which AssemblyScript
+// compiles, and verdict.ts) and in the pipeline's decode.ts (another service); tests hold these to each other.
 
 import type { JsonObject } from '../../platform/json.ts';
 
-/** undefined: not sent. null counts as not sent as well, and is kept to notice a second spelling. */
-export interface EventFields {
-  eventId: unknown;
-  autoProperties: unknown;
-  customProperties: unknown;
-  distinctId: unknown;
-  kind: unknown;
-  occurTime: unknown;
-  sessionId: unknown;
-  cookieless: unknown;
+/** undefined: not sent. null counts as not sent too, and is kept so that a second spelling is noticed. */
+export class EventFields {
+  eventId: unknown = undefined;
+  autoProperties: unknown = undefined;
+  customProperties: unknown = undefined;
+  distinctId: unknown = undefined;
+  kind: unknown = undefined;
+  occurTime: unknown = undefined;
+  sessionId: unknown = undefined;
+  cookieless: unknown = undefined;
 }
 
-/** What is counted on the way through a request. */
+/** The counts of a request that its check takes in the same pass. */
 export interface Tally {
   events: number;
-  /** Events without an identity of their own. */
+  /** Events that say `cookieless: true`. */
   cookieless: number;
-  /** Of these, the ones whose occurTime is in the UTC day of receipt, or in the one before. */
+  /** Cookieless events whose occurTime is in the UTC day of receipt, and in the day before. */
   cookielessToday: number;
   cookielessYesterday: number;
-  /** One of them is within half an hour of the midnight between these days. */
+  /** A cookieless event is within `sessionInactivityMs` of the midnight between these days. */
   cookielessAtMidnight: boolean;
 }
 
@@ -37,23 +38,10 @@ export function newTally(): Tally {
   };
 }
 
-export function newEventFields(): EventFields {
-  return {
-    eventId: undefined,
-    autoProperties: undefined,
-    customProperties: undefined,
-    distinctId: undefined,
-    kind: undefined,
-    occurTime: undefined,
-    sessionId: undefined,
-    cookieless: undefined,
-  };
-}
-
 /**
- * Fills `fields` from `event` and returns the name of a field that was given in both spellings, if there is one.
- * One pass over the members skips unknown ones. Written out member by member: a store under a
- * computed name costs more than all other rules of an event's own fields together.
+ * Fills `fields` from `event` and returns the name of a field that is given in both spellings, if there is one. Takes
+ * one pass over the members and skips unknown ones. Each store is written out: a store under a computed name costs
+ * more than all rules of an event's own fields together.
  */
 export function readEventFields(
   event: JsonObject,

@@ -1,6 +1,6 @@
-// Every rule of a BatchCreateRequest in protobuf JSON, in the order in which they are checked. Takes what JSON.parse
-// made of a body; what only the text shows (a member given twice, digits that a number lost) is request-text.ts's part.
-// Runs for each event: it makes nothing while an event is valid.
+// Checks a BatchCreateRequest in protobuf JSON against every rule, in a fixed order. Takes the value that JSON.parse
+// returns; request-text.ts finds the faults that only the text shows (a member given twice, digits that a number lost).
+// Runs for each event and allocates nothing while an event is valid.
 
 import { dayMs } from '../../platform/clock.ts';
 import { isObject } from '../../platform/json.ts';
@@ -15,12 +15,14 @@ import {
   minOccurTimeMs,
   sessionInactivityMs,
 } from '../../platform/limits.ts';
-import { type EventFields, newEventFields, readEventFields, type Tally } from './event-fields.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
+import { EventFields, readEventFields, type Tally } from './event-fields.ts';
 import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
-import { propertyPath, type Rule, type Violation } from './violation.ts';
-import { checkWellKnown } from './well-known.ts';
+import type { Violation } from './violation.ts';
+import { checkWellKnown } from './well-known-rules.ts';
 
 export interface RequestOptions {
   /** An event that names its user may leave the session id out. */
@@ -28,8 +30,8 @@ export interface RequestOptions {
 }
 
 /**
- * The first violation of `request`, or undefined. `receiveTimeMs` is what occurTime is measured against. Adds to
- * `tally` what was counted, which is complete only where nothing is violated.
+ * The first violation of `request`, or undefined. occurTime is compared with `receiveTimeMs`. Adds its counts to
+ * `tally`; they are complete only where no rule is broken.
  */
 export function checkRequest(
   request: unknown,
@@ -49,7 +51,7 @@ export function checkRequest(
     todayMs: Math.floor(receiveTimeMs / dayMs) * dayMs,
     sessionOptional: options.sessionOptional === true,
   };
-  const fields = newEventFields();
+  const fields = new EventFields();
   for (let index = 0; index < events.length; index++) {
     const fault = checkEvent(events[index], bounds, fields, tally);
     if (fault !== undefined) return { index, ...fault };
@@ -94,7 +96,7 @@ function checkEvent(
         checkSessionId(fields.sessionId, bounds.sessionOptional))) ??
     checkAutoProperties(fields.autoProperties) ??
     checkCustomProperties(fields.customProperties) ??
-    checkMeaning(fields)
+    checkByKind(fields)
   );
 }
 
@@ -212,7 +214,7 @@ function checkCustomProperties(properties: unknown): Fault | undefined {
   return undefined;
 }
 
-/** What holds for the `count`th entry of either map. */
+/** Checks the `count`th entry of either map. */
 function checkEntry(map: string, key: string, value: unknown, count: number): Fault | undefined {
   if (count > maxPropertiesPerMap) return { field: map, rule: 'properties_count' };
   if (key === '' || hasMoreCodePoints(key, maxPropertyKeyCodePoints)) {
@@ -228,8 +230,8 @@ function keyFault(map: string, key: string, rule: Rule): Fault {
   return { field: propertyPath(map, key), rule };
 }
 
-/** What a well-known kind asks of its properties. */
-function checkMeaning({ kind, customProperties }: EventFields): Fault | undefined {
+/** Checks the properties that a well-known kind needs. */
+function checkByKind({ kind, customProperties }: EventFields): Fault | undefined {
   if (typeof kind !== 'string') return undefined;
   const fault = checkWellKnown(kind, isObject(customProperties) ? customProperties : undefined);
   if (fault === undefined) return undefined;

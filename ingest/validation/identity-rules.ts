@@ -1,5 +1,5 @@
-// The rules of Identify and Alias, and what is queued of a call that obeys them: JSON and binary bodies, and messages
-// that a generic router decoded, end in the same checks. What the change does to a profile is the pipeline's.
+// Reads Identify and Alias requests, checks them against their rules and makes the change that is queued. JSON bodies,
+// binary bodies and messages that the Connect router decoded go through the same checks. The pipeline applies changes.
 
 import { fromBinary } from '@bufbuild/protobuf';
 import { isObject, type JsonObject } from '../../platform/json.ts';
@@ -16,19 +16,21 @@ import {
   IdentifyRequestSchema,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
-import { invalidBody, parseCheckedJson } from './text/readable-body.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
+import { invalidBody, parseCheckedJson } from './text/reference-body.ts';
 import { isUuid } from './text/uuid.ts';
-import { propertyPath, type Rule, type Violation } from './violation.ts';
+import type { Violation } from './violation.ts';
 
 export type ReadChange =
   | { kind: 'invalid'; violation: Violation }
   | { kind: 'valid'; change: ProfileChange };
 
-/** How a method's requests are read. */
+/** Reads the requests of one method, in each form that they come in. */
 export interface ChangeReader {
   readJson(body: Buffer): ReadChange;
   readBinary(body: Buffer): ReadChange;
-  /** A decoded message, or a JSON object with the names of one. */
+  /** `fields` is a decoded message, or a JSON object with camelCase names. */
   readFields(fields: JsonObject): ReadChange;
 }
 
@@ -66,7 +68,8 @@ function readJsonFields(
   names: Names,
   read: (fields: JsonObject) => ReadChange,
 ): ReadChange {
-  const parsed = parseCheckedJson(body, 'plain');
+  // The shape decides only which numbers under "events" are int64, a member that these requests do not have.
+  const parsed = parseCheckedJson(body, 'short');
   if (parsed.kind === 'invalid') return parsed;
   if (!isObject(parsed.value)) return invalidBody('body_object');
   const fields: Record<string, unknown> = {};
@@ -144,7 +147,7 @@ function checkTraits(traits: unknown): Invalid | undefined {
   return endless && invalid(propertyPath('traits', endless[0]), 'trait_number');
 }
 
-/** 1e999 is JSON and reads as infinity; a binary double may be one, or no number at all. */
+/** JSON.parse reads 1e999 as infinity; a binary double may be infinite or NaN. */
 function isFiniteThroughout(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -156,7 +159,7 @@ function traitsOf(traits: unknown): Trait[] {
   return Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)]);
 }
 
-/** Bytes of the object's JSON text in UTF-8. */
+/** The length of the object's JSON text, in bytes of UTF-8. */
 function textBytes(traits: readonly Trait[]): number {
   let bytes = 2 + Math.max(0, traits.length - 1);
   for (const [key, json] of traits) {

@@ -1,19 +1,20 @@
-// One typed value of a property: an object with exactly one variant set. Checked without making anything when valid.
+// Checks and reads one PropertyValue of the typed shape: an object with exactly one variant set. A valid value costs no
+// allocation.
 
 import { isObject } from '../../platform/json.ts';
 import { hasMoreCodePoints, maxStringValueCodePoints } from '../../platform/limits.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
-import type { Rule } from './violation.ts';
 
-export type Variant = 'stringValue' | 'intValue' | 'doubleValue' | 'boolValue' | 'timestampValue';
+type Variant = 'stringValue' | 'intValue' | 'doubleValue' | 'boolValue' | 'timestampValue';
 
 export interface Property {
   variant: Variant;
   value: unknown;
 }
 
-/** Where inside the value, '' for the value as a whole, and which rule. */
-export interface PropertyFault {
+/** The broken rule, and the variant that breaks it; '' where the value as a whole does. */
+interface PropertyFault {
   variant: Variant | '';
   rule: Rule;
 }
@@ -35,7 +36,7 @@ export function checkProperty(value: unknown): PropertyFault | undefined {
   return variants === 1 ? undefined : notOneVariant;
 }
 
-/** The variant that a valid PropertyValue holds. */
+/** The variant that a valid PropertyValue has set, and its value. */
 export function readProperty(value: unknown): Property | undefined {
   if (!isObject(value)) return undefined;
   for (const name in value) {
@@ -89,7 +90,7 @@ function checkVariant(variant: Variant, value: unknown): Rule | undefined {
 function checkInt(value: unknown): Rule | undefined {
   if (typeof value === 'string') return isInt64(value) ? undefined : 'int64';
   if (typeof value !== 'number') return 'int64';
-  // 9007199254740991.4 has been rounded by now: only its text tells whether this number is the one that was sent.
+  // JSON.parse has rounded 9007199254740991.4: only the text tells whether this number is the one that was sent.
   return Number.isSafeInteger(value) ? undefined : 'int64_number';
 }
 
@@ -111,7 +112,7 @@ export function isInt64(text: string): boolean {
     const digit = text.charCodeAt(at) - zero;
     if (!(digit >= 0 && digit <= 9)) return false;
   }
-  // Of equally long decimal texts the greater number is the later in order.
+  // Decimal texts of equal length sort like their numbers.
   const largest = isNegative ? '9223372036854775808' : '9223372036854775807';
   return digits < 19 || (isNegative ? text.slice(1) : text) <= largest;
 }

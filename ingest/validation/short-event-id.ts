@@ -1,6 +1,6 @@
-// Ids of events in the short shape, whose senders make none. They are made from who sent what, so that a repetition
-// stores nothing twice. Who a cookieless event is from is known only after its body was read and judged; until then its
-// id is a stand-in in the body, which is written over in place.
+// Makes the ids of events in the short shape, whose senders send none. An id is derived from its user and its request,
+// so that a repeated request stores nothing twice. A cookieless event's visitor is known only after its body was read
+// and checked; until then the body holds a stand-in, which the id overwrites in place.
 
 import { dayMs } from '../../platform/clock.ts';
 import type { CookielessIds } from '../../proto/wire/frame.ts';
@@ -8,7 +8,7 @@ import { parseTimestamp } from './text/checked-timestamp.ts';
 import { uuidV5 } from './text/uuid.ts';
 
 /** `seed` is the body's hash or the sender's Idempotency-Key, `index` the event's place in the request. */
-export function plainEventId(
+export function shortEventId(
   projectId: string,
   distinctId: string,
   seed: string,
@@ -17,9 +17,9 @@ export function plainEventId(
   return uuidV5(projectId, JSON.stringify([distinctId, seed, index]));
 }
 
-/** A cookieless event whose id is not known yet. */
+/** A cookieless event that has no id yet. */
 export interface UnnamedEvent {
-  /** A UUID that the body holds in the id's place, and nowhere else. */
+  /** A UUID that the body holds where the id belongs, and nowhere else. */
   standIn: string;
   occurTime: string;
   seed: string;
@@ -27,8 +27,8 @@ export interface UnnamedEvent {
 }
 
 /**
- * Writes the ids of `events`, which are in the body's order, over their stand-ins. One whose day has no cookieless id
- * keeps its stand-in: it is dropped.
+ * Overwrites the stand-ins of `events`, given in the body's order, with their ids. An event whose day has no cookieless
+ * id keeps its stand-in: it is dropped later.
  */
 export function nameEvents(
   body: Uint8Array,
@@ -45,6 +45,6 @@ export function nameEvents(
     if (visitor === undefined) continue;
     at = bytes.indexOf(standIn, at, 'latin1');
     if (at < 0) throw new Error('a cookieless event is not in its body');
-    bytes.write(plainEventId(projectId, visitor, seed, index), at, 'latin1');
+    bytes.write(shortEventId(projectId, visitor, seed, index), at, 'latin1');
   }
 }

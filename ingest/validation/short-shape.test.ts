@@ -3,17 +3,17 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { BatchCreateRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import {
-  type PlainContext,
-  readPlainBinaryBody,
-  readPlainJsonBody,
-  readPlainMessage,
+  readShortBinaryBody,
+  readShortJsonBody,
+  readShortMessage,
+  type ShortContext,
 } from './short-shape.ts';
-import type { ReadBody } from './text/readable-body.ts';
+import type { ReadBody } from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
 import { describeViolation } from './violation.ts';
 
 const projectId = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
-const context: PlainContext = {
+const context: ShortContext = {
   receiveTimeMs: Date.UTC(2026, 10, 20, 12),
   maxBodyBytes: 1_000_000,
   projectId,
@@ -25,17 +25,17 @@ function result(read: ReadBody): string | Record<string, unknown>[] {
   return JSON.parse(Buffer.from(read.body).toString()).events;
 }
 
-function events(text: string, changes: Partial<PlainContext> = {}): Record<string, unknown>[] {
-  const read = result(readPlainJsonBody(Buffer.from(text), { ...context, ...changes }));
+function events(text: string, changes: Partial<ShortContext> = {}): Record<string, unknown>[] {
+  const read = result(readShortJsonBody(Buffer.from(text), { ...context, ...changes }));
   if (typeof read === 'string') throw new Error(read);
   return read;
 }
 
-const verdict = (text: string) => result(readPlainJsonBody(Buffer.from(text), context));
+const verdict = (text: string) => result(readShortJsonBody(Buffer.from(text), context));
 const ids = (list: Record<string, unknown>[]) => list.map((event) => event['eventId']);
 
 describe('an event in the short shape', () => {
-  it('becomes a typed one', () => {
+  it('becomes an event in the typed shape', () => {
     const properties = [
       '"distinct_id":"u","$url":"https://x/","amount":12.5,"quantity":3,"whole":2.0,"big":1e300',
       '"isGift":false,"note":null,"$ip":"203.0.113.9","$bot_score":1',
@@ -62,14 +62,14 @@ describe('an event in the short shape', () => {
     ]);
   });
 
-  it('occurs when it is received, unless it says when', () => {
+  it('without a timestamp occurs at its receipt', () => {
     const [event] = events('{"events":[{"name":"a","properties":{"distinctId":"u"}}]}');
     expect(event?.['occurTime']).toBe('2026-11-20T12:00:00.000Z');
   });
 
   it('without a user is cookieless', () => {
     const text = '{"events":[{"name":"a"},{"name":"b","properties":{},"sessionId":"s"}]}';
-    const read = readPlainJsonBody(Buffer.from(text), context);
+    const read = readShortJsonBody(Buffer.from(text), context);
     expect(read).toMatchObject({ kind: 'valid', events: 2, cookieless: 2 });
   });
 
@@ -82,16 +82,16 @@ describe('an event in the short shape', () => {
   });
 });
 
-describe('the visit', () => {
+describe('the session id', () => {
   const session = (member: string) =>
     events(`{"events":[{"name":"a","properties":{"distinct_id":"u"}${member}}]}`)[0]?.['sessionId'];
 
-  it('is a UUID of the project and the text where the text is none', () => {
+  it('is a UUID derived from the project and the text where the text is no UUID', () => {
     expect(session(',"sessionId":"visit 7"')).toBe(uuidV5(projectId, 'visit 7'));
     expect(session(',"session_id":"visit 7"')).toBe(uuidV5(projectId, 'visit 7'));
   });
 
-  it('is left to the pipeline where none is named', () => {
+  it('is left to the pipeline where the event has none', () => {
     expect(session('')).toBeUndefined();
     expect(session(',"sessionId":""')).toBeUndefined();
     expect(session(',"sessionId":null')).toBeUndefined();
@@ -105,7 +105,7 @@ describe('the event’s id', () => {
   };
   const now = '{"events":[{"name":"a","properties":{"distinct_id":"u"}}]}';
 
-  it('is the same for the same body, and another for each event, body, project', () => {
+  it('is the same for the same body, and differs between events, bodies and projects', () => {
     const first = ids(events(at('2026-11-20T11:00:00Z')));
     expect(first.every((id) => isUuid(String(id)))).toBe(true);
     expect(new Set(first).size).toBe(2);
@@ -125,7 +125,7 @@ describe('the event’s id', () => {
   });
 });
 
-describe('what a violation says, in the short shape’s names', () => {
+describe('a violation names its place as the short shape does', () => {
   const one = (members: string) => `{"events":[{${members}}]}`;
   const property = (text: string) => one(`"name":"a","properties":{"distinct_id":"u","k":${text}}`);
   const rows: [string, string][] = [
@@ -198,7 +198,7 @@ describe('what a violation says, in the short shape’s names', () => {
   }
 
   it('invalid UTF-8', () => {
-    const read = readPlainJsonBody(Buffer.from('7b22ff227d', 'hex'), context);
+    const read = readShortJsonBody(Buffer.from('7b22ff227d', 'hex'), context);
     expect(result(read)).toBe('body: must be valid UTF-8');
   });
 });
@@ -210,13 +210,13 @@ describe('binary protobuf', () => {
     });
   const read = (properties: JsonObject) =>
     result(
-      readPlainBinaryBody(
+      readShortBinaryBody(
         Buffer.from(toBinary(BatchCreateRequestSchema, message(properties))),
         context,
       ),
     );
 
-  it('means the same', () => {
+  it('means the same as JSON', () => {
     const properties = { distinct_id: 'u', $ip: '203.0.113.9', n: 3, d: 0.5, nothing: null };
     expect(read(properties)).toMatchObject([
       {
@@ -227,18 +227,18 @@ describe('binary protobuf', () => {
       },
     ]);
     expect(JSON.stringify(read(properties))).not.toContain('203.0.113.9');
-    const decoded = readPlainMessage(message(properties), context);
+    const decoded = readShortMessage(message(properties), context);
     expect(result(decoded)).toEqual(read(properties));
   });
 
-  it('breaks the same rules', () => {
+  it('breaks the same rules as JSON', () => {
     expect(read({ distinct_id: 'u', k: [1] })).toBe(
       'events[0].properties["k"]: must be a string, a number or a boolean',
     );
     expect(read({ distinct_id: 'u', k: Number.NaN })).toBe(
       'body: must be a valid protobuf message',
     );
-    expect(result(readPlainBinaryBody(Buffer.from('x'), context))).toBe(
+    expect(result(readShortBinaryBody(Buffer.from('x'), context))).toBe(
       'body: must be a valid protobuf message',
     );
   });

@@ -1,61 +1,63 @@
-// The short shape of BatchCreate (events.v1: name, plain properties, timestamp), turned into the typed shape, which the
-// same rules then judge. What only the short shape knows is here: where the user's id is, which types plain values
-// have, and the ids that a sender of it never makes.
+// Converts the short shape of BatchCreate (events.v1: name, untyped properties, timestamp) to the typed shape, which
+// event-rules.ts then checks. Knows the short shape's own conventions: the place of the user's id, the types of untyped
+// values, and the ids that its senders leave out.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
-import { nameEvents, plainEventId, type UnnamedEvent } from './short-event-id.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
+import { propertyPath } from '../../proto/wire/violation-path.ts';
+import { nameEvents, shortEventId, type UnnamedEvent } from './short-event-id.ts';
 import {
   type BodyContext,
   invalidBody,
   parseCheckedJson,
   type ReadBody,
   readEvents,
-} from './text/readable-body.ts';
+} from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
-import { propertyPath, type Rule, type Violation } from './violation.ts';
+import type { Violation } from './violation.ts';
 
-export interface PlainContext extends BodyContext {
-  /** The namespace of the ids that are derived. */
+export interface ShortContext extends BodyContext {
+  /** The namespace of derived ids. */
   projectId: string;
   /** The Idempotency-Key header: makes the ids of events without a timestamp repeatable. */
   idempotencyKey: string | undefined;
 }
 
 /** A body of protobuf JSON. */
-export function readPlainJsonBody(received: Buffer, context: PlainContext): ReadBody {
-  const parsed = parseCheckedJson(received, 'plain');
+export function readShortJsonBody(received: Buffer, context: ShortContext): ReadBody {
+  const parsed = parseCheckedJson(received, 'short');
   if (parsed.kind === 'invalid') return parsed;
-  return readPlainRequest(parsed.value, sha256(received), context);
+  return readShortRequest(parsed.value, sha256(received), context);
 }
 
 /** A body of binary protobuf. */
-export function readPlainBinaryBody(received: Buffer, context: PlainContext): ReadBody {
+export function readShortBinaryBody(received: Buffer, context: ShortContext): ReadBody {
   try {
     const message = fromBinary(BatchCreateRequestSchema, received);
-    return readPlainRequest({ events: jsonOf(message) }, sha256(received), context);
+    return readShortRequest({ events: jsonOf(message) }, sha256(received), context);
   } catch {
     return invalidBody('body_protobuf');
   }
 }
 
-/** A message that a generic router decoded. */
-export function readPlainMessage(
+/** A message that the Connect router decoded. */
+export function readShortMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
-  context: PlainContext,
+  context: ShortContext,
 ): ReadBody {
   try {
     const bodyHash = sha256(toBinary(BatchCreateRequestSchema, message));
-    return readPlainRequest({ events: jsonOf(message) }, bodyHash, context);
+    return readShortRequest({ events: jsonOf(message) }, bodyHash, context);
   } catch {
     return invalidBody('body_protobuf');
   }
 }
 
-/** Throws where an event holds what JSON has no form for: a moment out of range, NaN. */
+/** Throws where an event holds a value that JSON cannot write: a moment out of range, NaN. */
 function jsonOf(message: MessageShape<typeof BatchCreateRequestSchema>): unknown[] {
   return message.events.map((event) => toJson(EventSchema, event));
 }
@@ -64,7 +66,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function readPlainRequest(request: unknown, bodyHash: string, context: PlainContext): ReadBody {
+function readShortRequest(request: unknown, bodyHash: string, context: ShortContext): ReadBody {
   if (!isObject(request)) return invalidBody('body_object');
   const events = request['events'] ?? [];
   if (!Array.isArray(events)) return invalid({ index: -1, field: 'events', rule: 'events_array' });
@@ -83,7 +85,7 @@ function readPlainRequest(request: unknown, bodyHash: string, context: PlainCont
     if (converted.unnamed !== undefined) unnamed.push(converted.unnamed);
   }
   const read = readEvents(typed, context, { sessionOptional: true });
-  if (read.kind === 'invalid') return invalid(inPlainNames(read.violation));
+  if (read.kind === 'invalid') return invalid(inShortNames(read.violation));
   if (unnamed.length === 0) return read;
   return { ...read, nameCookieless: (ids) => nameEvents(read.body, unnamed, context, ids) };
 }
@@ -103,12 +105,12 @@ function fault(field: string, rule: Rule): Fault {
   return { kind: 'fault', field, rule };
 }
 
-/** Values of a wrong type are passed on as they are: the rules refuse them. */
+/** Passes values of a wrong type on: the rules of the typed shape refuse them. */
 function convertEvent(
   event: unknown,
   index: number,
   bodyHash: string,
-  context: PlainContext,
+  context: ShortContext,
 ): Converted {
   if (!isObject(event)) return fault('', 'event_object');
   const { name, timestamp, properties } = event;
@@ -128,7 +130,7 @@ function convertEvent(
   };
   if (distinctId !== undefined) {
     const eventId =
-      seed === undefined ? randomUUID() : plainEventId(context.projectId, distinctId, seed, index);
+      seed === undefined ? randomUUID() : shortEventId(context.projectId, distinctId, seed, index);
     const sessionId = sessionOf(event, context);
     return { kind: 'event', event: { ...typed, eventId, distinctId, sessionId } };
   }
@@ -144,8 +146,8 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** A text that is no UUID names a visit as well as one does; without any, the pipeline finds a user's visit. */
-function sessionOf(event: JsonObject, { projectId }: PlainContext): unknown {
+/** A text that is no UUID names a visit too, and becomes one. The pipeline finds the visit of an event without any. */
+function sessionOf(event: JsonObject, { projectId }: ShortContext): unknown {
   const sent = event['sessionId'] ?? event['session_id'];
   if (typeof sent === 'string' && sent !== '') {
     return isUuid(sent) ? sent : uuidV5(projectId, sent);
@@ -184,7 +186,7 @@ function convertProperties(properties: unknown): ConvertedProperties {
   return { kind: 'properties', distinctId, auto, custom };
 }
 
-/** Whole numbers that a double holds exactly are int64, the other numbers double. */
+/** Whole numbers that a double holds exactly become int64, all other numbers double. */
 function typedValue(value: unknown): JsonObject | undefined {
   switch (typeof value) {
     case 'string':
@@ -199,8 +201,8 @@ function typedValue(value: unknown): JsonObject | undefined {
   }
 }
 
-/** Says where the rule was broken in the names that the sender used. */
-function inPlainNames(violation: Violation): Violation {
+/** Names the place of a violation as the sender's shape does. */
+function inShortNames(violation: Violation): Violation {
   const field = violation.field
     .replace(/^kind$/, 'name')
     .replace(/^occurTime$/, 'timestamp')

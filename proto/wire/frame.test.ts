@@ -48,7 +48,7 @@ describe('a packed frame', () => {
     expect(decodeFrame(packed).map(({ body }) => Buffer.from(body))).toEqual(bodies);
   });
 
-  it('tells its events and its unpacked size without being unpacked', () => {
+  it('shows its events and its unpacked size in its header', () => {
     const header = packed.subarray(0, FRAME_HEADER_BYTES);
     for (const bytes of [frame, packed, header]) {
       expect(frameEvents(bytes)).toBe(3);
@@ -57,7 +57,7 @@ describe('a packed frame', () => {
     expect(unpackedBytes(Buffer.from('no frame'))).toBe(8);
   });
 
-  it('leaves its requests alone when the next one is unpacked', () => {
+  it('keeps its requests when the next frame is unpacked', () => {
     const first = decodeFrame(packed);
     decodeFrame(
       pack(
@@ -69,7 +69,7 @@ describe('a packed frame', () => {
     expect(first).toEqual(decodeFrame(frame));
   });
 
-  it('is not made where it would not be below the bound', () => {
+  it('is not made where it would reach the bound', () => {
     expect(packFrame(frame, packed.length)).toBeUndefined();
     expect(packFrame(frame, packed.length + 1)).toEqual(packed);
   });
@@ -88,7 +88,7 @@ describe('a packed frame', () => {
     }
   });
 
-  it('with any byte changed, or cut anywhere, is refused or read, never worse', () => {
+  it('with any byte changed, or cut anywhere, is read or refused with a known error', () => {
     const refused = /^(frame|Unexpected|Expected|Bad|Unterminated|Invalid)|JSON/;
     for (let at = 0; at < packed.length; at++) {
       for (const bytes of [

@@ -1,15 +1,15 @@
-// What one broker message carries: a list of requests, each with the context its events are enriched from and the
-// JSON body they came in. Written by ingest, read by pipeline; nothing else knows the layout.
+// A frame, the content of one broker message: a list of requests, each with the context that enrichment needs and the
+// JSON body of its events. Ingest writes frames, pipeline reads them; nothing else knows the layout.
 //
 //   frame   = magic u8, version u8, compression u8, 0 u8, rawLength u32, requests u32, events u32, payload
 //   payload = request*          request = contextLength u32, bodyLength u32, events u32, context, body
 //
-// Integers are little-endian. `rawLength` is the payload's length before compression, which is 0 for none and 1 for one
-// LZ4 block.
+// Integers are little-endian. `rawLength` is the payload's length before compression; `compression` is 0 for none and 1
+// for one LZ4 block.
 
 import { createLz4, type Lz4 } from './lz4/lz4.ts';
 
-/** Where the caller is, as far as the CDN or the city database tells. */
+/** The caller's place, as far as the CDN or the city database knows it. */
 export interface Location {
   country?: string;
   region?: string;
@@ -20,13 +20,15 @@ export interface Location {
   timezone?: string;
 }
 
-/** What the request's cookieless events are called, by the UTC day of their occurTime as seen from that of receipt. */
+/**
+ * The ids of the request's cookieless events, by the UTC day of their occurTime: the day of receipt or the one before.
+ */
 export interface CookielessIds {
   today?: string;
   yesterday?: string;
 }
 
-/** Everything enrichment may know about a request. It never holds the caller's address. */
+/** Everything that enrichment may know about a request. It never holds the caller's address. */
 export interface RequestContext {
   projectId: string;
   credential: 'public' | 'private';
@@ -36,7 +38,7 @@ export interface RequestContext {
   location?: Location;
   botScore?: number;
   verifiedBot?: boolean;
-  /** A cookieless event of a day without an id was dropped at ingest, and is not counted in the request's events. */
+  /** A cookieless event of a day without an id is dropped, and is not in the request's count of events. */
   cookieless?: CookielessIds;
 }
 
@@ -53,12 +55,12 @@ const MAGIC = 0x4d;
 const VERSION = 1;
 const COMPRESSION_NONE = 0;
 const COMPRESSION_LZ4 = 1;
-/** A frame that says it unpacks to more is none: twice what the largest body makes. */
+/** The most that a frame may unpack to: twice the size that the largest body makes. */
 export const maxFramePayloadBytes = 16 * 1024 * 1024;
 
-/** A request as it waits to be framed. */
+/** A request that waits to be framed. */
 export interface EncodedRequest {
-  /** ASCII: it takes as many bytes as it has characters. */
+  /** JSON in ASCII, so that its length in characters is its length in bytes. */
   context: string;
   body: Uint8Array;
   events: number;
@@ -66,7 +68,7 @@ export interface EncodedRequest {
 
 const decoder = new TextDecoder();
 
-/** JSON in ASCII. Text until its frame is written: bytes of its own would cost each request as much again. */
+/** JSON in ASCII. It stays text until its frame is written: separate bytes would double the cost for each request. */
 export function encodeContext(
   context: {
     [Field in keyof RequestContext]: RequestContext[Field] | undefined;
@@ -79,14 +81,14 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Bytes that a request adds to a frame. */
+/** The bytes that a request adds to a frame. */
 export function requestBytes(request: EncodedRequest): number {
   return REQUEST_HEADER_BYTES + request.context.length + request.body.length;
 }
 
 /**
- * One message of requests, put together as they come, in memory that serves one message after the other: bodies need
- * not be kept, and there is nothing to collect afterwards.
+ * Builds one frame after the other in the same memory, copying each request as it comes: the caller need not keep
+ * bodies, and the garbage collector has nothing to do.
  */
 export class FrameWriter {
   #bytes: Buffer;
@@ -95,7 +97,7 @@ export class FrameWriter {
   #requests = 0;
   #events = 0;
 
-  /** `capacity` is in bytes; it grows with what a frame needs. */
+  /** `capacity` is in bytes; it grows where a frame needs more. */
   constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, FRAME_HEADER_BYTES));
     this.#view = viewOf(this.#bytes);
@@ -105,7 +107,7 @@ export class FrameWriter {
     return this.#bytes.length;
   }
 
-  /** Bytes of the frame so far. */
+  /** The frame's bytes so far. */
   get length(): number {
     return this.#length;
   }
@@ -129,7 +131,7 @@ export class FrameWriter {
     this.#events += events;
   }
 
-  /** The frame: a view that holds until the writer is used again. */
+  /** The frame, as a view that is valid until the writer is used again. */
   frame(): Uint8Array {
     this.#bytes[0] = MAGIC;
     this.#bytes[1] = VERSION;
@@ -155,7 +157,7 @@ export class FrameWriter {
   }
 }
 
-/** One message of all the requests, in order. */
+/** One frame of all requests, in order. */
 export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
   const bytes = requests.reduce((sum, request) => sum + requestBytes(request), FRAME_HEADER_BYTES);
   const writer = new FrameWriter(bytes);
@@ -163,7 +165,7 @@ export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
   return writer.frame();
 }
 
-/** The frame with its payload packed; undefined where that is not below `maxBytes`. */
+/** The frame with its payload packed; undefined where it would not be smaller than `maxBytes`. */
 export function packFrame(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
   const block = lz4().compress(frame.subarray(FRAME_HEADER_BYTES));
   const bytes = FRAME_HEADER_BYTES + block.length;
@@ -175,32 +177,32 @@ export function packFrame(frame: Uint8Array, maxBytes: number): Uint8Array | und
   return packed;
 }
 
-/** The bytes that a frame takes when it is unpacked, as it says, without unpacking it. */
+/** The bytes that a frame takes unpacked, read from its header. */
 export function unpackedBytes(frame: Uint8Array): number {
   if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC) return frame.length;
   return Math.max(frame.length, FRAME_HEADER_BYTES + viewOf(frame).getUint32(4, true));
 }
 
-/** How many events a frame says it holds, without reading its payload; 0 where it is not a frame. */
+/** The number of events in a frame, read from its header; 0 where the bytes are no frame. */
 export function frameEvents(frame: Uint8Array): number {
   if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC) return 0;
   return viewOf(frame).getUint32(12, true);
 }
 
 /**
- * The requests of a frame, in order; bodies are views, of `frame` where it is not packed. Unpacks, so it is for the
- * threads that read the events too. Throws a RangeError that says what is wrong where the bytes are not a whole frame.
+ * The requests of a frame, in order. Their bodies are views: of `frame` itself where it is not packed. It unpacks, so
+ * only threads that read events call it. Throws a RangeError that names the fault where the bytes are no whole frame.
  */
 export function decodeFrame(frame: Uint8Array): FrameRequest[] {
   return readRequests(frame, true);
 }
 
-/** As decodeFrame, but the bodies of a packed frame are good until the thread packs or unpacks another one. */
+/** Like decodeFrame, but bodies of a packed frame are valid only until the thread packs or unpacks another frame. */
 export function viewFrame(frame: Uint8Array): FrameRequest[] {
   return readRequests(frame, false);
 }
 
-function readRequests(frame: Uint8Array, keeps: boolean): FrameRequest[] {
+function readRequests(frame: Uint8Array, isCopied: boolean): FrameRequest[] {
   if (frame.length < FRAME_HEADER_BYTES) throw new RangeError('frame: shorter than its header');
   if (frame[0] !== MAGIC || frame[1] !== VERSION) throw new RangeError('frame: not version 1');
   const header = viewOf(frame);
@@ -208,10 +210,10 @@ function readRequests(frame: Uint8Array, keeps: boolean): FrameRequest[] {
   const isPacked = frame[2] !== COMPRESSION_NONE;
   const payload = unpack(frame[2] ?? 0, frame.subarray(FRAME_HEADER_BYTES), rawLength);
   if (payload.length !== rawLength) throw new RangeError('frame: length differs from its header');
-  return readPayload(isPacked && keeps ? payload.slice() : payload, header.getUint32(8, true));
+  return readPayload(isPacked && isCopied ? payload.slice() : payload, header.getUint32(8, true));
 }
 
-/** The payload; where it was packed, a view that holds until the next call. */
+/** The payload; where it was packed, a view that is valid until the next call. */
 function unpack(compression: number, packed: Uint8Array, rawLength: number): Uint8Array {
   switch (compression) {
     case COMPRESSION_NONE:
@@ -248,12 +250,12 @@ function readPayload(payload: Uint8Array, count: number): FrameRequest[] {
   return requests;
 }
 
-let instance: Lz4 | undefined;
+let threadLz4: Lz4 | undefined;
 
-/** The thread's own. */
+/** One per thread. */
 function lz4(): Lz4 {
-  instance ??= createLz4();
-  return instance;
+  threadLz4 ??= createLz4();
+  return threadLz4;
 }
 
 function viewOf(bytes: Uint8Array): DataView {

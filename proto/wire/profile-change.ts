@@ -1,5 +1,5 @@
-// What one request of a frame in a profiles stream carries: one change to the profiles of a project. Written by ingest,
-// by deletions and by the operator's commands; read by the writer of profiles.
+// One change to the profiles of a project: the body of one request in a frame of a profiles stream. Ingest, deletions
+// and the operator's commands write changes, the writer of profiles reads them. Applies none.
 
 /** A trait's key and its value as JSON text. */
 export type Trait = readonly [key: string, json: string];
@@ -15,7 +15,7 @@ export interface IdentifyChange {
   traits: readonly Trait[];
 }
 
-/** Merges the profile of `previousId`, whoever that is, into that of `externalId`. */
+/** Merges the profile that `previousId` belongs to into the profile of `externalId`. */
 export interface AliasChange {
   kind: 'alias';
   previousId: string;
@@ -43,12 +43,12 @@ export function encodeChange(change: ProfileChange): Uint8Array {
   return encoder.encode(JSON.stringify(change));
 }
 
-/** Throws where the bytes are no change, or one of texts that are no Unicode. */
+/** Throws where the bytes are no change, or where a text in it is not valid Unicode. */
 export function decodeChange(bytes: Uint8Array): ProfileChange {
   const text = decoder.decode(bytes);
   const value: unknown = JSON.parse(text);
   if (!isChange(value)) throw new RangeError('profile change: none that this version knows');
-  // Half a surrogate pair can come from an escape only.
+  // Only an escape can write half a surrogate pair.
   if (/\\u[dD]/.test(text) && !textsIn(value).every(isUnicode)) {
     throw new RangeError('profile change: texts that are no Unicode');
   }
@@ -63,7 +63,7 @@ function isUnicode(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** Members that name somebody are never empty. */
+/** The ids of each kind, which are never empty. */
 const idsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   identify: ['externalId'],
   alias: ['previousId', 'externalId'],

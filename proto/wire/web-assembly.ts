@@ -1,4 +1,4 @@
-// Brings a WebAssembly module of this folder to life. It knows nothing of what a module does.
+// Instantiates the WebAssembly modules of this folder. Knows nothing of what they compute.
 
 import { readFileSync } from 'node:fs';
 
@@ -6,7 +6,7 @@ interface WasmMemory {
   readonly buffer: ArrayBuffer;
 }
 
-/** Of the global that every JavaScript engine has, what is used here; the project's types leave it out. */
+/** The used part of a global that every JavaScript engine has and the project's types leave out. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   Instance: new (
@@ -18,11 +18,11 @@ declare const WebAssembly: {
 
 type WasmImport = (...values: number[]) => number;
 
-/** A function of a module: addresses and lengths in bytes, truth as 0 or 1. */
-export type WasmFunction = (...values: number[]) => number;
+/** A function that a module exports: addresses and lengths are in bytes, truth is 0 or 1. */
+type WasmFunction = (...values: number[]) => number;
 
 export interface WasmInstance {
-  /** Its buffer is another one after memory grew. */
+  /** Growing replaces its buffer, and leaves views of the old buffer empty. */
   readonly memory: WasmMemory;
   /** Throws where the module exports no such function. */
   exported(name: string): WasmFunction;
@@ -31,7 +31,8 @@ export interface WasmInstance {
 const compiled = new Map<string, object>();
 
 /**
- * A new instance of the module in `url`, which is compiled once. Throws where it cannot be read or lacks a memory.
+ * A new instance of the module in `url`, which is compiled once per thread. Throws where it is unreadable or has no
+ * memory.
  */
 export function instantiate(
   url: URL,

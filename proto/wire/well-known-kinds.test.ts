@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { checkWellKnown } from '../../ingest/validation/well-known.ts';
+import { checkWellKnown } from '../../ingest/validation/well-known-rules.ts';
 import { type WellKnownCheck, wellKnownKinds } from './well-known-kinds.ts';
 
-/** For each check a value that passes it, and the rule that an empty string breaks. */
+/** For each check: a value that passes it, and the rule that an empty string breaks. */
 const samples: Record<WellKnownCheck, [value: object, rule: string | undefined]> = {
   id: [{ intValue: '1' }, 'well_known_id'],
   text: [{ stringValue: '' }, undefined],
@@ -14,7 +14,7 @@ const samples: Record<WellKnownCheck, [value: object, rule: string | undefined]>
   score: [{ intValue: '10' }, 'well_known_score'],
 };
 
-it('pass the readable rules with the samples, and break the named rule with an empty string', () => {
+it('every check takes its sample on the reference path, and refuses an empty string under its own rule', () => {
   for (const [kind, properties] of wellKnownKinds) {
     const valid = Object.fromEntries(
       properties.map(({ snakeName, check }) => [snakeName, samples[check][0]]),

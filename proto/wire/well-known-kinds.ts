@@ -1,8 +1,8 @@
-// The events whose meaning is fixed, with the properties that they must or may carry, as data: what the readable
-// rules and the scanner both go by. Kinds are spelled as listed, property names also in camelCase. Extra properties
-// are free.
+// Lists the kinds of event whose meaning is fixed, and the properties that each must or may carry. The reference path
+// and the scanner both read this table; it checks nothing. Kinds are spelled as listed, property names also in
+// camelCase. An event may carry any other property too.
 
-/** What a well-known property must be. */
+/** The check that a well-known property must pass. */
 export type WellKnownCheck =
   | 'id'
   | 'text'
@@ -13,14 +13,14 @@ export type WellKnownCheck =
   | 'percent'
   | 'score';
 
-export interface WellKnownProperty {
+interface WellKnownProperty {
   readonly snakeName: string;
   readonly camelName: string;
   readonly isRequired: boolean;
   readonly check: WellKnownCheck;
 }
 
-/** Kinds and the properties that each asks for. */
+/** The listed properties of each kind. */
 export type WellKnownKinds = ReadonlyMap<string, readonly WellKnownProperty[]>;
 
 function required(snakeName: string, check: WellKnownCheck): WellKnownProperty {
@@ -123,7 +123,7 @@ export const wellKnownKinds: WellKnownKinds = new Map(
     share: [],
     feedback_submitted: [],
     nps_submitted: [optional('score', 'score')],
-    // Rooms: what webhooks are made from
+    // Rooms: webhooks are made from these
     message_sent: roomMessage,
     message_edited: roomMessage,
     message_deleted: roomMessage,

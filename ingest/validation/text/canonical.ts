@@ -1,11 +1,12 @@
-// The one form in which re-encoded events are queued: protobuf JSON in camelCase, int64 as strings, doubles as
-// numbers, without unknown members and without what is never taken from a sender. Takes events that rules.ts passed.
+// Writes events in the one form in which re-encoded events are queued: protobuf JSON in camelCase, int64 as strings,
+// doubles as numbers, without unknown members and without the properties that only the server sets. Checks nothing:
+// event-rules.ts has passed the events.
 
 import { isObject } from '../../../platform/json.ts';
-import { type EventFields, newEventFields, readEventFields } from '../event-fields.ts';
+import { EventFields, readEventFields } from '../event-fields.ts';
 import { type Property, readProperty } from '../property.ts';
 
-/** The caller's address is written nowhere; the bot verdict is the CDN's alone. */
+/** The caller's address is written nowhere; the bot verdict comes from the CDN alone. */
 const neverFromSender = new Set(['$ip', '$bot_score', '$verified_bot']);
 
 /** A BatchCreateRequest as JSON text in UTF-8. */
@@ -14,7 +15,7 @@ export function encodeCanonical(events: readonly unknown[]): Buffer {
 }
 
 function eventText(event: unknown): string {
-  const fields = newEventFields();
+  const fields = new EventFields();
   if (isObject(event)) readEventFields(event, fields);
   const members = [
     ...textMember('eventId', fields.eventId),
@@ -59,7 +60,7 @@ function propertyText({ variant, value }: Property): string {
   }
 }
 
-/** JSON.stringify forgets the sign of zero. */
+/** JSON.stringify drops the sign of zero. */
 function numberText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }

@@ -5,7 +5,7 @@ import { hasTestData, testData } from '../../../test/harness/test-data.ts';
 import { parseTimestamp } from './checked-timestamp.ts';
 
 describe('parseTimestamp', () => {
-  it('takes what protobuf JSON takes', () => {
+  it('takes the moments of protobuf JSON', () => {
     const rows: [string, number][] = [
       ['1970-01-01T00:00:00Z', 0],
       ['2026-11-20T12:13:14Z', Date.UTC(2026, 10, 20, 12, 13, 14)],
@@ -77,7 +77,7 @@ describe('parseTimestamp', () => {
     );
   });
 
-  it('agrees with the calendar on every day there could be', () => {
+  it('agrees with the calendar on every day of 1896 to 2104', () => {
     for (let year = 1896; year <= 2104; year++) {
       for (let month = 1; month <= 12; month++) {
         for (let day = 28; day <= 31; day++) {
@@ -96,7 +96,7 @@ interface Format {
 }
 
 describe.runIf(hasTestData)('the JSON Schema suite’s date-time cases', () => {
-  // Valid RFC 3339 that google.protobuf.Timestamp has no form for.
+  // Valid RFC 3339 that google.protobuf.Timestamp cannot hold.
   const differences = new Map([
     ['a valid date-time with a leap second, UTC', 'Timestamp counts no leap seconds'],
     ['a valid date-time with a leap second, with minus offset', 'Timestamp counts no leap seconds'],
@@ -107,7 +107,7 @@ describe.runIf(hasTestData)('the JSON Schema suite’s date-time cases', () => {
     ? JSON.parse(readFileSync(testData('formats', 'date-time.json'), 'utf8'))
     : [];
 
-  it('have the verdict of the suite, but for the listed differences', () => {
+  it('have the verdict of the suite, except for the listed differences', () => {
     const seen = new Set<string>();
     for (const { description, data, valid } of suite.flatMap(({ tests }) => tests)) {
       if (typeof data !== 'string') continue;

@@ -1,5 +1,5 @@
-// Moments as protobuf JSON writes them: RFC 3339 with an upper-case T and Z or a numeric offset. Stricter than the
-// libraries: a date that no calendar has (30 February, 24:00, a leap second) is no moment.
+// Parses moments as protobuf JSON writes them: RFC 3339 with an upper-case T and Z or a numeric offset. Stricter than
+// libraries: it takes no date that no calendar has (30 February, 24:00, a leap second).
 
 import { dayMs } from '../../../platform/clock.ts';
 
@@ -11,9 +11,8 @@ const shortest = '2026-01-02T03:04:05Z'.length;
 const longest = '2026-01-02T03:04:05.123456789+00:00'.length;
 
 /**
- * Milliseconds since the epoch, digits beyond the millisecond cut off; NaN where `text` is no moment from
- * 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z. Called once or more per event: no regular expression and
- * no Date.
+ * Milliseconds since the epoch, without the digits beyond the millisecond; NaN where `text` is no moment from
+ * 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z. Runs at least once per event: no regular expression, no Date.
  */
 export function parseTimestamp(text: string): number {
   if (text.length < shortest || text.length > longest) return Number.NaN;
@@ -44,7 +43,7 @@ export function parseTimestamp(text: string): number {
   return ms >= minTimestampMs && ms <= maxTimestampMs ? ms : Number.NaN;
 }
 
-/** The number that two digits at `at` write, or -1. */
+/** The value of the two digits at `at`, or -1. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - zero;
   const ones = text.charCodeAt(at + 1) - zero;
@@ -56,7 +55,7 @@ function endOfDigits(text: string, at: number): number {
   return at;
 }
 
-/** The first three of the digits that start at 20 and end before `end`. */
+/** The value of the first three digits from 20 to `end`, missing ones read as 0. */
 function firstMilliseconds(text: string, end: number): number {
   let milliseconds = 0;
   for (let at = 20; at < 23; at++) {
@@ -65,7 +64,7 @@ function firstMilliseconds(text: string, end: number): number {
   return milliseconds;
 }
 
-/** What `Z`, `+hh:mm` or `-hh:mm` from `at` to the end adds to UTC; NaN for anything else. */
+/** The offset from UTC that `Z`, `+hh:mm` or `-hh:mm` writes from `at` to the end; NaN for anything else. */
 function zoneOffsetMs(text: string, at: number): number {
   if (text[at] === 'Z') return text.length === at + 1 ? 0 : Number.NaN;
   const hours = twoDigits(text, at + 1);
@@ -82,7 +81,7 @@ function daysOfMonth(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** Days of the Gregorian calendar; years are counted from March, which puts the leap day at a year's end. */
+/** Gregorian calendar. Years are counted from March, which puts the leap day at the end of a year. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const fromMarch = month > 2 ? year : year - 1;
   const leapDays =

@@ -1,13 +1,15 @@
-// What only the text of a JSON body shows and JSON.parse hides: a member given twice, half a surrogate pair written as
-// an escape, digits of an integer that a number lost. The text is known to be valid JSON.
+// Finds faults in the text of a JSON body that JSON.parse hides: a member given twice, half a surrogate pair written as
+// an escape, digits that a number lost. Takes valid JSON only.
 
+import type { Rule } from '../../../proto/wire/rules.ts';
+import { propertyPath, shown } from '../../../proto/wire/violation-path.ts';
 import { variantNamed } from '../property.ts';
-import { propertyPath, type Rule, shown, type Violation } from '../violation.ts';
+import type { Violation } from '../violation.ts';
 
-/** Which numbers are int64: intValue in the typed shape, whole numbers among the properties of the plain one. */
-export type Shape = 'typed' | 'plain';
+/** Decides which numbers are int64: intValue in the typed shape, whole numbers in the properties of the short one. */
+export type Shape = 'typed' | 'short';
 
-// What protobuf parsers allow by default. Only members that the definitions do not know can nest deeper.
+// The default of protobuf parsers. Only unknown members can nest deeper.
 const maxDepth = 100;
 
 const quote = 0x22;
@@ -22,14 +24,14 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const space = 0x20;
 
-/** An open object or array: the names seen so far and the current one, or the position. */
+/** An open object, with its names so far and the current name, or an open array, with the position. */
 interface Level {
   names: Set<string> | undefined;
   name: string;
   position: number;
 }
 
-/** The first thing in `text` that must be refused, or undefined. About as long as JSON.parse takes. */
+/** The first violation in `text`, or undefined. Takes about as long as JSON.parse. */
 export function checkText(text: string, shape: Shape): Violation | undefined {
   const levels: Level[] = [];
   let level: Level | undefined;
@@ -139,7 +141,7 @@ function isLossyInt(
   const token = text.slice(start, end);
   const [root, , event, properties, value] = levels;
   if (root?.name !== 'events' || event === undefined || properties === undefined) return false;
-  if (shape === 'plain') {
+  if (shape === 'short') {
     return (
       event.name === 'properties' &&
       /^-?[0-9]+$/.test(token) &&
@@ -150,8 +152,8 @@ function isLossyInt(
   return isMap && variantNamed(value?.name ?? '') === 'intValue' && !isIntegral(token);
 }
 
-/** Whether a JSON number is a whole one as it is written, however many digits it has. */
-export function isIntegral(token: string): boolean {
+/** Whether a JSON number as written, with all its digits, is whole. */
+function isIntegral(token: string): boolean {
   const [mantissa = '', exponent = '0'] = token.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = (whole + fraction).replace(/0+$/, '');
@@ -159,7 +161,7 @@ export function isIntegral(token: string): boolean {
   return digits === '' || Number(exponent) - fraction.length + droppedZeros >= 0;
 }
 
-/** Where the walk stands, as rules.ts would name it. */
+/** Names the current place of the walk as event-rules.ts names places. */
 function violationAt(levels: readonly Level[], rule: Rule): Violation {
   const [root, list, event, properties, value] = levels;
   if (root?.name !== 'events' || list === undefined || list.names !== undefined) {

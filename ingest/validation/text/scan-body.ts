@@ -1,28 +1,28 @@
-// A JSON body of the typed shape from its bytes to the bytes that are queued, in one pass of the scanner: queued as it
-// came, but for what stands under "$ip", which is written over. The readable rules do not run here: they are what the
-// scanner is held to, and the way of a body that it has no room for.
+// The fast path for a JSON body of the typed shape, from its bytes to the bytes that are queued, in one pass of the
+// scanner. The body is queued as it came, except for values under "$ip", which are overwritten. The reference path
+// takes the bodies that the scanner has no room for, and is its oracle in tests.
 
 import * as limits from '../../../platform/limits.ts';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
-import type { ScannerRefusal } from '../../../proto/wire/scanner/verdict.ts';
+import type { ScannerViolation } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
-import { type BodyContext, type ReadBody, readJsonBody, sized } from './readable-body.ts';
+import { type BodyContext, type ReadBody, readJsonBody, sized } from './reference-body.ts';
 
-// One for the process. Its memory grows to what the largest body needs, which is bounded as bodies are.
+// One for the process. Its memory grows with the largest body, whose size is bounded.
 const scanner = createScanner(limits, wellKnownKinds);
 
-/** A body of protobuf JSON; a valid one is queued in these very bytes, and `received` may be changed. */
+/** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const verdict = scanner.validate(received, context.receiveTimeMs);
-  if (verdict.kind === 'refused') return refused(verdict) ?? readJsonBody(received, context);
+  if (verdict.kind === 'refused') return violationOf(verdict) ?? readJsonBody(received, context);
   const { ipRanges } = verdict;
   if (ipRanges === undefined) return readJsonBody(received, context);
   blankRanges(received, ipRanges);
   return sized(received, verdict, context);
 }
 
-/** Undefined where the body is not to blame. */
-function refused({ rule, index, field, detail }: ScannerRefusal): ReadBody | undefined {
+/** Undefined where memory ran out and the body is not at fault. */
+function violationOf({ rule, index, field, detail }: ScannerViolation): ReadBody | undefined {
   if (rule === 'no_memory') return undefined;
   const violation = { index, field, rule };
   return {

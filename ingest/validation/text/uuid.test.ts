@@ -35,12 +35,12 @@ describe('isUuid', () => {
 });
 
 describe('uuidV5', () => {
-  it('makes what RFC 9562 says', () => {
+  it('makes the UUID of the example in RFC 9562', () => {
     const dns = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
     expect(uuidV5(dns, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2');
   });
 
-  it('is another one in another namespace', () => {
+  it('differs between namespaces', () => {
     const first = uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'a');
     const second = uuidV5('6ba7b811-9dad-11d1-80b4-00c04fd430c8', 'a');
     expect(isUuid(first) && isUuid(second)).toBe(true);
@@ -56,7 +56,7 @@ describe.runIf(hasTestData)('the JSON Schema suite’s uuid cases', () => {
   const suite: Format[] = hasTestData
     ? JSON.parse(readFileSync(testData('formats', 'uuid.json'), 'utf8'))
     : [];
-  it('have the verdict of the suite, without exception', () => {
+  it('have the verdict of the suite, all of them', () => {
     for (const { description, data, valid } of suite.flatMap(({ tests }) => tests)) {
       if (typeof data !== 'string') continue;
       expect([description, isUuid(data)]).toEqual([description, valid]);

@@ -1,4 +1,4 @@
-// UUIDs as text: the check that every event's ids go through, and the ids that are derived where a sender gave none.
+// Checks the UUIDs of every event, and derives the ids that a sender left out. Works on text only.
 
 import { createHash } from 'node:crypto';
 
@@ -7,7 +7,7 @@ const characterClass = new Uint8Array(128);
 for (const digit of '0123456789abcdefABCDEF') characterClass[digit.charCodeAt(0)] = 1;
 characterClass['-'.charCodeAt(0)] = 2;
 
-/** Whether `text` is 8-4-4-4-12 hexadecimal digits of either case; any version and variant. */
+/** Whether `text` is 8-4-4-4-12 hexadecimal digits of either case; takes any version and variant. */
 export function isUuid(text: string): boolean {
   if (text.length !== 36) return false;
   for (let at = 0; at < 36; at++) {

@@ -24,7 +24,7 @@ function sample(seed: number, length: number): Uint8Array {
 }
 
 describe('an LZ4 block', () => {
-  it('gives back what was packed, at every length', () => {
+  it('unpacks to the packed bytes, at every length', () => {
     for (let round = 0; round < 4_000; round++) {
       const raw = sample(round, round % 40 === 0 ? round * 17 : round % 300);
       const block = lz4.compress(raw).slice();
@@ -36,7 +36,7 @@ describe('an LZ4 block', () => {
     }
   });
 
-  it('gives back what is longer than a match reaches', () => {
+  it('unpacks to the packed bytes, beyond the reach of a match', () => {
     for (let round = 0; round < 32; round++) {
       const raw = sample(round, 60_000 + round * 5_000);
       const block = lz4.compress(raw).slice();
@@ -44,7 +44,7 @@ describe('an LZ4 block', () => {
     }
   });
 
-  it('finds what is 65,535 bytes before, and nothing beyond', () => {
+  it('repeats bytes from 65,535 bytes before, and from no farther', () => {
     const packed = (distance: number): number => {
       const raw = new Uint8Array(distance + 100);
       raw.set(sample(0, 32).map((byte) => byte | 1));
@@ -57,11 +57,11 @@ describe('an LZ4 block', () => {
     expect(packed(65_537)).toBeGreaterThan(packed(65_535) + 20);
   });
 
-  it('is the same whatever was packed before', () => {
+  it('does not depend on earlier input', () => {
     for (let round = 0; round < 20; round++) {
       const raw = sample(round * 4 + 3, 70_000);
       const block = createLz4().compress(raw);
-      // Other positions are looked at, which would be remembered.
+      // Packing looks at other positions here, which a table that is not cleared would remember.
       lz4.compress(Uint8Array.from(raw).fill(0, 0, 40 + round));
       expect(Buffer.compare(lz4.compress(raw), block)).toBe(0);
     }
@@ -71,8 +71,8 @@ describe('an LZ4 block', () => {
     expect(lz4.compress(new Uint8Array(100_000)).length).toBeLessThan(500);
   });
 
-  it('is the one that others make and read', () => {
-    // "abcdefgh" five times and "12345": made by hand from the format's description.
+  it('unpacks blocks written by hand from the format’s description', () => {
+    // "abcdefgh" five times and "12345".
     const block = Buffer.from([
       0x8f,
       ...Buffer.from('abcdefgh'),
@@ -84,7 +84,7 @@ describe('an LZ4 block', () => {
     ]);
     const raw = Buffer.from(`${'abcdefgh'.repeat(5)}12345`);
     expect(Buffer.from(lz4.decompress(block, raw.length) ?? [])).toEqual(raw);
-    // Literals of 15 and of 270 bytes need one more byte of length, and two.
+    // 270 literals need two more bytes of length, 15 need one.
     const long = Buffer.alloc(270, 'x');
     expect(lz4.decompress(Buffer.concat([Buffer.of(0xf0, 255, 0), long]), 270)?.length).toBe(270);
     expect(
@@ -108,7 +108,7 @@ describe('an LZ4 block', () => {
     expect(lz4.decompress(Uint8Array.from(bytes), rawLength)).toBeUndefined();
   });
 
-  it('never writes outside its output, whatever the bytes are', () => {
+  it('never writes outside its output, for any bytes', () => {
     const raw = sample(3, 2_000);
     const block = lz4.compress(raw).slice();
     for (let round = 0; round < 20_000; round++) {
@@ -117,7 +117,7 @@ describe('an LZ4 block', () => {
       const back = lz4.decompress(hostile, raw.length);
       if (back === undefined) continue;
       expect(back.length).toBe(raw.length);
-      // Behind the padding of 64 bytes, nothing was touched.
+      // The bytes behind the padding of 64 bytes are untouched.
       const behind = new Uint8Array(back.buffer, back.byteOffset + back.length + 64, 64);
       expect(behind.every((byte) => byte === 0)).toBe(true);
     }

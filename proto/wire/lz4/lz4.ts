@@ -1,22 +1,22 @@
-// LZ4 blocks, packed and unpacked by the WebAssembly module that is compiled from the folder of the same name. It
-// knows the block format only: whoever keeps a block keeps its raw length too.
+// Packs and unpacks LZ4 blocks with the WebAssembly module that is compiled from assembly/. A block does not hold its
+// raw length: its owner keeps the length too.
 
 import { instantiate } from '../web-assembly.ts';
 
 export interface Lz4 {
-  /** The block of `raw`: a view that holds until the next call. Throws where memory is used up. */
+  /** The block of `raw`, as a view that is valid until the next call. Throws where memory cannot grow. */
   compress(raw: Uint8Array): Uint8Array;
   /**
-   * The `rawLength` bytes that were packed: a view that holds until the next call. Undefined where `block` is no
-   * block of that many bytes, whatever it holds. Throws where memory is used up, so bound `rawLength` first.
+   * The `rawLength` bytes that were packed, as a view that is valid until the next call. Undefined where `block` is no
+   * block of exactly that many bytes. Throws where memory cannot grow, so bound `rawLength` first.
    */
   decompress(block: Uint8Array, rawLength: number): Uint8Array | undefined;
 }
 
-/** Where input lies in the module's memory. */
+/** The address of the input in the module's memory. */
 const input = 131_072;
 
-/** One for each thread: its memory is as large as the largest input and output so far. */
+/** One per thread: its memory stays as large as the largest input and output so far. */
 export function createLz4(): Lz4 {
   const module = instantiate(new URL('lz4.wasm', import.meta.url), {});
   const reserve = module.exported('reserve');

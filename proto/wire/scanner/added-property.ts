@@ -1,6 +1,7 @@
-// A property that the server gives each event of a request, as the scanner's module takes it.
+// Writes a property that the server adds to each event of a request in the layout of the scanner's module. Does not
+// decide which properties are added.
 
-/** Variants of a PropertyValue, in the order of the maps. */
+/** Variants of a PropertyValue, in the order of the module's maps. */
 export const mapVariants = [
   'stringValue',
   'intValue',
@@ -9,17 +10,19 @@ export const mapVariants = [
   'timestampValue',
 ] as const;
 
-/** A property that the server gives each event of a request. */
+/** A property that the server adds to each event of a request. */
 export type AddedProperty = { readonly slot: number; readonly onlyIfAbsent: boolean } & (
   | { readonly variant: 'intValue' | 'timestampValue'; readonly value: bigint }
   | { readonly variant: 'doubleValue'; readonly value: number }
   | { readonly variant: 'boolValue'; readonly value: boolean }
 );
 
-/** Bytes of one of them in the module's memory. */
+/** The bytes of one added property in the module's memory. */
 export const addedBytes = 24;
 
-/** Writes a property: `map` is the place of its variant, `key` its name's number in that map's dictionary. */
+/**
+ * Writes a property. `map` is its variant's place in `mapVariants`, `key` its name's number in that map's dictionary.
+ */
 export function writeAdded(
   view: DataView,
   property: AddedProperty,

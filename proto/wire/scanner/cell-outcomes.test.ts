@@ -23,10 +23,10 @@ beforeEach(() => scanner.clear());
 /** Adds a row for each list of auto properties. */
 function append(rows: readonly Record<string, string>[]): void {
   const uuid = '0190a5e0-7c3e-7000-8000-00000000abcd';
-  const plain = { eventId: uuid, kind: 'a', distinctId: 'd', sessionId: uuid };
+  const minimal = { eventId: uuid, kind: 'a', distinctId: 'd', sessionId: uuid };
   for (let from = 0; from < rows.length; from += 1_000) {
     const events = rows.slice(from, from + 1_000).map((row) => ({
-      ...{ ...plain, occurTime: '2026-11-20T11:59:59Z' },
+      ...{ ...minimal, occurTime: '2026-11-20T11:59:59Z' },
       autoProperties: Object.fromEntries(
         Object.entries(row).map(([name, stringValue]) => [name, { stringValue }]),
       ),
@@ -40,7 +40,7 @@ const textAt = (slot: number, row: number): string =>
   scanner.textOf(scanner.views.texts[slot]?.[row] ?? 0);
 const textsOf = (slot: number): string[] =>
   Array.from({ length: scanner.rows }, (_, row) => textAt(slot, row));
-/** An outcome that puts these texts. */
+/** The outcome that writes these texts. */
 const outcomeOf = (texts: readonly (readonly [number, string])[]): number => {
   const bySlot = [...texts].sort(([a], [b]) => a - b);
   const bits = bySlot.reduce((sum, [slot]) => sum | (1 << slot), 0);
@@ -52,8 +52,8 @@ const outcomeOf = (texts: readonly (readonly [number, string])[]): number => {
   );
 };
 
-describe('what is written over texts', () => {
-  it('is asked for once for all rows with the same texts', () => {
+describe('an outcome', () => {
+  it('is computed once for all rows with the same texts', () => {
     append([{ $url: 'a' }, { $url: 'b' }, { $url: 'a' }, { $url: 'a', $referrer: 'b' }]);
     expect(outcomes.putByRow(0, 4, 1)).toBe(0);
     outcomes.learnByRow(0, 1, outcomeOf([[channel, 'A']]));
@@ -66,13 +66,13 @@ describe('what is written over texts', () => {
     expect(outcomes.slotsPut & (1 << city)).toBe(0);
   });
 
-  it('is asked for again where a row has a property of another type', () => {
+  it('is computed again where a row has a property of another type', () => {
     append([{ $url: 'a' }, { $url: 'a', $city: '' }]);
     outcomes.learnByRow(0, 1, outcomeOf([[channel, 'A']]));
     expect(outcomes.putByRow(0, 2, 1)).toBe(1);
   });
 
-  it('is asked for apart for each sender', () => {
+  it('is computed separately for each sender', () => {
     append([{ $url: 'a' }, {}, {}, { $url: 'b' }]);
     expect(outcomes.putBySender(0, 4, 7)).toBe(0);
     outcomes.learnBySender(0, 7, outcomeOf([[city, 'Kraków']]));
@@ -103,7 +103,7 @@ describe('what is written over texts', () => {
     expect(outcomes.slotsPut).toBe(0);
   });
 
-  it.each(names)('is told apart by thousands of %s', (property) => {
+  it.each(names)('differs for thousands of %s', (property) => {
     append(Array.from({ length: 10_000 }, (_, row) => ({ [property]: `${row % 6_000}` })));
     let asked = 0;
     let row = outcomes.putByRow(0, 10_000, 1);
@@ -117,7 +117,7 @@ describe('what is written over texts', () => {
     expect(textsOf(channel)).toEqual(Array.from({ length: 10_000 }, (_, at) => `c${at % 6_000}`));
   });
 
-  it('is told apart for thousands of senders', () => {
+  it('differs for thousands of senders', () => {
     append([{}]);
     for (let sender = 0; sender < 6_000; sender++) {
       expect(outcomes.putBySender(0, 1, sender)).toBe(0);
@@ -127,7 +127,7 @@ describe('what is written over texts', () => {
     expect(textAt(city, 0)).toBe('c1234');
   });
 
-  it('says when there is no room for more', () => {
+  it('is not taken where there is no room for more', () => {
     append([{}]);
     let added = 0;
     while (outcomes.add(-1 >>> 10, new Array(22).fill(0)) !== undefined) added++;

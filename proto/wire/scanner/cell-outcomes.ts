@@ -1,5 +1,6 @@
-// What enrichment writes over the texts of rows, kept in a column scanner's module by what it depends on. What it
-// does not know it asks for: the first such row is answered, and what is learned of it holds for all its like.
+// Remembers the texts that enrichment writes into rows (an outcome), in a column scanner's module, by the values that
+// they depend on. Enrichment computes an outcome once, for the first row with such values; the module applies it to all
+// others.
 
 import * as layout from './assembly/columns/column-layout.ts';
 import type { ScannerModule } from './module.ts';
@@ -11,7 +12,7 @@ export class CellOutcomes {
   readonly #module: ScannerModule;
   readonly #functions: ReturnType<typeof functionsOf>;
 
-  /** `textsRead` are the slots of the texts that a row's outcome depends on; throws where they are too many. */
+  /** `textsRead` are the slots of the texts that a row's outcome depends on. Throws where there are too many. */
   constructor(module: ScannerModule, textsRead: readonly number[]) {
     this.#module = module;
     this.#functions = functionsOf(module);
@@ -20,22 +21,22 @@ export class CellOutcomes {
     }
   }
 
-  /** They take half of their room: another body may need the rest. */
+  /** Outcomes take more than half of their room; another body may need the rest. */
   get areMany(): boolean {
     return this.#functions.bytesOfOutcomes() > layout.outcomeRoomBytes / 2;
   }
 
-  /** A bit for each slot that a row had or was given a property in since rows were forgotten. */
+  /** A bit for each slot in which a row had, or was given, a property since rows were forgotten. */
   get slotsPut(): number {
     return this.#functions.slotsPut();
   }
 
-  /** Forgets all of them; rows keep what they were given. */
+  /** Forgets all outcomes; rows keep the texts that they were given. */
   forget(): void {
     this.#functions.forgetOutcomes();
   }
 
-  /** The outcome that puts `cells` into the text columns with a bit, the lowest first; undefined without room. */
+  /** The outcome that puts `cells` into the text columns with a bit in `bits`, lowest first; undefined without room. */
   add(bits: number, cells: readonly number[]): Outcome | undefined {
     const scratch = this.#functions.regionOf(layout.regionScratch);
     new Int32Array(this.#module.memory.buffer, scratch, cells.length).set(cells);
@@ -43,24 +44,26 @@ export class CellOutcomes {
   }
 
   /**
-   * Gives rows what depends on `kind`, on the properties they have and on their texts that are read. Returns the first
-   * row of which it is not known, and nothing was given to it and those behind; `to` where all are done.
+   * Applies the outcomes that depend on `kind`, on a row's properties and on its `textsRead`. Returns the first row
+   * whose outcome is unknown, and leaves that row and all behind it alone; `to` where all rows are done.
    */
   putByRow(from: number, to: number, kind: number): number {
     return this.#functions.putRowOutcomes(from, to, kind);
   }
 
-  /** Likewise what depends on `sender` and on the properties they have. */
+  /** Applies the outcomes that depend on `sender` and on a row's properties, and returns as `putByRow` does. */
   putBySender(from: number, to: number, sender: number): number {
     return this.#functions.putSenderOutcomes(from, to, sender);
   }
 
-  /** `outcome` is what rows like this one get by their texts. False where there is no room. */
+  /** Remembers the outcome of all rows with the texts and properties of this one. False where there is no room. */
   learnByRow(row: number, kind: number, outcome: Outcome): boolean {
     return this.#functions.learnRowOutcome(row, kind, outcome) !== 0;
   }
 
-  /** `outcome` is what rows like this one get by their sender. False where there is no room. */
+  /**
+   * Remembers the outcome of all rows with this sender and the properties of this row. False where there is no room.
+   */
   learnBySender(row: number, sender: number, outcome: Outcome): boolean {
     return this.#functions.learnSenderOutcome(row, sender, outcome) !== 0;
   }

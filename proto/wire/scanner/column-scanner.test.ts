@@ -32,14 +32,14 @@ beforeEach(() => {
 });
 
 function bodyOf(...events: object[]): Buffer {
-  const plain = {
+  const minimal = {
     eventId: uuid,
     kind: 'a',
     distinctId: 'd',
     sessionId: uuid,
     occurTime: '2026-11-20T11:59:59Z',
   };
-  return Buffer.from(JSON.stringify({ events: events.map((event) => ({ ...plain, ...event })) }));
+  return Buffer.from(JSON.stringify({ events: events.map((event) => ({ ...minimal, ...event })) }));
 }
 
 const textAt = ({ ends, bytes }: TextViews, index: number): string =>
@@ -80,7 +80,7 @@ function rowsOf(): object[] {
 }
 
 describe('columns', () => {
-  it('hold what the readable decoder reads, for mutants', () => {
+  it('hold the rows of the reference decoder, for mutants', () => {
     const validator = createScanner(limits, wellKnownKinds);
     const mutants = new Mutants(4);
     const into = createRequestRows();
@@ -93,7 +93,7 @@ describe('columns', () => {
         expect(scanner.append(body, now).kind).toBe('refused');
         continue;
       }
-      // Their rows depend on identities that are not in the body.
+      // The rows of cookieless events depend on ids that are not in the body.
       if (verdict.cookieless > 0) continue;
       const context = { projectId: 'p', credential: 'private', receiveTimeMs: now } as const;
       if (decodeRequest({ context, body, events: 0 }, into).length > 0) continue;
@@ -158,7 +158,7 @@ describe('columns', () => {
     });
   });
 
-  it('leave out and add what the policy says', () => {
+  it('leave out and add properties by the policy', () => {
     const added = [
       { slot: slotOf('$latitude'), onlyIfAbsent: false, variant: 'doubleValue', value: 1.5 },
       { slot: slotOf('$mobile'), onlyIfAbsent: true, variant: 'boolValue', value: true },
@@ -199,7 +199,7 @@ describe('columns', () => {
     ]);
   });
 
-  it('take cells that enrichment writes', () => {
+  it('show the cells that enrichment writes', () => {
     scanner.append(
       bodyOf({}, { autoProperties: { $url: { stringValue: 'https://a.example/x' } } }),
       now,
@@ -223,14 +223,14 @@ describe('columns', () => {
     ]);
   });
 
-  it('are read by Arrow as they are', () => {
+  it('have Arrow’s layout', () => {
     scanner.append(bodyOf({ distinctId: 'żółw' }, { distinctId: 'b' }), now);
     const { ends, bytes } = scanner.views.distinctIds;
     const data = makeData({ type: new Utf8(), length: 2, valueOffsets: ends, data: bytes });
     expect([...new Vector([data])]).toEqual(['żółw', 'b']);
   });
 
-  it('take a body whole or not at all', () => {
+  it('take all of a body or nothing', () => {
     const small = new ColumnScanner({ ...options, maxRows: 1_001, maxBytes: 1 << 20 });
     const body = bodyOf({ customProperties: { a: { stringValue: 'b' } } });
     const appendTo = (bytes: Buffer): object => ({ ...small.append(bytes, now), rows: small.rows });
@@ -254,14 +254,14 @@ describe('columns', () => {
     const hostile = Buffer.from(`{${Array.from({ length: 8 }, () => list).join(',')}}`);
     expect(small.append(hostile, now)).toMatchObject({ rule: 'member_once' });
     expect(small.rows).toBe(0);
-    // What lies behind the last row of the first region is what lay there: nothing.
+    // The bytes behind the last row of the first region are zero, as before.
     const { buffer, byteOffset } = small.views.eventIds;
     const behind = new Uint8Array(buffer, byteOffset + 16_000, 32);
     expect(behind.every((byte) => byte === 0)).toBe(true);
     expect(small.append(bodyOf({}), now)).toEqual({ kind: 'appended' });
   });
 
-  it('tell ten thousand texts apart', () => {
+  it('keep ten thousand texts apart', () => {
     for (let round = 0; round < 4; round++) {
       const events = Array.from({ length: 1_000 }, (_, index) => ({
         kind: `k${round * 500 + index}`,

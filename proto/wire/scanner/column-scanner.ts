@@ -1,6 +1,6 @@
-// The scanner's second mode: bodies that were validated once become columns in the module's memory without an object
-// per event. It knows which auto properties have columns of their own because it is told, and nothing of enrichment
-// but its means: what is dropped, what is added to each event, what is written over texts.
+// The scanner's second mode: turns bodies that ingest validated into columns in the module's memory, without an object
+// per event. Its caller names the auto properties with columns. It knows no step of enrichment, only the means that
+// steps use: properties to drop, properties to add to each event, texts to write into rows.
 
 import type { WellKnownKinds } from '../well-known-kinds.ts';
 import { type AddedProperty, addedBytes, mapVariants, writeAdded } from './added-property.ts';
@@ -9,40 +9,40 @@ import { bodyBase } from './assembly/layout.ts';
 import { CellOutcomes } from './cell-outcomes.ts';
 import { type ColumnRoom, type ColumnViews, type TextViews, viewColumns } from './column-views.ts';
 import { instantiateScanner, type ScannerLimits, type ScannerModule } from './module.ts';
-import { readRefusal, type ScannerRefusal } from './verdict.ts';
+import { readViolation, type ScannerViolation } from './verdict.ts';
 
-export interface ColumnScannerOptions {
+interface ColumnScannerOptions {
   readonly limits: ScannerLimits;
   readonly wellKnown: WellKnownKinds;
-  /** Auto properties by slot: exactly 22 with a column of their own, then 6 that may be dropped or added. */
+  /** Auto properties by slot: exactly 22 with a column, then 6 that may be dropped or added. */
   readonly properties: readonly string[];
-  /** Slots of the texts that `outcomes` of a row depend on. */
+  /** The slots of the texts that a row's outcome depends on. */
   readonly textsRead: readonly number[];
-  /** Rows that there is room for, of which the last body may need `limits.maxEventsPerRequest`. */
+  /** Room for rows. A body is appended only while `limits.maxEventsPerRequest` rows are free. */
   readonly maxRows: number;
-  /** Bytes of text of one sort; at least the largest body. */
+  /** Room for the text of one column or map, in bytes: at least the largest body. */
   readonly maxBytes: number;
 }
 
-export type Appended =
+type Appended =
   | { kind: 'appended' }
-  /** Nothing was added: there is no room beside what is there. With nothing there, there never is. */
+  /** Nothing was added, for want of room beside the present rows. Without any rows, the body never fits. */
   | { kind: 'full' }
-  | ScannerRefusal;
+  | ScannerViolation;
 
-/** Up to here all regions together stay far below 4 GiB. */
+/** With these bounds all regions together stay far below 4 GiB. */
 const mostRows = 1_000_000;
 const mostBytes = 128 << 20;
 
-/** The module copies texts in steps of so many bytes. */
+/** The step in which the module copies texts, in bytes. */
 const copyStep = 16;
 
 const appended: Appended = { kind: 'appended' };
 const full: Appended = { kind: 'full' };
 
-/** Columns under construction, with a module and a memory of their own: one per thread. */
+/** Columns under construction, with their own module instance and memory: one per thread. */
 export class ColumnScanner {
-  /** What is written over the texts of rows. They are forgotten with the texts. */
+  /** The texts that enrichment writes into rows. `clear` forgets them. */
   readonly outcomes: CellOutcomes;
   readonly #module: ScannerModule;
   readonly #properties: readonly string[];
@@ -55,7 +55,7 @@ export class ColumnScanner {
   #words: Int32Array;
   #views: ColumnViews;
 
-  /** Throws where there is no memory, or the slots are not as many as the module has. */
+  /** Throws where memory cannot grow, or where `properties` has not exactly the module's number of slots. */
   constructor(options: ColumnScannerOptions) {
     const { limits, wellKnown, properties, textsRead, maxRows, maxBytes } = options;
     this.#properties = properties;
@@ -88,12 +88,12 @@ export class ColumnScanner {
     return this.#functions.rowCount();
   }
 
-  /** The rows so far: good until the next call of `append` or `textsOf`. */
+  /** The rows so far: valid until the next call of `append` or `textsOf`. */
   get views(): ColumnViews {
     return this.#views;
   }
 
-  /** It never becomes less. */
+  /** The module's memory, which never shrinks. */
   get memoryBytes(): number {
     return this.#memory.byteLength;
   }
@@ -108,14 +108,14 @@ export class ColumnScanner {
     this.#functions.forgetRows();
   }
 
-  /** Forgets all rows and texts; memory is kept. */
+  /** Forgets all rows and texts, and keeps the memory. */
   clear(): void {
     this.#functions.forgetAll();
   }
 
   /**
-   * For the bodies to come: properties with a bit in `dropped`, by slot, are left out, and those of `added` put in,
-   * at most 8 of them. False where there is no room for their names.
+   * Sets the policy for the bodies to come: properties whose slot has a bit in `dropped` are left out, and up to 8
+   * properties of `added` are put in. False where there is no room for their names.
    */
   setPolicy(dropped: number, added: readonly AddedProperty[]): boolean {
     if (added.length > layout.maxExtras) throw new Error('column scanner: too many properties');
@@ -126,7 +126,7 @@ export class ColumnScanner {
     return true;
   }
 
-  /** Adds the events of a body of valid UTF-8: all of them or none. */
+  /** Adds all events of a body, or none. The body is known to be valid UTF-8. */
   append(body: Uint8Array, receiveTimeMs: number): Appended {
     if (this.#functions.reserve(body.length) === 0) return full;
     this.#renew();
@@ -135,8 +135,9 @@ export class ColumnScanner {
     this.#renew();
     if (outcome === 0) return appended;
     const names = this.#module.propertyNames;
-    const refusal = outcome === 1 ? readRefusal(this.#words, body, this.#origin, names) : undefined;
-    return refusal ?? full;
+    const violation =
+      outcome === 1 ? readViolation(this.#words, body, this.#origin, names) : undefined;
+    return violation ?? full;
   }
 
   /** Takes back the rows of the body that was appended last. */
@@ -144,12 +145,12 @@ export class ColumnScanner {
     this.#functions.dropBody();
   }
 
-  /** The cell of a text in the column of a slot; undefined where there is no room for it. */
+  /** The cell of a text in the column of `slot`; undefined where there is no room for the text. */
   cellOf(slot: number, text: string): number | undefined {
     return this.#intern(slot, text);
   }
 
-  /** The text that a cell means, in whatever column. */
+  /** The text of a cell of any column. */
   textOf(cell: number): string {
     if (cell === 0) return '';
     const start = this.#functions.textOf(cell);
@@ -157,8 +158,8 @@ export class ColumnScanner {
   }
 
   /**
-   * The texts of the columns of these slots, each column's one after the other: good until the next call of `append`.
-   * Undefined where there is no room to write them.
+   * The texts of each of these columns, one text after the other: valid until the next call of `append`. Undefined
+   * where there is no room to write them.
    */
   textsOf(slots: readonly number[]): TextViews[] | undefined {
     const { rows } = this;
@@ -202,7 +203,7 @@ export class ColumnScanner {
     return cell === 0 ? undefined : cell;
   }
 
-  /** Views end with the buffer that memory had before it grew. */
+  /** Memory that grows gets another buffer, and views of the old one are empty. */
   #renew(): void {
     if (this.#bytes.length !== 0) return;
     this.#memory = this.#module.memory.buffer;

@@ -1,6 +1,6 @@
-// The rows of a column scanner as views of its module's memory. The layout is Apache Arrow's, except that truth takes a
-// byte and texts that repeat are cells: numbers by which the scanner knows the text. Views reach to the end of their
-// region; what lies behind the last row means nothing.
+// Views of a column scanner's rows in its module's memory. The layout is Apache Arrow's, with two exceptions: truth
+// takes a byte, and texts that repeat are cells, the numbers by which the scanner knows a text. Views reach to the end
+// of their region; bytes behind the last row mean nothing.
 
 import * as layout from './assembly/columns/column-layout.ts';
 
@@ -20,14 +20,14 @@ export interface MapViews<Values> {
 export interface ColumnViews {
   /** Four words a row: sixteen bytes in the order of a UUID's text. */
   readonly eventIds: Uint32Array;
-  /** Likewise; zeros for a cookieless event. */
+  /** Four words a row, in the same order; zeros for a cookieless event. */
   readonly sessionIds: Uint32Array;
   /** Two words a row, the low one first: milliseconds since the epoch. */
   readonly occurTimes: Uint32Array;
   readonly cookieless: Uint8Array;
-  /** Cells. */
+  /** One cell a row. */
   readonly kinds: Int32Array;
-  /** A bit for each slot whose property the row has, of whatever type. */
+  /** A bit for each slot whose property the row has, of any type. */
   readonly present: Uint32Array;
   /** Empty for a cookieless event. */
   readonly distinctIds: TextViews;
@@ -37,21 +37,21 @@ export interface ColumnViews {
   /** Two words a value, the low one first; times in milliseconds since the epoch. */
   readonly ints: MapViews<Uint32Array>;
   readonly doubles: MapViews<Float64Array>;
-  /** One byte each. */
+  /** One byte a value. */
   readonly bools: MapViews<Uint8Array>;
   readonly times: MapViews<Uint32Array>;
 }
 
-/** How much a scanner has room for. */
+/** The room that a scanner has. */
 export interface ColumnRoom {
   readonly rows: number;
-  /** Of text of one sort. */
+  /** Bytes of text of one column or map. */
   readonly bytes: number;
-  /** Of one map. */
+  /** Entries of one map. */
   readonly entries: number;
 }
 
-/** Of the regions of `memory`: `regionOf` tells where each begins. */
+/** Makes the views. `regionOf` returns the address at which a region of `memory` begins. */
 export function viewColumns(
   memory: ArrayBuffer,
   regionOf: (region: number) => number,

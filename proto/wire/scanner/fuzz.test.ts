@@ -13,15 +13,15 @@ import { instantiateScanner } from './module.ts';
 import { createScanner } from './scanner.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
-/** A day of receipt begins and ends with these. */
+/** Noon, the first millisecond of that day, and the last of the day before. */
 const receiveTimes = [now, now, Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 20) - 1];
 const scanner = createScanner(limits, wellKnownKinds);
-/** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner/fuzz.test.ts` tries millions. */
+/** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner/fuzz.test.ts` tries millions of bodies. */
 const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
 const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? 1);
 
-/** The verdict of the readable rules: what only the text shows comes first. */
-function readable(body: Buffer, receiveTimeMs: number): object {
+/** The verdict of the reference path. Faults that only the text shows come first. */
+function reference(body: Buffer, receiveTimeMs: number): object {
   const whole = (rule: string): object => ({ index: -1, field: 'body', rule });
   if (!isUtf8(body)) return whole('body_utf8');
   const text = body.toString('utf8');
@@ -49,7 +49,7 @@ function scanned(body: Buffer, receiveTimeMs: number): object {
 }
 
 function disagreement(body: Buffer, receiveTimeMs = now): string | undefined {
-  const want = JSON.stringify(sorted(readable(body, receiveTimeMs)));
+  const want = JSON.stringify(sorted(reference(body, receiveTimeMs)));
   const have = JSON.stringify(sorted(scanned(body, receiveTimeMs)));
   return want === have ? undefined : `${body.toString('base64')}\n want ${want}\n have ${have}`;
 }
@@ -58,9 +58,9 @@ function sorted(verdict: object): [string, unknown][] {
   return Object.entries(verdict).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-describe('the scanner and the readable rules', () => {
+describe('the scanner and the reference path', () => {
   it(
-    `say the same of mutants for ${seconds} s: verdict, index, field, rule, counts`,
+    `agree on mutants for ${seconds} s: verdict, index, field, rule, counts`,
     () => {
       const mutants = new Mutants(seed);
       const end = performance.now() + seconds * 1_000;
@@ -98,7 +98,7 @@ describe('the scanner and the readable rules', () => {
     (seconds + 60) * 1_000,
   );
 
-  it.runIf(hasTestData)('say the same of the cases of others, at every place', () => {
+  it.runIf(hasTestData)('agree on the cases of JSON test suites, at every place', () => {
     const found: string[] = [];
     const lines = readFileSync(testData('json-parsing.jsonl'), 'utf8').trim().split('\n');
     for (const line of lines) {
@@ -124,7 +124,7 @@ describe('the scanner and the readable rules', () => {
 });
 
 describe('the memory of the scanner', () => {
-  it('is left alone outside the body, whatever the body is', () => {
+  it('stays unchanged outside the body, for any body', () => {
     const module = instantiateScanner(limits, wellKnownKinds);
     const reserve = module.exported('reserve');
     const scan = module.exported('scan');
@@ -138,7 +138,7 @@ describe('the memory of the scanner', () => {
       const memory = new Uint8Array(module.memory.buffer);
       memory.set(body, bodyBase);
       scan(body.length, now);
-      // A body that ends at its last byte was never read past its padding: what lies there is not part of it.
+      // Bytes behind the padding must not change the verdict: the module never reads them as part of the body.
       const verdict = new Int32Array(module.memory.buffer).slice(16, 30);
       new Uint8Array(module.memory.buffer).set(body, bodyBase);
       new Uint8Array(module.memory.buffer).fill(round, behind, behind + 4_096);

@@ -1,11 +1,12 @@
-// The scanner's WebAssembly module, set up: limits and well-known events are in its memory.
+// Instantiates the scanner's WebAssembly module and puts the limits and the table of well-known kinds into its memory.
+// Scans nothing.
 
 import { instantiate, type WasmInstance } from '../web-assembly.ts';
 import type { WellKnownCheck, WellKnownKinds } from '../well-known-kinds.ts';
 import * as codes from './assembly/codes.ts';
 import * as layout from './assembly/layout.ts';
 
-/** Bounds of the readable rules, under their names in platform/limits.ts. */
+/** The bounds that the scanner's rules need, under their names in platform/limits.ts. */
 export interface ScannerLimits {
   readonly maxEventsPerRequest: number;
   readonly maxStringValueCodePoints: number;
@@ -30,11 +31,11 @@ const checkNumbers = {
 } as const satisfies Record<WellKnownCheck, number>;
 
 export interface ScannerModule extends WasmInstance {
-  /** The well-known properties by their numbers: snake_case and camelCase in turn. */
+  /** The names of the well-known properties, in the order of their numbers: snake_case and camelCase in turn. */
   readonly propertyNames: readonly string[];
 }
 
-/** An instance of its own. Throws where the table of well-known events does not fit. */
+/** A new module instance. Throws where the table of well-known kinds does not fit. */
 export function instantiateScanner(
   limits: ScannerLimits,
   wellKnown: WellKnownKinds,
@@ -64,7 +65,7 @@ function putLimits(view: DataView, limits: ScannerLimits): void {
   view.setFloat64(layout.limitSessionInactivityMs, limits.sessionInactivityMs, true);
 }
 
-/** Fills the module's table, and `names` with both spellings of each property by the number it has there. */
+/** Fills the module's table, and puts both spellings of each property into `names`, in the order of its numbers. */
 function putWellKnown(module: WasmInstance, wellKnown: WellKnownKinds, names: string[]): void {
   const bytes = new Uint8Array(module.memory.buffer);
   const addKind = module.exported('addKind');

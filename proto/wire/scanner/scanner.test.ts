@@ -18,7 +18,7 @@ function validate(text: string) {
   return scanner.validate(Buffer.from(text), now);
 }
 
-/** Of one event with these members in place of the plain ones: `ok`, or the field and the rule. */
+/** The verdict on one event with these members in place of the usual ones: `ok`, or the field and the rule. */
 function verdictOf(changed: object): string {
   return verdictOfText(JSON.stringify({ ...members, ...changed }));
 }
@@ -28,10 +28,10 @@ function verdictOfText(event: string): string {
   return verdict.kind === 'ok' ? 'ok' : `${verdict.field}: ${verdict.rule}`;
 }
 
-/** As above for one custom property whose value is given as text. */
+/** The verdict on one custom property, whose value is given as text. */
 function verdictOfValue(value: string): string {
-  const plain = JSON.stringify(members).slice(0, -1);
-  return verdictOfText(`${plain},"customProperties":{"k":${value}}}`);
+  const head = JSON.stringify(members).slice(0, -1);
+  return verdictOfText(`${head},"customProperties":{"k":${value}}}`);
 }
 
 describe('a body', () => {
@@ -77,7 +77,7 @@ describe('a body', () => {
     expect(of(1_001)).toMatchObject({ rule: 'events_count', field: 'events', detail: 'got 1001' });
   });
 
-  it('tells the first event that breaks a rule, and where', () => {
+  it('is refused for the first event that breaks a rule, with its place', () => {
     const event = JSON.stringify(members);
     const bad = JSON.stringify({ ...members, kind: 'a b' });
     const text = `{"events":[${event},${bad},${bad}]}`;
@@ -91,7 +91,7 @@ describe('a body', () => {
     });
   });
 
-  it('counts events and those without an identity', () => {
+  it('has its events and its cookieless events counted', () => {
     const { distinctId, sessionId, ...rest } = members;
     const events = [members, { ...rest, cookieless: true }, { ...members, cookieless: false }];
     expect(validate(JSON.stringify({ events }))).toMatchObject({ events: 3, cookieless: 1 });
@@ -109,7 +109,7 @@ describe('a body', () => {
     ['2026-11-19T23:29:59.999Z', [0, 1, false]],
     ['2026-11-19T00:00:00Z', [0, 1, false]],
     ['2026-11-18T23:59:59.999Z', [0, 0, false]],
-  ])('counts a cookieless event of %s by its day: %j', (occurTime, expected) => {
+  ])('has a cookieless event of %s counted by its day: %j', (occurTime, expected) => {
     const { distinctId, sessionId, ...rest } = members;
     const other = { ...rest, occurTime, cookieless: false, distinctId, sessionId };
     const verdict = validate(
@@ -245,7 +245,7 @@ describe('a property', () => {
     [{ customProperties: { ['😀'.repeat(255)]: text } }, 'ok'],
     [{ customProperties: [] }, 'customProperties: properties_object'],
     [{ customProperties: null }, 'ok'],
-    // As JavaScript walks an object: whole numbers first.
+    // In the order in which JavaScript walks an object: array indices first.
     [{ customProperties: { b: 1, 2: 1, 1: text } }, 'customProperties["2"]: property_value'],
   ])('%j: %s', (changed, expected) => {
     expect(verdictOf(changed)).toBe(expected);
@@ -266,7 +266,7 @@ describe('a property', () => {
 
 describe('a well-known kind', () => {
   const custom = (kind: string, customProperties: object) => verdictOf({ kind, customProperties });
-  it('asks for what it lists, in either spelling', () => {
+  it('needs its listed properties, in either spelling', () => {
     expect(custom('product_viewed', {})).toBe(
       'customProperties["product_id"]: well_known_required',
     );
@@ -284,7 +284,7 @@ describe('a well-known kind', () => {
     );
   });
 
-  it('may be named after its properties, and be escaped', () => {
+  it('may follow its properties in the text, and be escaped', () => {
     const event = `{"customProperties":{"\\u0070ercent":{"intValue":"101"}},${JSON.stringify(members).slice(1)}`;
     expect(verdictOfText(event.replace('plan_changed', 'scr\\u006fll'))).toBe(
       'customProperties["percent"]: well_known_percent',
@@ -296,7 +296,7 @@ describe('a well-known kind', () => {
 });
 
 describe('$ip', () => {
-  it('is found wherever it is, and overwritten in place', () => {
+  it('is found at every place, and overwritten in place', () => {
     const event = JSON.stringify({
       ...members,
       autoProperties: { $ip: { stringValue: '192.0.2.7' } },

@@ -1,15 +1,15 @@
-// The scanner as TypeScript sees it: a BatchCreate body in, a verdict out. The reading is done by the WebAssembly
-// module that is compiled from the folder of the same name. It knows the shape of sdk.events.v1 and every rule of it,
-// but neither limits nor well-known events: it is told.
+// The scanner for TypeScript: takes a BatchCreate body and returns a verdict. The WebAssembly module that is compiled
+// from assembly/ does the reading. It has every rule of the typed shape; its caller provides the limits and the well-
+// known kinds.
 
 import { isUtf8 } from 'node:buffer';
 import type { WellKnownKinds } from '../well-known-kinds.ts';
 import * as layout from './assembly/layout.ts';
 import { instantiateScanner, type ScannerLimits } from './module.ts';
-import { readRefusal, refuseBody, type ScannerRefusal } from './verdict.ts';
+import { bodyViolation, readViolation, type ScannerViolation } from './verdict.ts';
 
-/** A part of the body, in bytes. */
-export interface ByteRange {
+/** A range of the body, in bytes. */
+interface ByteRange {
   start: number;
   end: number;
 }
@@ -18,37 +18,37 @@ export type Validation =
   | {
       kind: 'ok';
       events: number;
-      /** How many of them say `cookieless: true`. */
+      /** Events that say `cookieless: true`. */
       cookieless: number;
-      /** Of these, the ones whose occurTime is in the UTC day of receipt, or in the one before. */
+      /** Cookieless events whose occurTime is in the UTC day of receipt, and in the day before. */
       cookielessToday: number;
       cookielessYesterday: number;
-      /** One of them is within `sessionInactivityMs` of the midnight between these days. */
+      /** A cookieless event is within `sessionInactivityMs` of the midnight between these days. */
       cookielessAtMidnight: boolean;
-      /** The values of every member named `$ip`, for `blankRanges`; undefined where there are too many to list. */
+      /** The values of all members named `$ip`, for `blankRanges`; undefined where there are too many to list. */
       ipRanges: readonly ByteRange[] | undefined;
-      /** `$bot_score` or `$verified_bot` came from the sender. */
+      /** The sender set `$bot_score` or `$verified_bot`. */
       hasBotSignal: boolean;
-      /** An int64 came as a JSON number, which is exact in the text and perhaps nowhere else. */
+      /** An int64 came as a JSON number: the text is exact, a parsed number may be rounded. */
       hasNumericInt: boolean;
       /** A double came as a string. */
       hasStringDouble: boolean;
     }
-  | ScannerRefusal;
+  | ScannerViolation;
 
 export interface Scanner {
   /**
-   * Checks a body against every rule in one pass, without keeping or changing it. `receiveTimeMs` is what occurTime
-   * is measured against. Never throws for what is in the body.
+   * Checks a body against every rule in one pass, and neither keeps nor changes it. occurTime is compared with
+   * `receiveTimeMs`. Throws for no content of the body.
    */
   validate(body: Uint8Array, receiveTimeMs: number): Validation;
 }
 
-/** Up to here the module looks for ASCII faster than a call into Node is made. */
+/** For bodies up to this length the module's check for ASCII is faster than a call into Node. */
 const shortBody = 2_048;
 const nothing: readonly ByteRange[] = [];
 
-/** A scanner of its own: one per thread. Throws where the table of well-known events does not fit. */
+/** A scanner for one thread. Throws where the table of well-known kinds does not fit. */
 export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds): Scanner {
   const module = instantiateScanner(limits, wellKnown);
   const reserve = module.exported('reserve');
@@ -56,10 +56,10 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   const scan = module.exported('scan');
   let bytes = new Uint8Array(module.memory.buffer);
   let words = new Int32Array(module.memory.buffer);
-  /** The largest body that memory is known to hold. */
+  /** The length of the largest body so far, for which memory has room. */
   let room = 0;
 
-  /** Views are empty once the buffer that they were made of has grown into another. */
+  /** Memory that grows gets another buffer, and views of the old one are empty. */
   function renewViews(): void {
     if (bytes.length !== 0) return;
     bytes = new Uint8Array(module.memory.buffer);
@@ -81,18 +81,18 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   return {
     validate(body, receiveTimeMs) {
       if (body.length > room) {
-        if (reserve(body.length) === 0) return refuseBody('no_memory');
+        if (reserve(body.length) === 0) return bodyViolation('no_memory');
         room = body.length;
         renewViews();
       }
       bytes.set(body, layout.bodyBase);
-      const isPlain = body.length <= shortBody && isAscii(body.length) !== 0;
-      if (!isPlain && !isUtf8(body)) return refuseBody('body_utf8');
+      const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
+      if (!isKnownAscii && !isUtf8(body)) return bodyViolation('body_utf8');
       scan(body.length, receiveTimeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {
-        const refusal = readRefusal(words, body, layout.bodyBase, module.propertyNames);
-        if (refusal !== undefined) return refusal;
+        const violation = readViolation(words, body, layout.bodyBase, module.propertyNames);
+        if (violation !== undefined) return violation;
       }
       const flags = word(layout.resultFlags);
       return {
@@ -111,12 +111,12 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   };
 }
 
-/** The shortest PropertyValue there is: what takes the place of an `$ip` that could be stored. */
+/** The shortest PropertyValue, which replaces the value of an `$ip`. */
 const blankProperty = new TextEncoder().encode('{"intValue":0}');
 const space = 0x20;
 const zero = 0x30;
 
-/** Overwrites the values of `$ip` with others as long, so that the body stays valid and tells no address. */
+/** Overwrites the values of `$ip` with values of the same length: the body stays valid and holds no address. */
 export function blankRanges(body: Uint8Array, ranges: readonly ByteRange[]): void {
   for (const { start, end } of ranges) {
     body.fill(space, start, end);

@@ -1,8 +1,10 @@
-// Where in a request a byte of its body lies, as an event's index and a path. Asked only for bodies that are refused;
-// the body is known to be JSON.
+// Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
+// only for bodies that are JSON.
 
-export interface TextPlace {
-  /** Which event, from 0; -1 where the byte is in none. */
+import { propertyPath, shown } from '../violation-path.ts';
+
+interface TextPlace {
+  /** The event's place in the request, from 0; -1 where the byte is in no event. */
   index: number;
   /** The path inside the event, or inside the request where index is -1. */
   field: string;
@@ -14,9 +16,7 @@ interface Level {
   position: number;
 }
 
-// Enough to recognise a name; a message does not repeat what a sender may have made as long as the body.
-const maxShownCharacters = 64;
-/** Strings whole, and the characters that open, close and part. */
+/** Whole strings, and the characters that open, close and separate. */
 const token = /"(?:[^"\\]|\\.)*"|[[\]{},]/gs;
 
 /** The place of the token that holds the byte at `offset`. */
@@ -54,12 +54,8 @@ function placeOf(levels: readonly Level[]): TextPlace {
   if (event === undefined) return { index: -1, field: 'events' };
   const map =
     properties?.isObject === true
-      ? `${shown(event.name)}[${JSON.stringify(shown(properties.name))}]`
+      ? propertyPath(shown(event.name), properties.name)
       : shown(event.name);
   const variant = value?.isObject === true ? `.${shown(value.name)}` : '';
   return { index: list.position, field: `${map}${variant}` };
-}
-
-function shown(name: string): string {
-  return name.slice(0, maxShownCharacters);
 }

@@ -1,131 +1,86 @@
-// What the scanner's module says of a body that it refuses: the rule under its name, and the path to what breaks it.
+// Reads the results of the scanner's module for a refused body: the name of the broken rule and the path to the value
+// that breaks it. Writes no text for callers: that is ingest's.
 
+import { noMemoryCode, noRuleCode, rulesByCode, type ScannerRule } from '../rules.ts';
+import { propertyPath } from '../violation-path.ts';
 import * as codes from './assembly/codes.ts';
 import * as layout from './assembly/layout.ts';
 import { placeInText } from './text-place.ts';
 
-/** The rules by their numbers in scanner/codes.ts, then the one that is checked here. */
-const ruleNames = [
-  '',
-  'body_json',
-  'body_object',
-  'body_unicode',
-  'body_depth',
-  'member_once',
-  'member_spelling',
-  'events_array',
-  'events_count',
-  'event_object',
-  'required',
-  'must_be_string',
-  'must_be_boolean',
-  'uuid',
-  'timestamp',
-  'time_early',
-  'time_ahead',
-  'cookieless_identity',
-  'identity_required',
-  'distinct_id_length',
-  'distinct_id_prefix',
-  'kind_pattern',
-  'kind_length',
-  'kind_prefix',
-  'properties_object',
-  'properties_count',
-  'property_key_length',
-  'auto_key_prefix',
-  'custom_key_prefix',
-  'property_value',
-  'string_length',
-  'int64',
-  'int64_number',
-  'finite_double',
-  'well_known_required',
-  'well_known_id',
-  'well_known_text',
-  'well_known_non_empty',
-  'well_known_amount',
-  'well_known_currency',
-  'well_known_click_count',
-  'well_known_percent',
-  'well_known_score',
-  'no_memory',
-  'body_utf8',
-] as const;
+/** `no_memory` is no rule: there is no room for the body. */
+type ViolationRule = ScannerRule | 'no_memory';
 
-/** A rule under its name in ingest/validation/violation.ts; `no_memory` is none, but the lack of room for the body. */
-export type ScannerRule = Exclude<(typeof ruleNames)[number], ''>;
+const fieldNames: ReadonlyMap<number, string> = new Map([
+  [codes.fieldBody, 'body'],
+  [codes.fieldEvents, 'events'],
+  [codes.fieldEvent, ''],
+  [codes.fieldEventId, 'eventId'],
+  [codes.fieldKind, 'kind'],
+  [codes.fieldDistinctId, 'distinctId'],
+  [codes.fieldSessionId, 'sessionId'],
+  [codes.fieldOccurTime, 'occurTime'],
+  [codes.fieldAutoProperties, 'autoProperties'],
+  [codes.fieldCustomProperties, 'customProperties'],
+  [codes.fieldCookieless, 'cookieless'],
+]);
 
-const fieldNames = [
-  'body',
-  'events',
-  '',
-  'eventId',
-  'kind',
-  'distinctId',
-  'sessionId',
-  'occurTime',
-  'autoProperties',
-  'customProperties',
-  'cookieless',
-] as const;
+const variantNames: ReadonlyMap<number, string> = new Map([
+  [codes.variantNone, ''],
+  [codes.variantString, 'stringValue'],
+  [codes.variantInt, 'intValue'],
+  [codes.variantDouble, 'doubleValue'],
+  [codes.variantBool, 'boolValue'],
+  [codes.variantTimestamp, 'timestampValue'],
+]);
 
-const variantNames = [
-  '',
-  'stringValue',
-  'intValue',
-  'doubleValue',
-  'boolValue',
-  'timestampValue',
-] as const;
-
-/** Why a body is refused, and for what in it. */
-export interface ScannerRefusal {
+/** The broken rule, and the place in the body that breaks it. */
+export interface ScannerViolation {
   kind: 'refused';
-  rule: ScannerRule;
-  /** Which event, from 0; -1 where none is meant. */
+  rule: ViolationRule;
+  /** The event's place in the request, from 0; -1 where the violation is about no single event. */
   index: number;
   /** The path inside the event, or inside the request where index is -1. */
   field: string;
-  /** Where in the body, in bytes. */
+  /** The violation's place in the body, in bytes. */
   offset: number;
   /** The number that was sent, where the rule's text does not hold it. */
   detail?: string;
 }
 
-/** A refusal of the body as a whole. */
-export function refuseBody(rule: ScannerRule): ScannerRefusal {
+/** A violation of the body as a whole. */
+export function bodyViolation(rule: ViolationRule): ScannerViolation {
   return { kind: 'refused', rule, index: -1, field: 'body', offset: 0 };
 }
 
 /**
- * The refusal that the module's results, as `words` of its memory, tell of `body`, which was read at `origin`;
- * undefined where nothing is wrong. `names` are the well-known properties by their numbers.
+ * Reads the violation of `body`, which the module read at `origin`, from the results in its memory, `words`; undefined
+ * where no rule is broken. `names` are the well-known properties by their numbers.
  */
-export function readRefusal(
+export function readViolation(
   words: Int32Array,
   body: Uint8Array,
   origin: number,
   names: readonly string[],
-): ScannerRefusal | undefined {
+): ScannerViolation | undefined {
   const word = (address: number): number => words[address >> 2] ?? 0;
-  if (word(layout.resultRule) === codes.ruleNone) return undefined;
-  const rule = ruleNames[word(layout.resultRule)];
-  if (rule === undefined || rule === '') throw new Error('scanner: a rule without a name');
+  const code = word(layout.resultRule);
+  if (code === noRuleCode) return undefined;
+  const rule = code === noMemoryCode ? 'no_memory' : rulesByCode.get(code);
+  if (rule === undefined) throw new Error('scanner: a rule without a name');
   const index = word(layout.resultIndex);
   const offset = Math.max(0, word(layout.resultOffset) - origin);
   if (index === -1 && isTextRule(rule)) {
     return { kind: 'refused', rule, offset, ...placeInText(body, offset) };
   }
-  const refusal: ScannerRefusal = {
+  const violation: ScannerViolation = {
     kind: 'refused',
     rule,
     index,
     field: fieldPath(word, body, origin, names),
     offset,
   };
-  if (rule === 'events_count') refusal.detail = `got ${word(layout.resultEvents)}`;
-  return refusal;
+  if (rule === 'events_count') violation.detail = `got ${word(layout.resultEvents)}`;
+  return violation;
 }
 
 function fieldPath(
@@ -134,26 +89,19 @@ function fieldPath(
   origin: number,
   names: readonly string[],
 ): string {
-  const field = fieldNames[word(layout.resultField)] ?? '';
+  const field = fieldNames.get(word(layout.resultField)) ?? '';
   const known = word(layout.resultWellKnown);
   if (known >= 0) return propertyPath(field, names[known] ?? '');
   const keyEnd = word(layout.resultKeyEnd);
   if (keyEnd === 0) return field;
   const start = word(layout.resultKeyStart) - origin;
   const key = keyText(body.subarray(start - 1, keyEnd - origin + 1));
-  const variant = variantNames[word(layout.resultVariant)] ?? '';
+  const variant = variantNames.get(word(layout.resultVariant)) ?? '';
   return `${propertyPath(field, key)}${variant === '' ? '' : `.${variant}`}`;
 }
 
-function isTextRule(rule: ScannerRule): boolean {
+function isTextRule(rule: ViolationRule): boolean {
   return rule === 'member_once' || rule === 'body_unicode' || rule === 'int64_number';
-}
-
-// Enough to recognise a key; a message does not repeat what a sender may have made as long as the body.
-const maxShownKeyCharacters = 64;
-
-function propertyPath(map: string, key: string): string {
-  return `${map}[${JSON.stringify(key.slice(0, maxShownKeyCharacters))}]`;
 }
 
 /** The text of a JSON string with its quotes. */

@@ -1,10 +1,10 @@
-// Bodies for tests that hold the scanner against the readable rules: valid ones, ones that break any rule, and both
-// with a few bytes changed. The same seed makes the same bodies.
+// Makes bodies for tests that compare the scanner with the reference path: valid bodies, bodies that break any rule,
+// and both with a few bytes changed. The same seed makes the same bodies. Knows no verdicts.
 
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 
 const uuid = '0190a5e0-7c3e-7000-8000-00000000abCD';
-const plainEvent = JSON.stringify({
+const minimalEvent = JSON.stringify({
   eventId: uuid,
   kind: 'a',
   distinctId: 'd',
@@ -12,7 +12,7 @@ const plainEvent = JSON.stringify({
   occurTime: '2026-11-20T11:59:59Z',
 });
 
-/** Texts that are at, or one beyond, a bound of some rule. */
+/** Texts at the bound of some rule, or one beyond it. */
 const texts = [
   ...['', 'a', 'EUR', 'eur', 'line\nbreak', '"q"', '\\', '\u0000', '\ud800', '日本'],
   ...['x'.repeat(1024), 'x'.repeat(1025), '😀'.repeat(1024), '😀'.repeat(1025)],
@@ -29,7 +29,7 @@ const texts = [
   ...[uuid, uuid.toUpperCase(), uuid.slice(1), uuid.replace('-', 'x'), `${uuid}a`],
 ];
 
-/** Around the days that cookieless events are counted by, for a receipt at noon or midnight of 2026-11-20. */
+/** Moments around the bounds of days, for a receipt at noon or midnight of 2026-11-20. */
 const momentsOfDays = [
   ...['2026-11-20T11:59:59.123Z', '2026-11-20T00:30:00.000Z', '2026-11-20T00:30:00.001Z'],
   ...['2026-11-20T00:00:00Z', '2026-11-19T23:59:59.999999999Z', '2026-11-19T23:30:00.000Z'],
@@ -39,7 +39,7 @@ const momentsOfDays = [
   ...['2026-11-21T11:00:00Z', '2025-11-20T11:00:00Z', '2000-01-01T00:00:00Z'],
 ];
 
-/** JSON of all sorts, some of it none. */
+/** JSON of all sorts, and texts that are no JSON. */
 const raws = [
   ...['0', '-0', '1', '1.0', '1.5', '1e3', '1E+2', '9007199254740991', '9007199254740992'],
   ...['9007199254740993', '9007199254740991.4', '-9007199254740991', '1e400', '-1e400'],
@@ -78,7 +78,7 @@ export class Mutants {
   body(): Buffer {
     const many = this.#one(200);
     const events = many
-      ? new Array<string>(999 + this.#below(3)).fill(plainEvent)
+      ? new Array<string>(999 + this.#below(3)).fill(minimalEvent)
       : this.#times(this.#below(4), () => this.#event());
     const list = this.#one(200) ? this.#pick(raws) : `[${this.#join(events)}]`;
     const members = [`${this.#name('events')}:${this.#space()}${list}`];
@@ -136,7 +136,7 @@ export class Mutants {
     return `{${this.#join(members)}}`;
   }
 
-  /** A member in either spelling; now and then it is missing, of another value, or there twice. */
+  /** A member in either spelling. Sometimes it is missing, has another value, or is given twice. */
   #member(camel: string, snake: string, value: string): string[] {
     if (this.#one(120)) return [];
     const spelled = (): string => this.#name(this.#one(4) ? snake : camel);
@@ -148,7 +148,7 @@ export class Mutants {
     return members;
   }
 
-  /** What a well-known kind asks for, mostly. */
+  /** Most of the properties that a well-known kind lists. */
   #known(kind: string): string[] {
     const properties = wellKnownKinds.get(kind) ?? [];
     return properties.flatMap(({ snakeName, camelName }) => {
@@ -184,7 +184,7 @@ export class Mutants {
     return `{${this.#join(members)}}`;
   }
 
-  /** JSON of a text, one of its characters perhaps escaped. */
+  /** JSON of a text, perhaps with one of its characters escaped. */
   #text(text: string): string {
     if (text === '' || !this.#one(8)) return JSON.stringify(text);
     const at = this.#below(text.length);

@@ -1,29 +1,31 @@
-// The LZ4 block format: sequences of literals and matches, the last one literals only. Greedy, one look into a table
-// of recent places per position. Read by the AssemblyScript compiler.
+// Packs and unpacks the LZ4 block format: sequences of literals and matches, the last of literals only. Packing is
+// greedy, with one look into a table of recent places per position. Stores no raw length.
 //
 //   sequence = token u8 (literals << 4 | match - 4), more of the first length, literals,
-//              offset u16, more of the second length          length: 15 goes on in bytes until one is not 255
+//              offset u16, more of the second length          length: 15 continues in bytes until one is not 255
 //
-// What this costs is mostly branches that are guessed wrong and waits for memory. Hence a table that leaves room in the
-// processor's nearest cache, steps of many bytes, and lengths without a branch.
+// Most of the time goes into branches that the processor predicts wrongly and waits for memory. Hence a table that
+// leaves room in the processor's nearest cache, steps of many bytes, and lengths without a branch.
 
-/** Input lies here, at a multiple of 65,536, see `candidate`; output follows it, see `outputOf`. */
+/** The address of the input, a multiple of 65,536, see `candidate`. Output follows it, see `outputOf`. */
 export const input: usize = 131_072;
 const table: usize = 65_536;
 const tableBits: u32 = 13;
 const tableBytes: usize = 16_384;
-/** Room after input and output, because copies and comparisons go many bytes a step. */
+/** Room after input and output, because copies and comparisons take many bytes a step. */
 const padding: usize = 64;
 
 const minMatch: usize = 4;
-/** The format's own: a match begins at least 12 bytes before the end and stops at least 5 before it. */
+/** From the format: a match begins at least 12 bytes before the end and stops at least 5 before it. */
 const lastMatch: usize = 12;
 const lastLiterals: usize = 5;
-/** After 4 positions without a match the steps grow: ids are longer than that, and nothing is found in them. With 16 it
- * took a third more time, for 2 % fewer bytes. */
+/**
+ * Steps grow after 4 positions without a match: ids are longer, and hold no matches. Growing after 16 positions took a
+ * third more time, for 2 % fewer bytes.
+ */
 const patience: usize = 2;
 
-/** Where the output for `length` bytes of input begins. */
+/** The address of the output for `length` bytes of input. */
 export function outputOf(length: usize): usize {
   return (input + length + padding + 15) & ~15;
 }
@@ -33,18 +35,18 @@ export function worstOf(length: usize): usize {
   return length + length / 255 + 16;
 }
 
-/** Makes room for input and output of these lengths; false where there is none. */
+/** Makes room for input and output of these lengths; false where memory cannot grow. */
 export function reserve(inputLength: usize, outputLength: usize): bool {
   const needed = outputOf(inputLength) + outputLength + padding;
   const pages = <i32>((needed + 0xffff) >> 16) - memory.size();
   return pages <= 0 || memory.grow(pages) >= 0;
 }
 
-/** Packs `length` bytes of input and answers the length of the output, at most `worstOf(length)`. */
+/** Packs `length` bytes of input and returns the length of the output, at most `worstOf(length)`. */
 export function compress(length: usize): usize {
   const end = input + length;
   const output = outputOf(length);
-  // What was packed before must not show in what is packed now.
+  // The output must not depend on earlier inputs.
   memory.fill(table, 0, tableBytes);
   let to = output;
   let anchor = input;
@@ -59,7 +61,7 @@ export function compress(length: usize): usize {
       while (true) {
         match = candidate(p);
         if (load<u32>(match) === load<u32>(p)) {
-          // In between, lest the compiler makes one condition of two: the first nearly always tells.
+          // Between the two conditions, so that the compiler does not merge them: the first nearly always decides.
           same = sameBytes(p, match);
           if (match !== p) break;
         }
@@ -78,22 +80,23 @@ export function compress(length: usize): usize {
   return endWith(anchor, end, to) - output;
 }
 
-// Of seven bytes, though a match may have four: those that are longer make fewer and are faster both ways.
+// Hashes seven bytes, though a match may have four: longer matches are fewer, and pack and unpack faster.
 @inline
 function slotOf(p: usize): usize {
   const hash = ((load<u64>(p) << 8) * 227_718_039_650_203) >> (64 - tableBits);
   return table + ((<usize>hash) << 1);
 }
 
-/** The table has the low 16 bits of places. */
+/** The table holds the low 16 bits of places. */
 @inline
 function enter(p: usize): void {
   store<u16>(slotOf(p), <u16>p);
 }
 
 /**
- * The place less than 65,536 bytes before `p` that may have the same beginning, or `p` itself. Enters `p`. An empty
- * slot means a multiple of 65,536, of which none between is before the input.
+ * Enters `p`, and returns the place less than 65,536 bytes before `p` that may begin with the same bytes, or `p`
+ * itself. An empty slot stands for a multiple of 65,536, and the nearest one at or before `p` is never before the
+ * input.
  */
 @inline
 function candidate(p: usize): usize {
@@ -103,7 +106,7 @@ function candidate(p: usize): usize {
   return match;
 }
 
-/** Where the bytes from `p` and from `match` on cease to be the same, `limit` at most; `same` of the first 32. */
+/** The end of the bytes from `p` that equal those from `match`, at most `limit`. `same` compares the first 32. */
 @inline
 function endOfMatch(p: usize, match: usize, same: u32, limit: usize): usize {
   while (same === 0xffff_ffff) {
@@ -115,7 +118,7 @@ function endOfMatch(p: usize, match: usize, same: u32, limit: usize): usize {
   return min<usize>(p + <usize>ctz(~same), limit);
 }
 
-/** A bit for each of 32 bytes that is the same in both places. */
+/** A bit for each of 32 bytes that is equal in both places. */
 @inline
 function sameBytes(a: usize, b: usize): u32 {
   const first = <u32>i8x16.bitmask(i8x16.eq(v128.load(a), v128.load(b)));
@@ -123,7 +126,7 @@ function sameBytes(a: usize, b: usize): u32 {
   return first | (second << 16);
 }
 
-/** How many bytes before both places are the same, 16 at most. */
+/** The number of equal bytes directly before both places, at most 16. */
 @inline
 function sameBefore(a: usize, b: usize): usize {
   const same = i8x16.bitmask(i8x16.eq(v128.load(a - 16), v128.load(b - 16)));
@@ -159,7 +162,7 @@ function putLiterals(to: usize, from: usize, literals: usize): usize {
   return to + literals;
 }
 
-/** What a token has no room for. One byte is written in any case, and counts where it is needed. */
+/** Writes the part of a length that its token has no room for. Always writes a byte, which counts only where needed. */
 @inline
 function putLength(to: usize, length: usize): usize {
   if (length >= 15 + 255) return putLongLength(to, length - 15);
@@ -176,7 +179,7 @@ function putLongLength(to: usize, length: usize): usize {
   return to + 1;
 }
 
-/** Copies at least `length` bytes, up to 16 more. */
+/** Copies `length` bytes, and up to 16 more. */
 @inline
 function copyOver(to: usize, from: usize, length: usize): void {
   const end = to + length;
@@ -188,9 +191,8 @@ function copyOver(to: usize, from: usize, length: usize): void {
 }
 
 /**
- * Unpacks `length` bytes of input into exactly `rawLength` bytes of output. False where they are no such block,
- * whatever they are: nothing is read before the output or beyond the input, nothing written beyond the output and its
- * padding.
+ * Unpacks `length` bytes of input into exactly `rawLength` bytes of output; false where they are no such block. For any
+ * input, reads nothing before the output or beyond the input, and writes nothing beyond the output and its padding.
  */
 export function decompress(length: usize, rawLength: usize): bool {
   const end = input + length;
@@ -228,7 +230,9 @@ export function decompress(length: usize, rawLength: usize): bool {
 
 let taken: usize = 0;
 
-/** Adds up the bytes of a length into `taken`; 0 where they do not end. No sum of a block's bytes overflows. */
+/**
+ * Adds up the bytes of a length into `taken`; returns 0 where they do not end. No block has enough bytes to overflow.
+ */
 function takeLength(p: usize, end: usize): usize {
   taken = 0;
   while (p < end) {
@@ -239,7 +243,7 @@ function takeLength(p: usize, end: usize): usize {
   return 0;
 }
 
-/** Copies from `offset` before, where it may still be being written. */
+/** Copies from `offset` bytes before, which the copy itself may still be writing. */
 @inline
 function copyMatch(to: usize, offset: usize, length: usize): void {
   if (offset >= 16) {

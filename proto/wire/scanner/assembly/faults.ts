@@ -1,8 +1,8 @@
-// What is wrong with a body, while it is read: the first thing that only the text shows, and the first rule that is
-// broken, in the order in which the rules are checked. Reading goes on after a fault, because a body that is no JSON
-// is that first of all.
+// Collects the faults of a body while it is read: the first fault that only the text shows, and the first broken rule
+// in the order of the rules. Reading goes on after a fault, because a body that is no JSON is refused for that alone.
 
-import { fieldBody, ruleBodyJson, ruleNoMemory, ruleNone } from './codes.ts';
+import { fieldBody } from './codes.ts';
+import { ruleBodyJson, ruleNoMemory, ruleNone } from './rule-codes.ts';
 import {
   resultField,
   resultIndex,
@@ -27,18 +27,18 @@ export function resetFaults(): void {
   clearPlace();
 }
 
-/** Whether a rule is known to be broken: the rules of later events no longer matter. */
+/** Whether a broken rule was found. The rules of later events no longer matter then. */
 export function hasFault(): bool {
   return found;
 }
 
-/** The body as a whole, or its `events`, breaks `rule`; this takes the place of anything about one event. */
+/** Puts the fault of the body as a whole, or of its `events`. It replaces a fault of one event. */
 export function putBodyFault(rule: i32, field: i32, at: usize): void {
   clearPlace();
   putFault(rule, field, -1, at);
 }
 
-/** Event `index` breaks `rule` at this address. */
+/** Puts the fault of event `index` at this address. */
 export function putFault(rule: i32, field: i32, index: i32, at: usize): void {
   found = true;
   store<i32>(resultRule, rule);
@@ -47,36 +47,36 @@ export function putFault(rule: i32, field: i32, index: i32, at: usize): void {
   store<i32>(resultOffset, <i32>at);
 }
 
-/** Adds the property that a fault is about. `start` is its key's first byte, after the quote. */
+/** Adds the property that breaks the rule. `start` is its key's first byte, after the quote. */
 export function putFaultKey(start: usize, end: usize, variant: i32): void {
   store<i32>(resultKeyStart, <i32>start);
   store<i32>(resultKeyEnd, <i32>end);
   store<i32>(resultVariant, variant);
 }
 
-/** Adds the well-known property that a fault is about. */
+/** Adds the well-known property that breaks the rule. */
 export function putFaultWellKnown(name: i32): void {
   store<i32>(resultWellKnown, name);
 }
 
-/** Notes what only the text shows; of several the first in the text counts. */
+/** Notes a fault that only the text shows; the first in the text counts. */
 export function noteText(rule: i32, at: usize): void {
   if (textRule !== ruleNone && textAt <= at) return;
   textRule = rule;
   textAt = at;
 }
 
-/** Memory could not grow, and reading stops. */
+/** Notes that memory could not grow; reading stops. */
 export function noteNoMemory(): void {
   memoryFull = true;
 }
 
-/** Reading stopped at something that is no JSON, or for want of memory. */
+/** Puts the fault of a body whose reading stopped: at a place that is no JSON, or because memory could not grow. */
 export function putStop(): void {
   putBodyFault(memoryFull ? ruleNoMemory : ruleBodyJson, fieldBody, 0);
 }
 
-/** What only the text shows comes before every rule: of a member given twice no rule can tell which one counts. */
+/** A fault of the text comes before every broken rule: no rule can tell which of two equal members counts. */
 export function settleFaults(): void {
   if (textRule !== ruleNone) putBodyFault(textRule, fieldBody, textAt);
 }

@@ -1,4 +1,5 @@
-// A whole BatchCreate body: the entry of the module. One pass; what it finds is left in memory, see layout.ts.
+// Scans a whole BatchCreate body in one pass: the entry of the module's first mode. Leaves its results in memory, see
+// layout.ts.
 
 import {
   closeBrace,
@@ -10,13 +11,8 @@ import {
   quote,
   skipSpace,
 } from './text/characters.ts';
-import {
-  fieldBody,
-  fieldEvents,
-  ruleBodyObject,
-  ruleEventsArray,
-  ruleEventsCount,
-} from './codes.ts';
+import { fieldBody, fieldEvents } from './codes.ts';
+import { ruleBodyObject, ruleEventsArray, ruleEventsCount } from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
 import { scanEvent, setLatestMs } from './event/event.ts';
@@ -43,32 +39,32 @@ import {
 } from './text/open-names.ts';
 import { resetTrees, skipValue } from './text/skip-value.ts';
 
-import { addKind, addProperty } from './property/well-known.ts';
+import { addKind, addProperty } from './property/well-known-table.ts';
 
 export { addKind, addProperty };
 
-/** Where the body begins: `bodyBase`, or behind the columns. */
+/** The address of the body: `bodyBase`, or behind the columns. */
 let origin: usize = bodyBase;
 let isEmitting: bool = false;
-/** A violation found only when the whole request was read. */
+/** The request's own violation, which is put only after the whole request was read. */
 let requestRule: i32 = 0;
 let requestField: i32 = 0;
 
-/** Makes room for a body of `length` bytes and what reading it takes; false where there is none. */
+/** Makes room for a body of `length` bytes and for reading it; false where memory cannot grow. */
 export function reserve(length: usize): bool {
-  // The body, one byte of level for each of its own, paddings, and a first stretch of names.
+  // The body, a byte of level for each byte of body, paddings, and a first stretch of names.
   const needed = origin + 2 * (length + <usize>padding) + 0x2_0000;
   const pages = <i32>((needed + 0xffff) >> 16) - memory.size();
   return pages <= 0 || memory.grow(pages) >= 0;
 }
 
-/** Puts bodies behind the columns, and has each event added to them that obeys every rule. */
+/** From now on, bodies lie behind the columns, and each event that breaks no rule is added to the columns. */
 export function emitFrom(base: usize): void {
   origin = base;
   isEmitting = true;
 }
 
-/** Whether the `length` bytes at `bodyBase` are ASCII: cheaper for a short body than a call that checks UTF-8. */
+/** Whether the `length` bytes at `bodyBase` are ASCII: for a short body cheaper than a call that checks UTF-8. */
 export function isAscii(length: usize): bool {
   const end = <usize>bodyBase + length;
   clearPadding(end);
@@ -77,7 +73,7 @@ export function isAscii(length: usize): bool {
   return i8x16.bitmask(all) === 0;
 }
 
-/** Reads the `length` bytes at the origin, for which `reserve` made room. The body is written over in places. */
+/** Reads the `length` bytes at the origin, for which `reserve` made room. Overwrites the body in places. */
 export function scan(length: usize, receiveTimeMs: f64): void {
   const end = origin + length;
   clearPadding(end);
@@ -98,7 +94,7 @@ export function scan(length: usize, receiveTimeMs: f64): void {
   settleFaults();
 }
 
-/** The instruction that fills memory is a call for so few bytes; these are four stores. */
+/** Four stores: for so few bytes, the instruction that fills memory costs a call. */
 function clearPadding(at: usize): void {
   for (let p = at; p < at + <usize>padding; p += 16) v128.store(p, i64x2.splat(0));
 }
@@ -141,7 +137,7 @@ function scanEvents(p: usize): usize {
   store<u32>(resultEvents, 0);
   requestRule = 0;
   if (load<u8>(p) !== openBracket) {
-    // null: as if it were not there.
+    // null counts as absent.
     if (load<u32>(p) === 0x6c6c756e) return p + 4;
     requestRule = ruleEventsArray;
     requestField = fieldEvents;

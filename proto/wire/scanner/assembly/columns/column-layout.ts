@@ -1,9 +1,9 @@
-// What the columns are called between the module and its wrapper. Plain constants, so that both compilers read this
-// file.
+// The numbers of columns, dictionaries and regions that the module and its wrapper share. Constants only, so that both
+// compilers read this file.
 
-/** Auto properties with a column: cells of 32 bits, by number. */
+/** Auto properties with a column, which holds a cell of 32 bits for each row. */
 export const textColumns = 22;
-/** Auto properties that enrichment may replace: those with a column first, then some without. */
+/** Auto properties that enrichment may replace: first all with a column, then some without. */
 export const propertySlots = 28;
 /** Dictionaries: one for each text column, the kinds, and the keys of each map. */
 export const kindDictionary = 22;
@@ -22,27 +22,27 @@ export const regionDistinctEnds = 6;
 export const regionDistinctBytes = 7;
 /** `textColumns` regions from here on. */
 export const regionTexts = 8;
-/** `maps` regions each. */
+/** `maps` regions from each on. */
 export const regionMapEnds = 30;
 export const regionMapKeys = 35;
 export const regionMapValues = 40;
-/** Bytes of the string map's values; its values are where each of them ends. */
+/** The texts of the string map; the map's values are the places where they end. */
 export const regionStringBytes = 45;
-/** Of the interned texts: 16 bytes each, see intern.ts; their bytes; the table that finds them. */
+/** The interned texts: an entry of 16 bytes each (see intern.ts), their bytes, and the table that finds them. */
 export const regionEntries = 46;
 export const regionHeap = 47;
 export const regionTable = 48;
 /** The properties that are added to each event of a request: 24 bytes each. */
 export const regionExtras = 49;
-/** Where the wrapper puts a text for a call. */
+/** The wrapper puts the text of a call here. */
 export const regionScratch = 50;
-/** What is written over texts, see outcomes.ts, and the table that finds it. */
+/** Outcomes (see outcomes.ts), and the table that finds them. */
 export const regionOutcomes = 51;
 export const regionOutcomeTable = 52;
 export const regions = 53;
 
 export const maxExtras = 8;
-/** Text columns that what is written over texts may depend on. */
+/** The most text columns that an outcome may depend on. */
 export const maxTextsRead = 6;
 /** Some 50,000 outcomes of usual size. */
 export const outcomeRoomBytes = 4_194_304;

@@ -1,5 +1,5 @@
-// The columns of events that were just read and found valid: their fields, properties and interned texts, row by row.
-// No room is checked here: `hasRoom` does that for a whole body.
+// Writes each event that was just read and found valid into the columns, as one row: fields, properties, interned
+// texts. Checks no room while it writes: `hasRoom` does that for a whole body.
 
 import {
   fieldAutoProperties,
@@ -59,13 +59,13 @@ import { writeOut } from '../text/scan-string.ts';
 import { scanTime } from '../text/scan-time.ts';
 import { packUuid } from '../text/scan-uuid.ts';
 
-/** Bit for each slot whose property is never taken from the sender. */
+/** A bit for each slot whose property is never taken from the sender. */
 let dropped: u32 = 0;
 let rows: usize = 0;
 let distinctUsed: usize = 0;
 let stringUsed: usize = 0;
 let extras: usize = 0;
-/** For each map the entries that it has, and those before the last body. */
+/** The number of entries of each map: now, and before the last body. */
 const used: usize = memory.data(32, 16);
 const usedBefore: usize = memory.data(32, 16);
 let rowsBefore: usize = 0;
@@ -81,7 +81,7 @@ function mapEntryCount(map: i32): usize {
   return load<u32>(used + ((<usize>map) << 2));
 }
 
-/** For the bodies to come: what is dropped, by slot, and how many properties of `regionExtras` each event gets. */
+/** For the bodies to come: a bit for each slot to drop, and how many properties of `regionExtras` each event gets. */
 export function setPolicy(droppedBits: u32, extraCount: usize): void {
   dropped = droppedBits;
   extras = extraCount;
@@ -98,13 +98,13 @@ export function resetRows(): void {
   for (let map = 0; map < maps; map++) store<u32>(regionOf(regionMapEnds + map), 0);
 }
 
-/** Whether everything that a body of `length` bytes can hold fits, with the properties that are added. */
+/** Whether there is room for all that a body of `length` bytes can hold, with the added properties. */
 export function hasRoom(length: usize): bool {
   const events = <usize>load<u32>(limitEvents);
   if (rows + events > roomForRows()) return false;
   if (distinctUsed + length > roomForBytes() || internedBytes() + length > roomForBytes())
     return false;
-  // An added property may hold a text of its own, for each event.
+  // The string map gets at most the body's own texts: added properties are never strings.
   if (stringUsed + length > roomForBytes()) return false;
   const properties = mostProperties(length) + events * extras;
   for (let map = 0; map < maps; map++) {
@@ -130,7 +130,7 @@ export function dropBody(): void {
   memory.copy(used, usedBefore, 32);
 }
 
-/** Empties the text columns from a row on: rows to come write only what they have. */
+/** Empties the text columns from a row on: later rows write only the texts that they have. */
 function clearTexts(from: usize): void {
   if (from >= rows) return;
   for (let column = 0; column < textColumns; column++) {
@@ -138,7 +138,9 @@ function clearTexts(from: usize): void {
   }
 }
 
-/** Adds the event that was read last, unless a body with several lists of events has had as many as one may have. */
+/**
+ * Adds the event that was read last, unless the body, by several lists of events, has already added the most allowed.
+ */
 export function emitEvent(): void {
   if (rows - rowsBefore >= <usize>load<u32>(limitEvents)) return;
   const row = rows++;
@@ -150,7 +152,7 @@ export function emitEvent(): void {
   store<u8>(regionOf(regionCookieless) + row, isCookieless ? 1 : 0);
   const kind = fieldStart(fieldKind);
   const kindLength = fieldEnd(fieldKind) - kind;
-  // A kind is shown by its length and its ends as well as by a better hash.
+  // Length, first and last byte tell kinds apart as well as a better hash does.
   const hint = <u32>(load<u8>(kind) + load<u8>(kind + kindLength - 1) * 5) + <u32>kindLength * 31;
   const kindEntry = internName(kindDictionary, kind, kindLength, hint);
   store<u32>(regionOf(regionKinds) + (row << 2), <u32>kindEntry);
@@ -176,9 +178,7 @@ function emitDistinctId(): void {
   distinctUsed += length;
 }
 
-/**
- * A property with a column goes there if it is a text that is not empty; all others, and of other types, into maps.
- */
+/** A property with a column goes there if it is a text that is not empty; all other properties go into maps. */
 function emitAuto(row: usize): void {
   const end = entriesEnd(fieldAutoProperties);
   for (let entry = entriesStart(fieldAutoProperties); entry < end; entry += entryBytes) {
@@ -201,7 +201,7 @@ function emitAuto(row: usize): void {
   }
 }
 
-/** Where the text of an entry ends once it is without escapes. */
+/** Writes the escapes of an entry's text out, if there are any, and returns the text's end. */
 function endOfText(entry: usize): usize {
   const end = <usize>load<u32>(entry, 16);
   if ((load<u32>(entry, 20) & withEscapes) === 0) return end;
@@ -239,7 +239,7 @@ function emitEntry(entry: usize): void {
   }
 }
 
-/** Digits alone are exact at any length; a fraction or an exponent came as a JSON number, which is a safe integer. */
+/** Digits alone are exact at any length. A fraction or an exponent came as a JSON number, which is a safe integer. */
 function wholeOf(start: usize, end: usize): i64 {
   for (let p = start; p < end; p++) {
     const byte = load<u8>(p) | 0x20;
@@ -248,7 +248,7 @@ function wholeOf(start: usize, end: usize): i64 {
   return int64Of(start, end);
 }
 
-/** Adds an entry with this key to a map and answers its index. */
+/** Adds an entry with this key to a map and returns its index. */
 function addEntry(map: i32, key: u32): usize {
   const index = mapEntryCount(map);
   store<u32>(regionOf(regionMapKeys + map) + (index << 2), key);
@@ -262,7 +262,7 @@ function addString(at: usize, start: usize, length: usize): void {
   store<u32>(regionOf(regionMapValues) + (at << 2), <u32>stringUsed, 4);
 }
 
-/** Properties of the server's own: slot u32, onlyIfAbsent u32, map u32, key u32, value in 64 bits. Never strings. */
+/** Adds the server's properties: slot u32, onlyIfAbsent u32, map u32, key u32, value in 64 bits. Never strings. */
 function emitExtras(): void {
   const end = regionOf(regionExtras) + extras * 24;
   for (let extra = regionOf(regionExtras); extra < end; extra += 24) {

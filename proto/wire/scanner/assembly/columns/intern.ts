@@ -1,4 +1,4 @@
-// Texts that occur often, each kept once for its dictionary and found by hash. A cell holds the number of its entry.
+// Keeps texts that repeat once for each dictionary, found by hash. A cell holds the number of a text's entry.
 //
 //   entry = hash u32, dictionary u32, start u32, length u32
 
@@ -6,11 +6,11 @@ import { regionEntries, regionHeap, regionTable } from './column-layout.ts';
 import { isSameText } from '../text/open-names.ts';
 import { copyOver, regionOf, roomForBytes, roomForEntries, tableSlots } from './regions.ts';
 
-/** More steps than chance would take: somebody chose these texts, and they must not cost more than others. */
+/** More steps than chance takes: a sender chose such texts, and they must not cost more than others. */
 const maxSteps: i32 = 64;
 const firstSlots: usize = 4_096;
 
-/** The entries of texts that came last, by a hash that the caller has anyway. */
+/** The entries of the latest texts, by a hash that the caller has anyway. */
 const recent: usize = memory.data(1024, 16);
 const recentSlots: u32 = 256;
 
@@ -29,7 +29,7 @@ export function resetInterned(): void {
   memory.fill(recent, 0, <usize>recentSlots << 2);
 }
 
-/** A table of so many slots, a power of two, all of them free: slots of other generations count as such. */
+/** Makes a table of this many slots, a power of two, all free: slots of other generations count as free. */
 function emptyTable(slots: usize): void {
   mask = slots - 1;
   if (++generation !== 0) return;
@@ -37,7 +37,7 @@ function emptyTable(slots: usize): void {
   generation = 1;
 }
 
-/** Doubles the table: it grows with its texts, because a small one stays in the processor's cache. */
+/** Doubles the table. It grows with its texts, because a small table stays in the processor's cache. */
 function growTable(): void {
   emptyTable((mask + 1) << 1);
   for (let entry: usize = 1; entry < entries; entry++) {
@@ -58,7 +58,7 @@ function putSlot(at: usize, entry: usize): void {
   store<u32>(at, <u32>entry, 4);
 }
 
-/** Whether some text could not be found room for since the last reset of this mark. */
+/** Whether a text found no room since `clearCrowded`. */
 export function wasCrowded(): bool {
   return isCrowded;
 }
@@ -80,7 +80,7 @@ function entryAt(entry: usize): usize {
   return regionOf(regionEntries) + (entry << 4);
 }
 
-/** Where the text of an entry lies, and how long it is. */
+/** The address and the length of an entry's text. */
 export function textOf(entry: usize): usize {
   return load<u32>(entryAt(entry), 8);
 }
@@ -89,7 +89,7 @@ export function textLengthOf(entry: usize): usize {
   return load<u32>(entryAt(entry), 12);
 }
 
-/** The entry of a text in a dictionary; 0, which is also the empty text's, where there is no room for it. */
+/** The entry of a text in a dictionary; 0 for the empty text, and for a text that finds no room. */
 export function intern(dictionary: i32, start: usize, length: usize): usize {
   if (length === 0) return 0;
   const hash = hashOf(dictionary, start, length);
@@ -111,7 +111,7 @@ export function intern(dictionary: i32, start: usize, length: usize): usize {
   return 0;
 }
 
-/** As `intern`, for names that nearly every event has: `hint` is any hash of the text. */
+/** Like `intern`, for names that nearly every event has. `hint` is any hash of the text. */
 @inline
 export function internName(dictionary: i32, start: usize, length: usize, hint: u32): usize {
   const at = recent + (((hint + <u32>dictionary) & (recentSlots - 1)) << 2);
@@ -150,7 +150,7 @@ function add(at: usize, dictionary: i32, hash: u32, start: usize, length: usize)
   return entry;
 }
 
-/** Without a secret, so that a batch that is built again finds room where it did before. */
+/** Has no secret, so that a batch that is built again fits again. */
 function hashOf(dictionary: i32, start: usize, length: usize): u32 {
   let hash = <u64>dictionary;
   let p = start;
@@ -164,7 +164,7 @@ function hashOf(dictionary: i32, start: usize, length: usize): u32 {
   return <u32>(hash >> 32);
 }
 
-/** Folded first, because a product tells of high bits only in higher ones. */
+/** Folds first, because high bits of a factor change only higher bits of a product. */
 @inline
 function mix(value: u64): u64 {
   return (value ^ (value >> 32)) * 0x9e37_79b9_7f4a_7c15;

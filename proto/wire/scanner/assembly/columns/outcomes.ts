@@ -1,8 +1,8 @@
-// What is written over the text columns of rows, remembered by what it depends on: for rows that nothing tells apart it
-// is worked out once, outside, and looked up here for each of the others.
+// Remembers outcomes, the texts that enrichment writes into the text columns of a row, by the values that they depend
+// on. Enrichment computes an outcome once for equal rows; it is looked up here for each of the others.
 //
-//   record  = what it depends on, four times 64 bits; the address of an outcome u32; that of the record before u32
-//   outcome = a bit for each column u32, then for each of them, the lowest first, a cell u32
+//   record  = the values it depends on, four times 64 bits; the outcome's address u32; the record before's address u32
+//   outcome = a bit for each column u32, then a cell u32 for each of these columns, the lowest first
 
 import {
   maxTextsRead,
@@ -18,18 +18,18 @@ import { outcomeSlots, regionOf } from './regions.ts';
 const recordBytes: usize = 40;
 const firstSlots: usize = 4_096;
 
-/** The columns whose cells the outcome of a row depends on. */
+/** The text columns whose cells the outcome of a row depends on. */
 const textsRead: usize = memory.data(32, 16);
 let textsReadCount: usize = 0;
 
-/** Addresses of records, 0 where there is none; a power of two of slots. */
+/** The table has addresses of records, or 0, in a power of two of slots. */
 let mask: usize = 0;
 let records: usize = 0;
 let newest: usize = 0;
 let used: usize = 0;
 let slots: u32 = 0;
 
-/** Has the outcome of a row depend on the cells of this column too. False where there are as many already. */
+/** Makes the outcome of a row depend on the cells of this column too. False where `maxTextsRead` columns are set. */
 export function addTextRead(slot: i32): bool {
   if (textsReadCount === <usize>maxTextsRead) return false;
   store<i32>(textsRead + (textsReadCount++ << 2), slot);
@@ -48,12 +48,12 @@ function emptyTable(count: usize): void {
   memory.fill(regionOf(regionOutcomeTable), 0, count << 2);
 }
 
-/** Bytes that outcomes take, and what depends on them. */
+/** The bytes that outcomes and records take. */
 export function bytesOfOutcomes(): usize {
   return used;
 }
 
-/** A bit for each property that a row had or was given since `resetSlotsPut`. */
+/** A bit for each slot in which a row had, or was given, a property since `resetSlotsPut`. */
 export function slotsPut(): u32 {
   return slots;
 }
@@ -62,7 +62,7 @@ export function resetSlotsPut(): void {
   slots = 0;
 }
 
-/** The outcome with these bits, whose cells are in the scratch region; 0 where there is no room. */
+/** Adds the outcome with these bits, whose cells are in the scratch region; 0 where there is no room. */
 export function addOutcome(bits: u32): usize {
   const bytes = (<usize>popcnt<u32>(bits) + 1) << 2;
   if (used + bytes > <usize>outcomeRoomBytes) return 0;
@@ -74,8 +74,8 @@ export function addOutcome(bits: u32): usize {
 }
 
 /**
- * Gives the rows from `from` to `to` the outcomes of what they have and what the texts are that were named, apart for
- * each `kind`. Answers the first row whose outcome is not known, `to` where there is none.
+ * Applies to the rows from `from` to `to` the outcomes that depend on `kind`, on their properties and on their cells in
+ * the columns of `addTextRead`. Returns the first row whose outcome is unknown; `to` where there is none.
  */
 export function putRowOutcomes(from: usize, to: usize, kind: u32): usize {
   for (let row = from; row < to; row++) {
@@ -88,7 +88,7 @@ export function putRowOutcomes(from: usize, to: usize, kind: u32): usize {
   return to;
 }
 
-/** As above, the outcomes of which sender it is and what the rows have. */
+/** Like `putRowOutcomes`, for the outcomes that depend on the sender and on the rows' properties. */
 export function putSenderOutcomes(from: usize, to: usize, sender: u32): usize {
   let who: u64 = 0;
   let outcome: usize = 0;
@@ -108,7 +108,9 @@ export function putSenderOutcomes(from: usize, to: usize, sender: u32): usize {
   return to;
 }
 
-/** Remembers the outcome of rows like this one. False where there is no room. */
+/**
+ * Remembers the outcome of all rows with this kind and this row's properties and cells. False where there is no room.
+ */
 export function learnRowOutcome(row: usize, kind: u32, outcome: usize): bool {
   return learn(whoOf(kind, row), pairOf(row, 0), pairOf(row, 2), pairOf(row, 4), outcome);
 }
@@ -117,7 +119,7 @@ export function learnSenderOutcome(row: usize, sender: u32, outcome: usize): boo
   return learn(whoOf(sender, row), ofSender, 0, 0, outcome);
 }
 
-/** In the place of two cells, which are no such numbers. */
+/** Marks a sender's record, in place of two cells: no cell is that large. */
 const ofSender: u64 = ~(<u64>0);
 
 @inline
@@ -138,7 +140,7 @@ function cellOf(row: usize, index: usize): u64 {
   return <u64>load<u32>(regionOf(regionTexts + slot) + (row << 2));
 }
 
-/** Gives rows an outcome. */
+/** Writes an outcome into rows. */
 @inline
 function put(outcome: usize, from: usize, to: usize): void {
   let bits = load<u32>(outcome);
@@ -151,7 +153,7 @@ function put(outcome: usize, from: usize, to: usize): void {
   }
 }
 
-/** The outcome of what depends on these, or 0. */
+/** The outcome that depends on these values, or 0. */
 @inline
 function find(who: u64, a: u64, b: u64, c: u64): usize {
   let slot = hashOf(who, a, b, c);
@@ -191,7 +193,7 @@ function enter(record: usize): void {
   store<u32>(slotAt(slot), <u32>record);
 }
 
-/** Doubles the table: it grows with its records, because a small one stays in the processor's cache. */
+/** Doubles the table. It grows with its records, because a small table stays in the processor's cache. */
 function growTable(): void {
   emptyTable((mask + 1) << 1);
   for (let record = newest; record !== 0; record = load<u32>(record, 36)) enter(record);

@@ -1,5 +1,5 @@
-// Which auto properties have a column, or may be replaced by enrichment: a small table from name to slot, filled once
-// by the wrapper.
+// Maps the names of auto properties to slots. A slot is for a property that has a column or that enrichment may
+// replace. The wrapper fills the table once.
 
 import { bodyBase } from '../layout.ts';
 import { hashOf, isSameText } from '../text/open-names.ts';
@@ -11,7 +11,7 @@ const recordBytes: usize = 8 + nameBytes;
 /** slot plus 1 u32, length u32, text */
 const table: usize = memory.data(5120, 16);
 
-/** Gives the name of `length` bytes, which lies where bodies do, a slot. False where it is too long. */
+/** Gives a slot to the name of `length` bytes at `bodyBase`. False where the name is too long. */
 export function addPropertySlot(slot: i32, length: usize): bool {
   if (length > nameBytes) return false;
   let at = hashOf(bodyBase, length);

@@ -1,5 +1,5 @@
-// The regions of memory that columns grow in, below the bodies. Each has room for as much as is checked before a body
-// is read, so that nothing is checked while it is.
+// Lays out the regions of memory in which columns grow, below the bodies. `hasRoom` compares a body with the regions
+// before it is read, so that nothing is checked while it is read.
 
 import {
   maps,
@@ -33,33 +33,33 @@ import { bodyBase } from '../layout.ts';
 
 /** The shortest property is `"k":{"intValue":0}` and its comma. */
 const bytesPerProperty: usize = 16;
-/** A power of two; at least half of them stay free. */
+/** A power of two. At least half of the slots stay free. */
 export const outcomeSlots: usize = 131_072;
 
-const addresses: usize = memory.data(256, 16);
+const addresses: usize = memory.data(regions * 4, 16);
 
 let next: usize = 0;
 let rowRoom: usize = 0;
 let byteRoom: usize = 0;
 let entryRoom: usize = 0;
 
-/** Where a region begins. */
+/** The address of a region. */
 @inline
 export function regionOf(region: i32): usize {
   return load<u32>(addresses + ((<usize>region) << 2));
 }
 
-/** Rows that there is room for. */
+/** The room for rows. */
 export function roomForRows(): usize {
   return rowRoom;
 }
 
-/** Bytes of texts of one sort that there is room for. */
+/** The room for the texts of one column or map, in bytes. */
 export function roomForBytes(): usize {
   return byteRoom;
 }
 
-/** Entries of a map, or interned texts, that there is room for. */
+/** The room for entries of one map, and for interned texts. */
 export function roomForEntries(): usize {
   return entryRoom;
 }
@@ -74,7 +74,7 @@ export function tableSlots(): usize {
   return (<usize>1) << (33 - clz(<u32>entryRoom));
 }
 
-/** Lays the regions out for this many rows and bytes of bodies; answers where bodies may begin, 0 without memory. */
+/** Lays the regions out for this many rows and bytes. Returns the address for bodies; 0 where memory cannot grow. */
 export function layRegions(maxRows: usize, maxBytes: usize): usize {
   rowRoom = maxRows;
   byteRoom = maxBytes;
@@ -107,15 +107,10 @@ export function layRegions(maxRows: usize, maxBytes: usize): usize {
   return next;
 }
 
-/** Sixteen bytes and more after each region, because copies go sixteen bytes a step. */
+/** Leaves at least 16 bytes after each region, because copies take 16 bytes a step. */
 function put(region: i32, bytes: usize): void {
   store<u32>(addresses + ((<usize>region) << 2), <u32>next);
   next = (next + bytes + 32 + 15) & ~15;
-}
-
-/** Not a region: keeps the number of them and the table of their addresses together. */
-export function regionsFit(): bool {
-  return regions * 4 <= 256;
 }
 
 /** Copies at least `length` bytes, up to 15 more. */

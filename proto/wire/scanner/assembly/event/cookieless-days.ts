@@ -1,5 +1,5 @@
-// Of the cookieless events of a body, how many lie in the UTC day of receipt and in the one before, and whether one is
-// so close to the midnight between that its visit may go on over it.
+// Counts the cookieless events of a body, and how many are in the UTC day of receipt and in the day before. Notes
+// whether one is so close to the midnight between these days that its visit may continue across it.
 
 import {
   flagCookielessAtMidnight,
@@ -12,10 +12,10 @@ import {
 
 const dayMs: i64 = 86_400_000;
 
-/** When the UTC day of receipt began. */
+/** The moment at which the UTC day of receipt began. */
 let todayMs: i64 = 0;
 
-/** Begins the counts of a body that was received at this moment. */
+/** Starts the counts of a body that was received at this moment. */
 export function resetCookieless(receiveTimeMs: f64): void {
   todayMs = <i64>Math.floor(receiveTimeMs / <f64>dayMs) * dayMs;
   store<u32>(resultCookieless, 0);

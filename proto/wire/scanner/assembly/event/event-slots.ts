@@ -1,5 +1,5 @@
-// What is known of the event that is being read: for each field where its text lies and which rule it breaks. The
-// rules are judged when the whole event was read: the first slot that is taken, in the order of the rules, is the
+// Keeps the findings about the event that is being read: for each field the place of its text and the rule that it
+// breaks. `settle` runs after the whole event: the first field with a broken rule, in the order of the rules, is its
 // violation.
 
 import {
@@ -11,6 +11,8 @@ import {
   fieldKind,
   fieldOccurTime,
   fieldSessionId,
+} from '../codes.ts';
+import {
   ruleCookielessIdentity,
   ruleIdentityRequired,
   ruleMemberOnce,
@@ -18,19 +20,19 @@ import {
   ruleNone,
   ruleRequired,
   ruleUuid,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { noteText, putFault, putFaultKey, putFaultWellKnown } from '../faults.ts';
 import { nameMask } from './names.ts';
 import { mapKeyEnd, mapKeyStart, mapKeyVariant } from '../property/properties.ts';
-import { checkWellKnown, wellKnownFault } from '../property/well-known.ts';
+import { checkWellKnown, wellKnownFault } from '../property/well-known-table.ts';
 
-/** For each field of codes.ts the rule it breaks, the address of its value, and where its text ends. */
+/** For each field of codes.ts: its broken rule, the address of its value, the end of its text. */
 const rules: usize = memory.data(64, 16);
 const places: usize = memory.data(64, 16);
 const ends: usize = memory.data(64, 16);
-/** For each field the key that breaks its rule: start, end, variant, of which the maps use theirs. */
+/** For each field the key that breaks its rule: start, end, variant. Only the two maps use theirs. */
 const keys: usize = memory.data(176, 16);
-/** For each field where the entries of its map begin and end on the stack of names. */
+/** For each field the start and the end of its map's entries on the stack of names. */
 const entries: usize = memory.data(88, 16);
 
 let seenMembers: u64 = 0;
@@ -42,7 +44,7 @@ let isSessionIdSet: bool = false;
 
 /** Empties the slots for the next event. */
 export function resetSlots(): void {
-  // The instruction that fills memory is a call for so few bytes; these are stores.
+  // Stores: for so few bytes, the instruction that fills memory costs a call.
   for (let offset: usize = 0; offset < 48; offset += 16) {
     v128.store(rules + offset, i64x2.splat(0));
     v128.store(places + offset, i64x2.splat(0));
@@ -63,9 +65,7 @@ export function resetSlots(): void {
   isSessionIdSet = false;
 }
 
-/**
- * Notices a member that is there twice, and a field that is there in both spellings. `name` is the name's address.
- */
+/** Notes a member that is given twice, and a field that is given in both spellings. `name` is the name's address. */
 export function noteMember(member: i32, name: usize): void {
   const field = member & nameMask;
   const memberBit = (<u64>1) << (<u64>member);
@@ -81,13 +81,13 @@ export function putRule(field: i32, rule: i32): void {
   store<i32>(rules + ((<usize>field) << 2), rule);
 }
 
-/** A value begins at `p`, of whatever type. */
+/** Sets the place of a field's value, of any type. */
 @inline
 export function putPlace(field: i32, p: usize): void {
   store<u32>(places + ((<usize>field) << 2), <u32>p);
 }
 
-/** A text that breaks `rule`, or none. */
+/** Sets a field's text and the rule that it breaks, `ruleNone` for none. */
 @inline
 export function putText(field: i32, start: usize, end: usize, rule: i32): void {
   putPlace(field, start);
@@ -95,7 +95,7 @@ export function putText(field: i32, start: usize, end: usize, rule: i32): void {
   putRule(field, rule);
 }
 
-/** A field that a cookieless event must not have has a value. */
+/** Notes that a field has a value which a cookieless event must not have. */
 export function markSet(field: i32): void {
   if (field === fieldDistinctId) isDistinctIdSet = true;
   else if (field === fieldSessionId) isSessionIdSet = true;
@@ -105,7 +105,7 @@ export function putCookieless(value: bool): void {
   isCookieless = value;
 }
 
-/** A map whose entries lie between two addresses, and the key that breaks its rule, if one does. */
+/** Sets a map's entries, its broken rule, and the key that breaks it, if a key does. */
 export function putMap(field: i32, rule: i32, base: usize, end: usize): void {
   putRule(field, rule);
   putEntries(field, base, end);
@@ -124,7 +124,7 @@ export function eventIsCookieless(): bool {
   return isCookieless;
 }
 
-/** Where the text of a field begins and ends; 0 where the event has none. */
+/** The start and the end of a field's text; 0 where the event has none. */
 export function fieldStart(field: i32): usize {
   return load<u32>(places + ((<usize>field) << 2));
 }
@@ -133,7 +133,7 @@ export function fieldEnd(field: i32): usize {
   return load<u32>(ends + ((<usize>field) << 2));
 }
 
-/** Where the entries of a map begin and end on the stack of names. */
+/** The start and the end of a map's entries on the stack of names. */
 export function entriesStart(field: i32): usize {
   return load<u32>(entries + ((<usize>field) << 3));
 }
@@ -146,7 +146,7 @@ function ruleOf(field: i32): i32 {
   return load<i32>(rules + ((<usize>field) << 2));
 }
 
-/** Judges the event that was read, which begins at `start`, and puts its first violation. */
+/** Puts the first violation of the event that was read, which begins at `start`, if it has one. */
 export function settle(index: i32, start: usize): void {
   if (spellingField !== 0) putFault(ruleMemberSpelling, spellingField, index, start);
   else if (
@@ -159,7 +159,7 @@ export function settle(index: i32, start: usize): void {
     !isMapBroken(fieldAutoProperties, index, start) &&
     !isMapBroken(fieldCustomProperties, index, start)
   ) {
-    isMeaningBroken(index, start);
+    isKindBroken(index, start);
   }
 }
 
@@ -187,7 +187,7 @@ function isMapBroken(field: i32, index: i32, start: usize): bool {
   return true;
 }
 
-function isMeaningBroken(index: i32, start: usize): bool {
+function isKindBroken(index: i32, start: usize): bool {
   const kind = fieldStart(fieldKind);
   const rule = checkWellKnown(
     kind,

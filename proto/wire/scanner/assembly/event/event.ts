@@ -1,4 +1,5 @@
-// One event: its members in any order, each judged as it is read; event-slots.ts keeps what is found.
+// Scans one event: its members in any order, each checked while it is read. event-slots.ts keeps the findings and puts
+// the event's violation.
 
 import { closeBrace, colon, comma, openBrace, quote, skipSpace } from '../text/characters.ts';
 import {
@@ -10,6 +11,8 @@ import {
   fieldKind,
   fieldOccurTime,
   fieldSessionId,
+} from '../codes.ts';
+import {
   ruleEventObject,
   ruleIdentityRequired,
   ruleMustBeBoolean,
@@ -19,7 +22,7 @@ import {
   ruleTimeAhead,
   ruleTimeEarly,
   ruleTimestamp,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { countCookieless } from './cookieless-days.ts';
 import {
   eventIsCookieless,
@@ -62,7 +65,7 @@ export function eventTimeMs(): i64 {
 }
 
 /**
- * The position after event `index` at `p`; 0 where it is no JSON. The entries of its maps stay on the stack of names,
+ * The position after event `index` at `p`; 0 where it is no JSON. Leaves the entries of its maps on the stack of names,
  * for the caller to drop.
  */
 export function scanEvent(p: usize, index: i32): usize {
@@ -114,7 +117,7 @@ function skipUnknown(name: usize, length: usize, p: usize): usize {
 }
 
 function scanField(field: i32, p: usize): usize {
-  // null: as if it were not there.
+  // null counts as absent.
   if (load<u32>(p) === 0x6c6c756e) return p + 4;
   if (field >= fieldAutoProperties) {
     putPlace(field, p);
@@ -127,10 +130,10 @@ function scanField(field: i32, p: usize): usize {
     return skipValue(p, depth);
   }
   const start = p + 1;
-  const plainEnd = endOfPlain(field, start);
-  if (plainEnd !== 0) {
-    putText(field, start, plainEnd, ruleNone);
-    return plainEnd + 1;
+  const unescapedEnd = endOfUnescaped(field, start);
+  if (unescapedEnd !== 0) {
+    putText(field, start, unescapedEnd, ruleNone);
+    return unescapedEnd + 1;
   }
   const end = scanText(start);
   if (end === 0) return 0;
@@ -139,10 +142,10 @@ function scanField(field: i32, p: usize): usize {
 }
 
 /**
- * The closing quote of a UUID or a moment as nearly all are written; 0 where it is none, or the field is another.
- * What passes here was looked at byte by byte, so it need not be read as a string first.
+ * The closing quote of a UUID or a moment without escapes, as nearly all are written; 0 for any other text or field.
+ * Both checks look at every byte, so a text that passes need not be read as a string first.
  */
-function endOfPlain(field: i32, start: usize): usize {
+function endOfUnescaped(field: i32, start: usize): usize {
   if (field === fieldEventId || field === fieldSessionId) {
     if (load<u8>(start + 36) !== quote || !isUuid(start)) return 0;
     markSet(field);

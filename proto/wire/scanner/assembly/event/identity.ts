@@ -1,4 +1,4 @@
-// The rules of the texts that say what an event is and whose: ids, kind, distinct id. They take text without escapes.
+// Checks the texts of an event's own fields: UUIDs, kind, distinct id. Takes texts whose escapes are written out.
 
 import {
   ruleDistinctIdLength,
@@ -8,7 +8,7 @@ import {
   ruleKindPrefix,
   ruleNone,
   ruleUuid,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { limitDistinctIdCodePoints, limitKindCharacters } from '../layout.ts';
 import { startsCookieless, startsReserved } from './names.ts';
 import { isLongerThan, utf16Units } from '../text/scan-string.ts';
@@ -24,7 +24,7 @@ export function distinctIdRule(start: usize, end: usize): i32 {
   return isLongerThan(start, end, most) ? ruleDistinctIdLength : ruleNone;
 }
 
-/** The kind's length is counted in UTF-16 units, which matters only for what the pattern refuses next. */
+/** A kind's length is counted in UTF-16 units; that matters only for texts that the pattern refuses next. */
 export function kindRule(start: usize, end: usize): i32 {
   const most = load<i32>(limitKindCharacters);
   if (<i32>(end - start) > most && utf16Units(start, end) > most) return ruleKindLength;
@@ -44,7 +44,7 @@ function kindCharacters(bytes: v128): i32 {
   const letter = i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(26));
   const digit = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
   const underscore = i8x16.eq(bytes, i8x16.splat(0x5f));
-  // "-" and "." follow each other.
+  // "-" and "." are neighbours in ASCII.
   const mark = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x2d)), i8x16.splat(2));
   return i8x16.bitmask(v128.or(v128.or(letter, digit), v128.or(underscore, mark)));
 }

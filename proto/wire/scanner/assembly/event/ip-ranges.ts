@@ -1,4 +1,4 @@
-// Where the values of `$ip` lie in the body, so that they can be overwritten before anything is written.
+// Lists the places of `$ip` values in the body, so that they are overwritten before the body is written anywhere.
 
 import { flagIpOverflow, ipRanges, maxIpRanges, resultFlags, resultIpCount } from '../layout.ts';
 

@@ -1,4 +1,4 @@
-// Member names as the definitions spell them, in both styles. A name of 8 to 16 bytes is told by its first and its
+// Recognises the member names of the definitions, in both styles. A name of 8 to 16 bytes is known by its first and its
 // last eight bytes, read as little-endian numbers: two comparisons, no loop. Each constant has its text beside it.
 
 import {
@@ -17,15 +17,15 @@ import {
   variantTimestamp,
 } from '../codes.ts';
 
-/** Set in what `eventMember` and `propertyMember` answer where the name is in snake_case. */
-export const snakeCase: i32 = 32;
+/** The bit that `eventMember` and `propertyMember` set for a name in snake_case. */
+const snakeCase: i32 = 32;
 export const nameMask: i32 = 31;
 
 function ends(start: usize, length: usize, first: u64, last: u64): bool {
   return load<u64>(start) === first && load<u64>(start + length - 8) === last;
 }
 
-/** The field that a member of an event names, with `snakeCase` where it is spelled so; 0 where it is unknown. */
+/** The field of an event's member, with `snakeCase` where the name is; 0 where the name is unknown. */
 export function eventMember(start: usize, length: usize): i32 {
   switch (<i32>length) {
     case 4: // kind
@@ -74,7 +74,7 @@ export function eventMember(start: usize, length: usize): i32 {
   }
 }
 
-/** The variant that a member of a PropertyValue names, with `snakeCase` where it is spelled so; 0 where unknown. */
+/** The variant of a PropertyValue's member, with `snakeCase` where the name is; 0 where the name is unknown. */
 export function propertyMember(start: usize, length: usize): i32 {
   switch (<i32>length) {
     case 8: // intValue

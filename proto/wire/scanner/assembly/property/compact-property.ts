@@ -1,6 +1,5 @@
-// Property values as JSON.stringify writes them: `{"stringValue":"…"}` and its like, without spaces or a second
-// member. Told by their first bytes, read as little-endian numbers; whatever is not one of these is read by
-// property.ts.
+// The fast path for a PropertyValue as JSON.stringify writes it: `{"stringValue":"…"}` and the like, without spaces or
+// a second member. Recognises it by its first bytes, read as little-endian numbers. property.ts reads all other values.
 
 import { closeBrace, isDigit, minus, quote, zero } from '../text/characters.ts';
 import { variantBool, variantDouble, variantInt } from '../codes.ts';
@@ -8,7 +7,7 @@ import { hold, holdString } from './held-value.ts';
 import { isFiniteNumber, scanNumber } from '../text/scan-number.ts';
 import { clearEscapes, scanString } from '../text/scan-string.ts';
 
-/** The position after the value at `p`; 0 where it must be read in full, be it that something is wrong with it. */
+/** The position after the value at `p`; 0 where property.ts must read it, for its form or for a fault. */
 @inline
 export function scanCompact(p: usize): usize {
   // {"string, then Value":"
@@ -35,7 +34,7 @@ function scanCompactScalar(p: usize): usize {
   }
 }
 
-/** At most 18 digits, which no int64 is too small for. */
+/** Takes at most 18 digits, which always fit an int64. */
 function scanInt(start: usize): usize {
   const first = load<u8>(start) === minus ? start + 1 : start;
   let p = first;

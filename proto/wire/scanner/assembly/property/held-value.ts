@@ -1,10 +1,11 @@
-// What the property value read last holds, as two addresses and a variant, and which rule it breaks.
+// Keeps the property value that was read last, as two addresses and a variant, and the rule that it breaks.
 
-import { ruleNone, ruleStringLength, variantNone, variantString } from '../codes.ts';
+import { variantNone, variantString } from '../codes.ts';
+import { ruleNone, ruleStringLength } from '../rule-codes.ts';
 import { limitStringCodePoints } from '../layout.ts';
 import { codePoints, hasEscapes, writeOut } from '../text/scan-string.ts';
 
-/** Set in a held variant where the text still has its escapes. */
+/** A bit of a held variant: the text still has its escapes. */
 export const withEscapes: i32 = 256;
 
 let rule: i32 = 0;
@@ -13,7 +14,7 @@ let heldVariant: i32 = 0;
 let heldStart: usize = 0;
 let heldEnd: usize = 0;
 
-/** Forgets the rule that the value before broke. */
+/** Forgets the broken rule of the value before. */
 @inline
 export function resetHeld(): void {
   rule = ruleNone;
@@ -25,17 +26,17 @@ export function heldRule(): i32 {
   return rule;
 }
 
-/** The variant that breaks it; `variantNone` where it is the value as a whole. */
+/** The variant that breaks the rule; `variantNone` where the value as a whole does. */
 export function heldRuleVariant(): i32 {
   return ruleVariant;
 }
 
-/** The variant that is held, perhaps with `withEscapes`. */
+/** The held variant, perhaps with `withEscapes`. */
 export function heldVariantOf(): i32 {
   return heldVariant;
 }
 
-/** Where the held text or literal begins and ends. */
+/** The start and the end of the held text or literal. */
 export function heldStartOf(): usize {
   return heldStart;
 }
@@ -44,7 +45,7 @@ export function heldEndOf(): usize {
   return heldEnd;
 }
 
-/** The value breaks a rule; of several the first counts. */
+/** Notes that the value breaks a rule; the first broken rule counts. */
 export function breakRule(broken: i32, variant: i32): void {
   if (rule !== ruleNone) return;
   rule = broken;
@@ -59,8 +60,8 @@ export function hold(variant: i32, start: usize, end: usize): void {
 }
 
 /**
- * Holds a string that may have escapes, as `hasEscapes` tells, and checks its length. Counts code points only where
- * the number of bytes leaves it open.
+ * Holds a string, with escapes where `hasEscapes` is true, and checks its length. Counts code points only where the
+ * number of bytes does not decide.
  */
 @inline
 export function holdString(start: usize, end: usize): void {

@@ -1,5 +1,5 @@
-// The two maps of properties of an event: their keys, their size, their values. The entries stay on the stack of
-// names until the event is settled, because what a kind asks of its properties is known only when all of it was read.
+// Scans the two maps of properties of an event: keys, size, values. The entries stay on the stack of names until the
+// event is settled, because the kind decides which properties are checked, and it may come last.
 
 import {
   closeBrace,
@@ -12,6 +12,7 @@ import {
   skipSpace,
   zero,
 } from '../text/characters.ts';
+import { variantNone } from '../codes.ts';
 import {
   ruleAutoKeyPrefix,
   ruleCustomKeyPrefix,
@@ -19,8 +20,7 @@ import {
   rulePropertiesCount,
   rulePropertiesObject,
   rulePropertyKeyLength,
-  variantNone,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { heldEndOf, heldRule, heldRuleVariant, heldStartOf, heldVariantOf } from './held-value.ts';
 import { noteIp } from '../event/ip-ranges.ts';
 import { flagBotSignal, limitKeyCodePoints, limitProperties, resultFlags } from '../layout.ts';
@@ -30,7 +30,7 @@ import { scanProperty } from './property.ts';
 import { isLongerThan } from '../text/scan-string.ts';
 import { skipValue } from '../text/skip-value.ts';
 
-/** Names that are array indices come first when an object is walked, in their own order; all others follow. */
+/** JavaScript walks names that are array indices first, in numeric order, and then all others. */
 const afterIndices: u64 = 0x1_0000_0000;
 
 let rule: i32 = 0;
@@ -44,7 +44,7 @@ export function mapRule(): i32 {
   return rule;
 }
 
-/** The key that it is about, as it stands in the body; `mapKeyEnd` is 0 where it is the map as a whole. */
+/** The key that breaks the rule, as it stands in the body; `mapKeyEnd` is 0 where the map as a whole breaks it. */
 export function mapKeyStart(): usize {
   return keyStart;
 }
@@ -57,7 +57,7 @@ export function mapKeyVariant(): i32 {
   return keyVariant;
 }
 
-/** The position after the map at `p`; 0 where it is no JSON. Its entries are the top of the stack of names. */
+/** The position after the map at `p`; 0 where it is no JSON. Leaves its entries on top of the stack of names. */
 export function scanProperties(p: usize, isAuto: bool): usize {
   rule = ruleNone;
   keyEnd = 0;
@@ -84,19 +84,19 @@ export function scanProperties(p: usize, isAuto: bool): usize {
     store<u32>(entry, <u32>heldStartOf(), 12);
     store<u32>(entry, <u32>heldEndOf(), 16);
     store<u32>(entry, <u32>heldVariantOf(), 20);
-    judge(entry, end, base, isAuto);
+    checkEntry(entry, end, base, isAuto);
     if (isAuto) noteServerOnly(entry, value, p);
     p = skipSpace(p);
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
   if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
-  if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) judgeCount(base);
+  if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) checkCount(base);
   return p + 1;
 }
 
-/** `end` is where the key ends in the body. */
-function judge(entry: usize, end: usize, base: usize, isAuto: bool): void {
+/** Checks an entry's key, then its value. `end` is the key's end in the body. */
+function checkEntry(entry: usize, end: usize, base: usize, isAuto: bool): void {
   const start = <usize>load<u32>(entry);
   const length = <usize>load<u32>(entry, 4);
   let broken = heldRule();
@@ -130,8 +130,11 @@ function noteServerOnly(entry: usize, value: usize, end: usize): void {
   }
 }
 
-/** Too many entries is what is wrong, unless something is that would be met before, or at, the first one too many. */
-function judgeCount(base: usize): void {
+/**
+ * Puts the rule for too many entries, unless an entry before the first one too many breaks a rule, or the key of that
+ * one has the wrong prefix.
+ */
+function checkCount(base: usize): void {
   const most = load<i32>(limitProperties);
   if (rule !== ruleNone) {
     let before: i32 = 0;
@@ -147,7 +150,7 @@ function judgeCount(base: usize): void {
   keyVariant = variantNone;
 }
 
-/** When an entry is met by who walks the object as JavaScript does. */
+/** The order in which JavaScript meets an entry when it walks the object. */
 function orderOf(entry: usize, base: usize): u64 {
   const start = <usize>load<u32>(entry);
   const length = <usize>load<u32>(entry, 4);

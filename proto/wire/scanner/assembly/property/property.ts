@@ -1,4 +1,4 @@
-// One typed value of a property: an object with exactly one variant set, however it is written.
+// Scans one PropertyValue: an object with exactly one variant set, in any form of JSON.
 
 import {
   closeBrace,
@@ -11,13 +11,6 @@ import {
   skipSpace,
 } from '../text/characters.ts';
 import {
-  ruleFiniteDouble,
-  ruleInt64,
-  ruleInt64Number,
-  ruleMustBeBoolean,
-  ruleMustBeString,
-  rulePropertyValue,
-  ruleTimestamp,
   variantBool,
   variantDouble,
   variantInt,
@@ -25,6 +18,15 @@ import {
   variantString,
   variantTimestamp,
 } from '../codes.ts';
+import {
+  ruleFiniteDouble,
+  ruleInt64,
+  ruleInt64Number,
+  ruleMustBeBoolean,
+  ruleMustBeString,
+  rulePropertyValue,
+  ruleTimestamp,
+} from '../rule-codes.ts';
 import { scanCompact } from './compact-property.ts';
 import { noteText } from '../faults.ts';
 import { breakRule, hold, holdString, resetHeld } from './held-value.ts';

@@ -1,4 +1,4 @@
-// The bytes that JSON gives a meaning to. Read by the AssemblyScript compiler.
+// The bytes with a meaning in JSON. Scans no values.
 
 export const quote: u8 = 0x22;
 export const backslash: u8 = 0x5c;
@@ -21,7 +21,7 @@ export function isDigit(byte: u8): bool {
   return <u8>(byte - zero) < 10;
 }
 
-/** The first position from `p` on that holds no JSON white space. */
+/** The first position from `p` on without JSON white space. */
 @inline
 export function skipSpace(p: usize): usize {
   if (load<u8>(p) > space) return p;

@@ -1,16 +1,18 @@
-// The member names of the objects that are open, as a stack of entries, and whether one of them is there twice.
-// It lies behind the body and grows; nothing is hashed by chance: a large object is sorted, so that nobody can choose
-// names that make it slow.
+// The member names of all open objects, as a stack of entries, and the check that no object has a name twice. The stack
+// lies behind the body and grows. The hash has no secret, so a large object is sorted instead of hashed: no sender can
+// choose names that make the check slow.
 
-import { ruleMemberOnce } from '../codes.ts';
+import { ruleMemberOnce } from '../rule-codes.ts';
 import { noteNoMemory, noteText } from '../faults.ts';
 import { nameSlots, nameTable } from '../layout.ts';
 import { lastTextEnd, scanText } from './scan-string.ts';
 
-/** One entry: start u32, length u32, hash u32, then for a property its value's start u32, end u32 and variant u32. */
+/**
+ * An entry: start u32, length u32, hash u32, then for a property the start u32, end u32 and variant u32 of its value.
+ */
 export const entryBytes: usize = 24;
-/** In place of a variant: a member of the event itself, not of one of its maps. */
-export const ofEvent: u32 = 255;
+/** In place of a variant: the entry is a member of the event itself, not of one of its maps. */
+const ofEvent: u32 = 255;
 
 const slots: usize = nameSlots;
 
@@ -32,7 +34,7 @@ export function dropNames(base: usize): void {
   top = base;
 }
 
-/** Makes room for `bytes` above the stack, or answers false. */
+/** Makes room for `bytes` above the stack; false where memory cannot grow. */
 @inline
 function reserve(bytes: usize): bool {
   if (top + bytes <= limit) return true;
@@ -46,8 +48,8 @@ function reserve(bytes: usize): bool {
 }
 
 /**
- * Reads the name whose first byte is at `p` and puts it on the stack. Answers the position after its closing quote; 0
- * where it is no string or memory is used up. A name with escapes is written out in place.
+ * Reads the name whose first byte is at `p`, writes its escapes out in place, and puts it on the stack. Returns the
+ * position after its closing quote; 0 where it is no string or memory cannot grow.
  */
 @inline
 export function pushName(p: usize): usize {
@@ -56,7 +58,7 @@ export function pushName(p: usize): usize {
   return end + 1;
 }
 
-/** Puts a name on the stack; false where memory is used up. */
+/** Puts a name on the stack; false where memory cannot grow. */
 @inline
 export function pushEntry(start: usize, length: usize): bool {
   if (!reserve(entryBytes)) return false;
@@ -68,14 +70,14 @@ export function pushEntry(start: usize, length: usize): bool {
   return true;
 }
 
-/** Marks the name pushed last as one of the event itself. */
+/** Marks the name pushed last as a member of the event itself. */
 export function markOfEvent(): void {
   store<u32>(top - entryBytes, ofEvent, 20);
 }
 
 /**
- * Checks those names since `base` that are the event's own, as `checkNamesOnce` does, on a copy: the entries of its
- * maps between them are still needed. False where memory is used up.
+ * Like `checkNamesOnce` for the event's own names since `base`. Works on a copy, because the entries of its maps, which
+ * lie between them, are still needed. False where memory cannot grow.
  */
 export function checkOfEventOnce(base: usize): bool {
   const end = top;
@@ -99,7 +101,7 @@ export function lastLength(): usize {
   return load<u32>(top - entryBytes, 4);
 }
 
-/** Enough to tell names apart, and all that it is used for: nothing here takes longer for names that share it. */
+/** Tells most names apart. Names that share a hash cost no more: no check here takes longer for them. */
 @inline
 export function hashOf(start: usize, length: usize): u32 {
   let first: u64;
@@ -111,11 +113,11 @@ export function hashOf(start: usize, length: usize): u32 {
     first = length === 0 ? 0 : load<u64>(start) & (~(<u64>0) >> (64 - ((<u64>length) << 3)));
   }
   const both = first ^ rotl<u64>(last, 27) ^ <u64>length;
-  // Folded first, because a product tells of high bits only in higher ones.
+  // Folds first, because high bits of a factor change only higher bits of a product.
   return <u32>(((both ^ (both >> 32)) * 0x9e37_79b9_7f4a_7c15) >> 32);
 }
 
-/** All but the last bytes of a name of more than 16. */
+/** The hash of all but the last bytes of a name of more than 16. */
 function hashMiddle(start: usize, length: usize): u64 {
   let hash: u64 = 0;
   for (let p = start; p < start + length - 8; p += 8) {
@@ -135,7 +137,7 @@ export function isSameText(a: usize, b: usize, length: usize): bool {
   return length === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - ((<u64>length) << 3)) === 0;
 }
 
-/** Notes where the first name since `base` stands that was there before. False where memory is used up. */
+/** Notes the place of the first name since `base` that repeats an earlier one. False where memory cannot grow. */
 export function checkNamesOnce(base: usize): bool {
   const count = (top - base) / entryBytes;
   if (count < 2) return true;
@@ -150,7 +152,7 @@ export function checkNamesOnce(base: usize): bool {
   return true;
 }
 
-/** Enters a name into the table of this generation; true, and noted, where it is there already. */
+/** Enters a name into the table of this generation. True where the name is in it already, which is noted. */
 function isInTable(entry: usize): bool {
   let slot = <usize>load<u32>(entry, 8);
   while (true) {
@@ -169,7 +171,7 @@ function isInTable(entry: usize): bool {
   }
 }
 
-/** As above for any number of names: sorts their addresses, in memory above the stack, and looks at neighbours. */
+/** For any number of names: sorts their addresses, in memory above the stack, and compares neighbours. */
 function checkManyOnce(base: usize, count: usize): bool {
   if (!reserve(count * 4)) return false;
   for (let index: usize = 0; index < count; index++) {
@@ -211,7 +213,7 @@ function siftDown(root: usize, count: usize): void {
   store<u32>(top + root * 4, sinking);
 }
 
-/** Orders entries by their names; equal ones, where `byPlace` says so, by their place in the text. 0 means equal. */
+/** Orders entries by name, and with `byPlace` equal names by their place in the text. 0 means equal. */
 function compare(a: usize, b: usize, byPlace: bool): i32 {
   const hashA = load<u32>(a, 8);
   const hashB = load<u32>(b, 8);

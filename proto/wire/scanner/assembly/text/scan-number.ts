@@ -1,8 +1,10 @@
-// JSON numbers, and int64 in decimal: where they end, what they are worth.
+// Scans JSON numbers, and int64 in decimal: their end, their value.
 
 import { dot, isDigit, minus, plus, zero } from './characters.ts';
 
-/** JavaScript's Number() of the ASCII text between two addresses: for what fast arithmetic would round wrongly. */
+/**
+ * JavaScript's Number() of the ASCII text between two addresses, for numbers that fast arithmetic would round wrongly.
+ */
 declare function slowDouble(start: usize, end: usize): f64;
 
 let exponent: bool = false;
@@ -33,9 +35,9 @@ function skipDigits(p: usize): usize {
   return p;
 }
 
-/** Whether the number that `scanNumber` last found, between these addresses, fits a double. */
+/** Whether the number that `scanNumber` found last, between these addresses, fits a double. */
 export function isFiniteNumber(start: usize, end: usize): bool {
-  // 10^299 does, and most numbers are shorter than that.
+  // 10^299 fits, and nearly all numbers are shorter.
   if (!exponent && end - start < 300) return true;
   return isFinite<f64>(slowDouble(start, end));
 }
@@ -62,13 +64,13 @@ export function doubleOf(start: usize, end: usize): f64 {
   }
   if (count > 19 || fraction > 18) return slowDouble(start, end);
   const power = load<u64>(powers + ((<usize>fraction) << 3));
-  // Two doubles that are exact have a quotient that is rounded once, and so has a whole number.
+  // The quotient of two exact doubles is rounded once, and so is a whole number.
   const isExact = fraction === 0 || (digits <= maxExact && power <= maxExact);
   const value = isExact ? <f64>digits / <f64>power : quotient(digits, power);
   return negative ? -value : value;
 }
 
-/** Up to here every whole number is a double. */
+/** Every whole number up to this one is a double. */
 const maxExact: u64 = 0x1f_ffff_ffff_ffff;
 
 const powers = memory.data<u64>([
@@ -84,7 +86,7 @@ function quotient(dividend: u64, divisor: u64): f64 {
   let rest = dividend % divisor;
   let exponent: i32 = 0;
   if (bits === 0) {
-    // The bits begin where the rest, doubled often enough, first holds the divisor.
+    // The first bit is at the doubling after which the rest is no longer below the divisor.
     let shift = <i32>(clz(rest) - clz(divisor));
     if (rest << (<u64>shift) < divisor) shift++;
     rest = (rest << (<u64>shift)) - divisor;
@@ -92,7 +94,7 @@ function quotient(dividend: u64, divisor: u64): f64 {
     exponent = -shift;
   }
   if (clz(bits) < 10) return <f64>(bits | (rest !== 0 ? 1 : 0));
-  // One bit more than a double has, which says how to round where the rest is zero.
+  // One bit more than a double has: it decides the rounding where the rest is zero.
   while (clz(bits) > 10) {
     rest <<= 1;
     bits <<= 1;
@@ -107,7 +109,7 @@ function quotient(dividend: u64, divisor: u64): f64 {
   return <f64>whole * powerOfTwo(exponent + 1);
 }
 
-/** 2 to a power that a normal double has. */
+/** 2 to a power in the range of normal doubles. */
 function powerOfTwo(power: i32): f64 {
   return reinterpret<f64>((<u64>(1023 + power)) << 52);
 }
@@ -129,7 +131,7 @@ export function isInt64(start: usize, end: usize): bool {
   return magnitude <= (negative ? <u64>0x8000_0000_0000_0000 : <u64>0x7fff_ffff_ffff_ffff);
 }
 
-/** The value of a text that `isInt64` holds for. */
+/** The value of a text that passes `isInt64`. */
 export function int64Of(start: usize, end: usize): i64 {
   const negative = load<u8>(start) === minus;
   let magnitude: i64 = 0;
@@ -145,7 +147,7 @@ export function isSafeInteger(start: usize, end: usize): bool {
   return trunc(value) === value && abs(value) <= 9_007_199_254_740_991;
 }
 
-/** Whether a JSON number is a whole one as it is written, however many digits it has. */
+/** Whether a JSON number as written, with all its digits, is whole. */
 export function isWrittenWhole(start: usize, end: usize): bool {
   let zeros: i64 = 0;
   let fraction: i64 = 0;
@@ -166,7 +168,7 @@ export function isWrittenWhole(start: usize, end: usize): bool {
   return exponentOf(p, end) - fraction + zeros >= 0;
 }
 
-/** The exponent written from `p`, at its "e", to `end`; far beyond any other count of digits where it is larger. */
+/** The exponent from its "e" at `p` to `end`. A huge one is cut short, still far beyond any count of digits. */
 function exponentOf(p: usize, end: usize): i64 {
   if (p >= end) return 0;
   p++;

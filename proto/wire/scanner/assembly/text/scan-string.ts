@@ -1,23 +1,23 @@
-// JSON strings: where they end, what they say. UTF-8 is not checked here; the caller of the module does that.
+// Scans JSON strings: their end, their text. Does not check UTF-8: the module's caller does.
 
 import { backslash, quote } from './characters.ts';
-import { ruleBodyUnicode } from '../codes.ts';
+import { ruleBodyUnicode } from '../rule-codes.ts';
 import { noteText } from '../faults.ts';
 
 let escapes: bool = false;
 let textEnd: usize = 0;
 
-/** Forgets that a string had escapes. */
+/** Starts anew for `hasEscapes`. */
 export function clearEscapes(): void {
   escapes = false;
 }
 
-/** Whether a string had escapes since `clearEscapes`. */
+/** Whether a string since `clearEscapes` had escapes. */
 export function hasEscapes(): bool {
   return escapes;
 }
 
-/** A bit for each of the 16 bytes at `p` that ends a run of plain text: quote, backslash, control character. */
+/** A bit for each of the 16 bytes at `p` that is a quote, a backslash or a control character. */
 @inline
 function stops(p: usize): i32 {
   const bytes = v128.load(p);
@@ -57,7 +57,7 @@ function scanOn(p: usize): usize {
   }
 }
 
-/** The position after the escape at `p`, a whole surrogate pair taken as one; 0 where it is none. */
+/** The position after the escape at `p`, or after the two of a surrogate pair; 0 where it is none. */
 function skipEscape(p: usize): usize {
   switch (load<u8>(p + 1)) {
     case 0x22: // "
@@ -89,7 +89,7 @@ function isLowSurrogate(high: i32, p: usize): bool {
   return (hexUnit(p + 2) & ~0x3ff) === 0xdc00;
 }
 
-/** The number that four hexadecimal digits at `p` write; negative where they are none. */
+/** The value of four hexadecimal digits at `p`; negative where they are none. */
 function hexUnit(p: usize): i32 {
   return (
     (hexDigit(load<u8>(p)) << 12) |
@@ -99,7 +99,7 @@ function hexUnit(p: usize): i32 {
   );
 }
 
-/** The value of a hexadecimal digit; negative, whatever it is shifted by, where it is none. */
+/** The value of a hexadecimal digit; -1 where it is none, which stays negative after any shift. */
 function hexDigit(byte: u8): i32 {
   const decimal = <u32>byte - 0x30;
   if (decimal < 10) return <i32>decimal;
@@ -108,9 +108,9 @@ function hexDigit(byte: u8): i32 {
 }
 
 /**
- * Replaces the escapes of a scanned string in place, and returns its new end. Never longer than the escapes were.
- * Half of a surrogate pair becomes three bytes that are no UTF-8: such a body is refused, it only has to stay
- * distinct.
+ * Replaces the escapes of a scanned string in place and returns its new end: text is never longer than its escapes.
+ * Half of a surrogate pair becomes three bytes that are no UTF-8. Its body is refused anyway, and the text only has to
+ * stay distinct.
  */
 export function writeOut(start: usize, end: usize): usize {
   let from = start;
@@ -180,8 +180,8 @@ function putCodePoint(to: usize, code: i32): usize {
 }
 
 /**
- * Reads the string whose first byte is at `p` and writes it out in place. Answers the position of its closing quote;
- * 0 where it is no JSON string. The text ends at `lastTextEnd`, and a quote follows it there.
+ * Reads the string whose first byte is at `p` and writes its escapes out in place. Returns the position of its closing
+ * quote; 0 where it is no JSON string. The text ends at `lastTextEnd`, where a quote follows it.
  */
 @inline
 export function scanText(p: usize): usize {
@@ -203,12 +203,12 @@ function scanLongText(p: usize): usize {
   return end;
 }
 
-/** Where the text that `scanText` read last ends. */
+/** The end of the text that `scanText` read last. */
 export function lastTextEnd(): usize {
   return textEnd;
 }
 
-/** Code points of valid UTF-8 without escapes. */
+/** The number of code points of valid UTF-8 without escapes. */
 export function codePoints(start: usize, end: usize): i32 {
   let count = 0;
   for (let p = start; p < end; p++) {
@@ -217,7 +217,7 @@ export function codePoints(start: usize, end: usize): i32 {
   return count;
 }
 
-/** UTF-16 units of valid UTF-8 without escapes. */
+/** The number of UTF-16 units of valid UTF-8 without escapes. */
 export function utf16Units(start: usize, end: usize): i32 {
   let count = 0;
   for (let p = start; p < end; p++) {

@@ -1,9 +1,9 @@
-// RFC 3339 moments as protobuf JSON has them: upper-case T and Z or a numeric offset, up to nine digits of a second,
-// years 1 to 9999. A date that no calendar has is no moment.
+// Scans RFC 3339 moments as protobuf JSON writes them: upper-case T and Z or a numeric offset, up to nine digits of a
+// second, years 1 to 9999. Takes no date that no calendar has.
 
 import { dot, isDigit, minus, plus, zero } from './characters.ts';
 
-/** What `scanTime` answers where the text is no moment. */
+/** The result of `scanTime` for a text that is no moment. */
 export const noTime: i64 = i64.MIN_VALUE;
 
 const minMs: i64 = -62_135_596_800_000; // 0001-01-01T00:00:00Z
@@ -11,10 +11,10 @@ const maxMs: i64 = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 const shortest: usize = 20; // 2026-01-02T03:04:05Z
 const longest: usize = 35; // 2026-01-02T03:04:05.123456789+00:00
 
-/** Milliseconds since the epoch, digits beyond the millisecond cut off; `noTime` where the text is no moment. */
+/** Milliseconds since the epoch, without the digits beyond the millisecond; `noTime` where the text is no moment. */
 export function scanTime(start: usize, end: usize): i64 {
   if (end - start < shortest || end - start > longest) return noTime;
-  // The first 16 characters less 0000-00-00T00:00: digits become 0 to 9, separators 0.
+  // The first 16 characters minus 0000-00-00T00:00: digits become 0 to 9, separators 0.
   const pattern = i8x16(
     0x30,
     0x30,
@@ -55,7 +55,7 @@ export function scanTime(start: usize, end: usize): i64 {
   return withFraction(whole, start + 19, end);
 }
 
-/** Adds what follows the seconds: a fraction, then `Z` or an offset, then the end. */
+/** Adds the text after the seconds: a fraction, then `Z` or an offset, then the end. */
 function withFraction(whole: i64, p: usize, end: usize): i64 {
   if (load<u8>(p) === dot) {
     p++;
@@ -83,7 +83,7 @@ function withFraction(whole: i64, p: usize, end: usize): i64 {
   return whole >= minMs && whole <= maxMs ? whole : noTime;
 }
 
-/** The number that two digits at `p` write, or -1. */
+/** The value of two digits at `p`, or -1. */
 function twoDigits(p: usize): i32 {
   const tens = load<u8>(p);
   const ones = load<u8>(p + 1);
@@ -96,7 +96,7 @@ function daysOfMonth(year: i32, month: i32): i32 {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** Days of the Gregorian calendar; years are counted from March, which puts the leap day at a year's end. */
+/** Gregorian calendar. Years are counted from March, which puts the leap day at the end of a year. */
 function daysSinceEpoch(year: i32, month: i32, day: i32): i32 {
   const fromMarch = month > 2 ? year : year - 1;
   const leapDays = fromMarch / 4 - fromMarch / 100 + fromMarch / 400;

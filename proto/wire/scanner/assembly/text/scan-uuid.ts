@@ -1,6 +1,6 @@
-// UUIDs: 8-4-4-4-12 hexadecimal digits of either case, any version, checked and packed sixteen characters a step.
+// Checks and packs UUIDs, sixteen characters a step: 8-4-4-4-12 hexadecimal digits of either case, of any version.
 
-/** Whether the 36 bytes at `start` write a UUID. */
+/** Whether the 36 bytes at `start` are the text of a UUID. */
 export function isUuid(start: usize): bool {
   return (
     isHexBut(v128.load(start), 0x2100) && // hyphens at 8 and 13
@@ -20,7 +20,7 @@ function isHexBut(bytes: v128, hyphens: i32): bool {
   );
 }
 
-/** The 16 bytes of the UUID at `start`, which `isUuid` holds for, in the order of its text. */
+/** The 16 bytes, in the order of its text, of the UUID at `start`, which has passed `isUuid`. */
 export function packUuid(start: usize): v128 {
   const head = nibbles(v128.load(start));
   const middle = nibbles(v128.load(start + 16));

@@ -1,5 +1,4 @@
-// Values that no rule looks at: skipped with a full check of their syntax, names that occur twice noted at every
-// depth.
+// Skips values that no rule checks. Checks their syntax in full, and at every depth that no name is given twice.
 
 import {
   closeBrace,
@@ -11,7 +10,7 @@ import {
   quote,
   skipSpace,
 } from './characters.ts';
-import { ruleBodyDepth } from '../codes.ts';
+import { ruleBodyDepth } from '../rule-codes.ts';
 import { noteText } from '../faults.ts';
 import { noteIp } from '../event/ip-ranges.ts';
 import { treeNames } from '../layout.ts';
@@ -27,15 +26,15 @@ import {
 import { scanNumber } from './scan-number.ts';
 import { scanString } from './scan-string.ts';
 
-/** What protobuf parsers allow by default: objects and arrays open at once. */
+/** The most objects and arrays open at once: the default of protobuf parsers. */
 const maxDepth: usize = 100;
 
 let kinds: usize = 0;
-/** The level whose `$ip` is being read, and where its value began; 0 where none is. */
+/** The level whose `$ip` is being read, or 0, and the start of its value. */
 let ipLevel: usize = 0;
 let ipStart: usize = 0;
 
-/** Tells where one byte for each level of a tree may be kept: as many as the body has bytes. */
+/** Sets the address of one byte for each level of a tree: as many bytes as the body has. */
 export function resetTrees(base: usize): void {
   kinds = base;
 }
@@ -63,7 +62,7 @@ function skipScalar(p: usize): usize {
   }
 }
 
-/** Walks without recursion: the depth of a hostile body is bounded by nothing but its length. */
+/** Walks without recursion: only its length bounds the depth of a hostile body. */
 function skipTree(p: usize, depth: usize): usize {
   let level = depth;
   ipLevel = 0;
@@ -84,7 +83,7 @@ function skipTree(p: usize, depth: usize): usize {
       endValue(p, level);
       p = skipSpace(p);
     }
-    // Levels close until a comma says that one goes on.
+    // Closes levels until a comma continues one.
     while (load<u8>(p) !== comma) {
       const isObject = load<u8>(kinds + level) === openBrace;
       if (load<u8>(p) !== (isObject ? closeBrace : closeBracket)) return 0;
@@ -100,7 +99,7 @@ function skipTree(p: usize, depth: usize): usize {
   }
 }
 
-/** To the next value of the level: past a name and its colon in an object. */
+/** The position of the level's next value: in an object, after a name and its colon. */
 function skipToValue(p: usize, level: usize): usize {
   if (load<u8>(kinds + level) === openBracket) return p;
   p = skipName(p, level);
@@ -111,7 +110,7 @@ function skipToValue(p: usize, level: usize): usize {
   return p;
 }
 
-/** A value of the level ends before `p`: perhaps that of an `$ip`, whose own parts do not count again. */
+/** Notes the `$ip` whose value ends before `p`, if it is one. `$ip` inside such a value does not count again. */
 function endValue(p: usize, level: usize): void {
   if (level !== ipLevel) return;
   noteIp(ipStart, p);
@@ -132,7 +131,7 @@ function closeLevel(level: usize, isObject: bool): bool {
   return done;
 }
 
-/** From a name's opening quote to its value; 0 where there is no name or no colon. */
+/** The position of the value after the name whose quote opens at `p`; 0 where there is no name or no colon. */
 function skipName(p: usize, level: usize): usize {
   if (load<u8>(p) !== quote) return 0;
   if (level > maxDepth) {
@@ -147,7 +146,7 @@ function skipName(p: usize, level: usize): usize {
   return load<u8>(p) === colon ? skipSpace(p + 1) : 0;
 }
 
-/** Whether the name just read is `$ip`; beyond the depth that is refused anyway nobody asks. */
+/** Whether the name just read is `$ip`. Never beyond the deepest level: such a body is refused anyway. */
 function isIpName(level: usize): bool {
   return level <= maxDepth && isIp(lastStart(), lastLength());
 }

@@ -1,9 +1,9 @@
-// What a well-known kind of event asks of its properties. The wrapper fills the table once; it lies in memory as
-// records of a kind, found by hash, each followed by its properties.
+// The table of well-known kinds in the module's memory, and the checks of their properties. The wrapper fills the table
+// once from proto/wire/well-known-kinds.ts. A kind's record is found by hash, and its properties' records follow it.
 //
 //   kind     = length u32, properties u32, 64 bytes of text
-//   property = number u32, isRequired u32, check u32, then for snake_case and camelCase each length u32, hash u32, 48
-// bytes
+//   property = number u32, isRequired u32, check u32,
+//              then for snake_case and camelCase each: length u32, hash u32, 48 bytes of text
 
 import {
   checkAmount,
@@ -13,6 +13,11 @@ import {
   checkNonEmptyText,
   checkPercent,
   checkText,
+  variantDouble,
+  variantInt,
+  variantString,
+} from '../codes.ts';
+import {
   ruleMemberSpelling,
   ruleNone,
   ruleWellKnownAmount,
@@ -24,10 +29,7 @@ import {
   ruleWellKnownRequired,
   ruleWellKnownScore,
   ruleWellKnownText,
-  variantDouble,
-  variantInt,
-  variantString,
-} from '../codes.ts';
+} from '../rule-codes.ts';
 import { withEscapes } from './held-value.ts';
 import { bodyBase, wellKnownEnd, wellKnownTable } from '../layout.ts';
 import { entryBytes, hashOf, isSameText } from '../text/open-names.ts';
@@ -49,7 +51,7 @@ let kinds: usize = 0;
 let lastKind: usize = 0;
 let faultName: i32 = -1;
 
-/** Adds a kind whose name of `length` bytes lies where bodies do. False where the table is full. */
+/** Adds the kind whose name is the `length` bytes at `bodyBase`. False where the table is full. */
 export function addKind(length: usize): bool {
   if (length > maxKind || free + kindBytes > tableEnd || kinds >= slots / 2) return false;
   let slot = <usize>hashOf(bodyBase, length);
@@ -64,7 +66,7 @@ export function addKind(length: usize): bool {
   return true;
 }
 
-/** Adds a property to the kind added last: both names, one after the other, lie where bodies do. */
+/** Adds a property to the kind that was added last. Its two names lie at `bodyBase`, one after the other. */
 export function addProperty(
   number: u32,
   isRequired: bool,
@@ -94,12 +96,12 @@ function slotAt(slot: usize): usize {
   return table + (slot & (slots - 1)) * 4;
 }
 
-/** Which well-known property the last fault was about: twice its number, plus 1 for camelCase. */
+/** The well-known property of the last fault: twice its number, plus 1 for camelCase. */
 export function wellKnownFault(): i32 {
   return faultName;
 }
 
-/** The rule that the custom properties between two entries break for this kind, or `ruleNone`. */
+/** The rule of this kind that the custom properties from `base` to `end` break, or `ruleNone`. */
 export function checkWellKnown(start: usize, length: usize, base: usize, end: usize): i32 {
   const kind = findKind(start, length);
   if (kind === 0) return ruleNone;
@@ -173,7 +175,7 @@ function checkEntry(entry: usize, check: i32): i32 {
   }
 }
 
-/** Three capital letters, however they are written. */
+/** Whether the text is three capital letters, escaped or not. */
 function isCurrency(entry: usize): bool {
   const start = <usize>load<u32>(entry, 12);
   let end = <usize>load<u32>(entry, 16);
@@ -189,7 +191,7 @@ function isCurrency(entry: usize): bool {
   return true;
 }
 
-/** NaN where it is no number. */
+/** NaN where the value is no number. */
 function numberOf(variant: i32, start: usize, end: usize): f64 {
   return variant === variantInt || variant === variantDouble ? doubleOf(start, end) : NaN;
 }

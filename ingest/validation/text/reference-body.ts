@@ -1,6 +1,6 @@
-// From the bytes of a BatchCreate body to the bytes that are queued, by the readable rules: the way of every body that
-// is not JSON of the typed shape. What these rules say of such JSON too is what scan-body.ts, which is faster, is held
-// to. Whoever reads a frame may rely on this: no member twice, and no address under any "$ip".
+// The reference path from the bytes of a BatchCreate body to the bytes that are queued. Takes every body that is not
+// JSON of the typed shape, and is the oracle of scan-body.ts, the fast path for that JSON. Readers of a frame may rely
+// on two things: no member is there twice, and no address stands under any "$ip".
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
@@ -10,10 +10,11 @@ import {
   EventSchema,
 } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import type { CookielessIds } from '../../../proto/wire/frame.ts';
+import type { Rule } from '../../../proto/wire/rules.ts';
 import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
 import { newTally, type Tally } from '../event-fields.ts';
 import { checkRequest, type RequestOptions } from '../event-rules.ts';
-import type { Rule, Violation } from '../violation.ts';
+import type { Violation } from '../violation.ts';
 import { encodeCanonical } from './canonical.ts';
 import { checkText, type Shape } from './request-text.ts';
 
@@ -21,13 +22,13 @@ export type ReadBody =
   | { kind: 'invalid'; violation: Violation }
   | {
       kind: 'valid';
-      /** What a frame carries. */
+      /** The bytes that a frame carries. */
       body: Uint8Array;
       events: number;
-      /** How many of them have no identity of their own. */
+      /** Events that say `cookieless: true`. */
       cookieless: number;
       cookielessDays: CookielessDays;
-      /** To be called with the request's cookieless ids before the body is queued, where events are named by them. */
+      /** Writes the event ids that depend on the request's cookieless ids: call it before the body is queued. */
       nameCookieless?: (ids: CookielessIds) => void;
     };
 
@@ -37,7 +38,7 @@ export interface BodyContext {
   maxBodyBytes: number;
 }
 
-/** A body of protobuf JSON. What only its text shows is told before what its values show. */
+/** A body of protobuf JSON. A fault that only the text shows comes before the faults of its values. */
 export function readJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const parsed = parseCheckedJson(received, 'typed');
   if (parsed.kind === 'invalid') return parsed;
@@ -56,7 +57,7 @@ export function readBinaryBody(received: Buffer, context: BodyContext): ReadBody
   }
 }
 
-/** A message that a generic router decoded. */
+/** A message that the Connect router decoded. */
 export function readMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
   context: BodyContext,
@@ -66,14 +67,14 @@ export function readMessage(
     try {
       events.push(toJson(EventSchema, event));
     } catch {
-      // Of all that an event can hold, JSON lacks a form for one thing only: a moment outside the calendar's years.
+      // JSON has no form for one value that an event can hold: a moment outside the years 1 to 9999.
       return { kind: 'invalid', violation: { index, field: '', rule: 'timestamp_range' } };
     }
   }
   return readEvents(events, context);
 }
 
-/** Events in the typed shape that never were text. */
+/** Events in the typed shape that did not come as JSON text. */
 export function readEvents(
   events: readonly unknown[],
   context: BodyContext,
@@ -85,7 +86,7 @@ export function readEvents(
   return sized(encodeCanonical(events), tally, context);
 }
 
-/** The value of a JSON text that passes checkText, for bodies that are re-encoded anyhow. */
+/** The value of a JSON body whose text passes checkText. */
 export function parseCheckedJson(
   received: Buffer,
   shape: Shape,
@@ -126,13 +127,13 @@ export function bodyTooLarge(maxBodyBytes: number): { kind: 'invalid'; violation
   return invalidBody('body_size', `${maxBodyBytes} bytes`);
 }
 
-/** Invalid bytes are refused, where TextDecoder and Buffer put U+FFFD in their place. */
+/** Undefined for invalid bytes, which TextDecoder and Buffer would replace with U+FFFD. */
 function decodeUtf8(bytes: Buffer): string | undefined {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
-/** No JSON text means undefined. */
+/** Undefined where `text` is no JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,19 +1,19 @@
-// What the properties of well-known events must hold. Which events these are, and what each asks for, is listed in
-// proto/wire/well-known-kinds.ts; all other kinds take any property, and so do these beside what is listed.
+// Checks the properties of well-known kinds, which proto/wire/well-known-kinds.ts lists with their properties. Other
+// kinds take any property, and a well-known kind takes any property beside the listed ones.
 
 import type { JsonObject } from '../../platform/json.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import { type WellKnownCheck, wellKnownKinds } from '../../proto/wire/well-known-kinds.ts';
 import { type Property, readProperty } from './property.ts';
-import type { Rule } from './violation.ts';
 
 type Check = (property: Property) => Rule | undefined;
 
-export interface WellKnownFault {
+interface WellKnownFault {
   key: string;
   rule: Rule;
 }
 
-/** Undefined when `properties` fit `kind`, which they always do where the kind is not a well-known one. */
+/** Undefined where `properties` fit `kind`; a kind that is not well-known takes all properties. */
 export function checkWellKnown(
   kind: string,
   properties: JsonObject | undefined,
@@ -68,7 +68,7 @@ const percent: Check = (property) =>
 const score: Check = (property) =>
   isIntegerWithin(property, 0, 10) ? undefined : 'well_known_score';
 
-/** An int or a double as a number, near enough for a comparison with a small bound; NaN for other types. */
+/** An int or a double, rounded to a number, which comparing with a small bound allows; NaN for other types. */
 function numberOf({ variant, value }: Property): number {
   return variant === 'intValue' || variant === 'doubleValue' ? Number(value) : Number.NaN;
 }

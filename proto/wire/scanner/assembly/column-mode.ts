@@ -1,6 +1,7 @@
-// The second mode, as the wrapper calls it: bodies that were validated once, each appended to the columns.
+// The entry of the module's second mode, which turns bodies into columns: the functions that the wrapper calls.
+// request.ts is the entry of the first.
 
-import { ruleNone } from './codes.ts';
+import { ruleNone } from './rule-codes.ts';
 import { regionScratch } from './columns/column-layout.ts';
 import { beginBody, dropBody, hasRoom, resetRows, rowCount, setPolicy } from './columns/emit.ts';
 import {
@@ -55,8 +56,8 @@ const refused: i32 = 1;
 const full: i32 = 2;
 
 /**
- * Makes the module one that fills columns, with room for this many rows and bytes. Answers where bodies go, 0 where
- * there is no memory.
+ * Turns the second mode on, with room for this many rows and bytes. Returns the address for bodies; 0 where memory
+ * cannot grow.
  */
 export function startColumns(maxRows: usize, maxBytes: usize): usize {
   const origin = layRegions(maxRows, maxBytes);
@@ -79,7 +80,7 @@ export function forgetAll(): void {
   forgetOutcomes();
 }
 
-/** Adds the events of the body at the origin: all of them, or none where a rule is broken or there is no room. */
+/** Adds the events of the body at the origin: all, or none where a rule is broken or room is missing. */
 export function append(length: usize, receiveTimeMs: f64): i32 {
   if (!hasRoom(length)) return full;
   clearCrowded();
@@ -91,12 +92,12 @@ export function append(length: usize, receiveTimeMs: f64): i32 {
   return isRefused ? refused : full;
 }
 
-/** The entry of the text of `length` bytes in the scratch region; 0 where it is empty or there is no room. */
+/** The entry of the text of `length` bytes in the scratch region; 0 where the text is empty or has no room. */
 export function internScratch(dictionary: i32, length: usize): usize {
   return intern(dictionary, regionOf(regionScratch), length);
 }
 
-/** The bytes that the texts of `count` cells take one after the other. */
+/** The bytes that the texts of `count` cells take together. */
 export function textBytes(cells: usize, count: usize): usize {
   let bytes: usize = 0;
   for (let row: usize = 0; row < count; row++) {
@@ -106,7 +107,7 @@ export function textBytes(cells: usize, count: usize): usize {
   return bytes;
 }
 
-/** Writes the texts of `count` cells as Arrow has them: one more 32-bit offset at `ends`, the texts at `bytes`. */
+/** Writes the texts of `count` cells in Arrow's layout: `count` + 1 offsets of 32 bits at `ends`, texts at `bytes`. */
 export function writeTexts(cells: usize, count: usize, ends: usize, bytes: usize): void {
   let used: usize = 0;
   store<u32>(ends, 0);
