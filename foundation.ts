@@ -176,8 +176,9 @@ function routesOf(
     checkAccessFirst(router, authenticate);
   };
   return {
-    hotRoutes: ingest === undefined ? [operatorRoutes] : [ingest.hotRoute, operatorRoutes],
-    ...(ingest !== undefined && { plainRoute: ingest.plainRoute }),
+    nodeHttpRoutes:
+      ingest === undefined ? [operatorRoutes] : [ingest.nodeHttpRoute, operatorRoutes],
+    ...(ingest !== undefined && { plainRequestRoute: ingest.plainRequestRoute }),
     connect: {
       routes,
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],

@@ -136,10 +136,10 @@ export function createIngest(
   const events = createBatchCreate(parts, log);
   const changes = createIdentify(changeParts, log);
   return {
-    hotRoute: (request, response, url) =>
-      events.hotRoute(request, response, url) || changes.hotRoute(request, response, url),
-    plainRoute: (head, peerAddress) =>
-      events.plainRoute(head, peerAddress) ?? changes.plainRoute(head, peerAddress),
+    nodeHttpRoute: (request, response, url) =>
+      events.nodeHttpRoute(request, response, url) || changes.nodeHttpRoute(request, response, url),
+    plainRequestRoute: (head, peerAddress) =>
+      events.plainRequestRoute(head, peerAddress) ?? changes.plainRequestRoute(head, peerAddress),
     register: (router) => {
       registerBatchCreate(router, parts);
       registerIdentify(router, changeParts);
@@ -151,11 +151,11 @@ export function createIngest(
 function authenticateWith(authenticate: Authenticate): IdentifyParts['authenticate'] {
   return (method, request, apiKeyParam) => {
     const answer = authenticate(method, credentialsOf(request, apiKeyParam));
-    return answer instanceof Promise ? answer.then(judge) : judge(answer);
+    return answer instanceof Promise ? answer.then(principalOrRefusal) : principalOrRefusal(answer);
   };
 }
 
-function judge(answer: Authentication): Principal | Refusal {
+function principalOrRefusal(answer: Authentication): Principal | Refusal {
   if (answer.kind === 'ok') return answer.principal;
   if (answer.kind === 'refused') return refusal(answer.code, answer.code, answer.message);
   throw new Error('the table of access lets callers in without a project');

@@ -43,7 +43,7 @@ export interface IngestParts {
   maxBodyBytes: number;
 }
 
-export interface Sender {
+export interface AuthenticatedCall {
   principal: Principal;
   caller: Caller;
   /** Whose address is looked at once more where events are cookieless. */
@@ -55,54 +55,54 @@ export interface Sender {
 
 /** Refuses at once; what it takes, it answers for when the broker has. */
 export function acceptEvents(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
   if (read.kind === 'invalid') return violationRefusal(read.violation);
   const isCookieless = read.cookieless > 0;
-  const identity = isCookieless ? parts.callers.identity(sender.request) : undefined;
+  const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
-  const waitSeconds = parts.eventLimit.take(sender.principal.keyId, read.events);
+  const waitSeconds = parts.eventLimit.take(call.principal.keyId, read.events);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
-  if (identity === undefined) return publish(sender, read.body, read.events, undefined, parts);
-  return acceptCookieless(sender, read, identity, parts);
+  if (identity === undefined) return publish(call, read.body, read.events, undefined, parts);
+  return acceptCookieless(call, read, identity, parts);
 }
 
 function acceptCookieless(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody & { kind: 'valid' },
   identity: CallerIdentity,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
-  const { projectId } = sender.principal;
-  const { receiveTimeMs } = sender;
+  const { projectId } = call.principal;
+  const { receiveTimeMs } = call;
   const days = read.cookielessDays;
   const resolved = parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
   return resolved instanceof Promise
-    ? resolved.then((ids) => publishCookieless(sender, read, ids, parts))
-    : publishCookieless(sender, read, resolved, parts);
+    ? resolved.then((ids) => publishCookieless(call, read, ids, parts))
+    : publishCookieless(call, read, resolved, parts);
 }
 
 function publishCookieless(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody & { kind: 'valid' },
   { ids, dropped }: ResolvedCookieless,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
   read.nameCookieless?.(ids);
-  if (dropped === undefined) return publish(sender, read.body, read.events, ids, parts);
+  if (dropped === undefined) return publish(call, read.body, read.events, ids, parts);
   const events = read.events - dropped.events;
   if (events === 0) return { kind: 'accepted', events, dropped };
-  return publish(sender, read.body, events, ids, parts).then((answer) =>
+  return publish(call, read.body, events, ids, parts).then((answer) =>
     answer.kind === 'accepted' ? { ...answer, dropped } : answer,
   );
 }
 
 /** Queues a body of which `events` are to become rows. */
 async function publish(
-  { principal, caller, receiveTimeMs, timeoutMs }: Sender,
+  { principal, caller, receiveTimeMs, timeoutMs }: AuthenticatedCall,
   body: Uint8Array,
   events: number,
   cookieless: CookielessIds | undefined,

@@ -14,7 +14,7 @@ import { revokeApiKey } from '../../control/projects/project-record.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { metricValue } from '../../platform/metrics.ts';
-import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
+import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import {
   BatchCreateRequestSchema,
   BatchCreateResponseSchema,
@@ -27,7 +27,7 @@ import {
 } from '../../test/harness/services/ingest-service.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
-const plainPath = '/events.v1.EventsService/BatchCreate';
+const shortPath = '/events.v1.EventsService/BatchCreate';
 
 let service: IngestService;
 beforeAll(async () => {
@@ -323,7 +323,7 @@ describe('the protocol’s headers', () => {
   });
 
   it('a page of any origin may send', async () => {
-    for (const target of [path, plainPath]) {
+    for (const target of [path, shortPath]) {
       const response = await fetch(service.baseUrl + target, {
         method: 'OPTIONS',
         headers: {
@@ -424,7 +424,7 @@ describe('both ways of a request', () => {
     ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
     ['a time that is none', batch(event()), { 'connect-timeout-ms': 'soon' }],
     ['cookieless events', batch({ ...event(), cookieless: true }), {}],
-    ['the short shape', batch(event()), {}, plainPath],
+    ['the short shape', batch(event()), {}, shortPath],
     ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
     ['a type of the router’s', batch(event()), { 'content-type': 'application/x' }],
     ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
@@ -480,9 +480,9 @@ describe('other protocols', () => {
           code: Code.InvalidArgument,
           rawMessage: 'events[0].kind: is required',
         });
-        const plain = createClient(PlainEventsService, transport);
+        const short = createClient(ShortEventsService, transport);
         const named = { name: 'click', properties: { distinct_id: 'u' } };
-        expect((await plain.batchCreate({ events: [named] })).eventsCreated).toBe(1);
+        expect((await short.batchCreate({ events: [named] })).eventsCreated).toBe(1);
       });
     }
   }

@@ -3,18 +3,18 @@
 
 import type { Log } from '../../platform/log.ts';
 import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
-import { type Shape, shapes } from './shapes.ts';
+import { type ShapeRoute, shapeRoutes } from './shapes.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
 /** The route for both paths. */
 export function createBatchCreate(parts: IngestParts, log: Log): UnaryRoute {
   const methods = new Map<string, UnaryMethod>();
-  for (const [path, shape] of shapes) methods.set(path, methodOf(shape, parts));
+  for (const [path, shape] of shapeRoutes) methods.set(path, methodOf(shape, parts));
   const { clock, maxBodyBytes } = parts;
   return createUnaryRoute({ methods, clock, maxBodyBytes, log });
 }
 
-function methodOf(shape: Shape, parts: IngestParts): UnaryMethod {
+function methodOf(shape: ShapeRoute, parts: IngestParts): UnaryMethod {
   const { maxBodyBytes } = parts;
   return {
     authenticate: (request, apiKeyParameter) => parts.authenticate(request, apiKeyParameter),
@@ -23,8 +23,8 @@ function methodOf(shape: Shape, parts: IngestParts): UnaryMethod {
       const readBody = format === 'json' ? shape.readJson : shape.readBinary;
       const { projectId } = principal;
       const read = readBody(bytes, { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey });
-      const sender = { principal, caller, request: callerRequest, receiveTimeMs, timeoutMs };
-      return acceptEvents(sender, read, parts);
+      const call = { principal, caller, request: callerRequest, receiveTimeMs, timeoutMs };
+      return acceptEvents(call, read, parts);
     },
     count: (answer) => countAnswer(answer, parts.metrics),
     writeJson: shape.writeJson,

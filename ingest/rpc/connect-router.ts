@@ -8,7 +8,7 @@ import {
   createContextKey,
   type HandlerContext,
 } from '@connectrpc/connect';
-import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
+import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import type { CallerRequest } from '../caller/caller.ts';
 import { type PlainContext, readPlainMessage } from '../validation/short-shape.ts';
@@ -28,7 +28,7 @@ export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): 
     batchCreate: async (message, context) =>
       typedResponse(await handle(context, parts, (limits) => readMessage(message, limits))),
   });
-  router.service(PlainEventsService, {
+  router.service(ShortEventsService, {
     batchCreate: async (message, context) => {
       const read = (limits: PlainContext) => readPlainMessage(message, limits);
       return { eventsCreated: (await handle(context, parts, read)).events };

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BatchCreateRequestSchema as PlainRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
+import { BatchCreateRequestSchema as ShortRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import { BatchCreateRequestSchema } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import { plainRequest, typedRequest } from '../../test/harness/requests/generated-requests.ts';
 import {
@@ -16,7 +16,7 @@ import { readJsonBody, readMessage } from '../validation/text/readable-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 
 const typed = '/sdk.events.v1.EventsService/BatchCreate';
-const plain = '/events.v1.EventsService/BatchCreate';
+const short = '/events.v1.EventsService/BatchCreate';
 
 let service: IngestService;
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe('the same verdict, code and answer from both', () => {
   });
 
   it('short shape, JSON', async () => {
-    const calls = sample(plainRequest, 2_000).map((body): Call => ({ path: plain, body }));
+    const calls = sample(plainRequest, 2_000).map((body): Call => ({ path: short, body }));
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
   });
 
@@ -118,9 +118,9 @@ describe('the same verdict, code and answer from both', () => {
       calls.push({ path: typed, headers, body: toBinary(BatchCreateRequestSchema, message) });
     }
     for (const body of sample(plainRequest, 1_000)) {
-      const message = attempt(() => fromJsonString(PlainRequestSchema, body, options));
+      const message = attempt(() => fromJsonString(ShortRequestSchema, body, options));
       if (message === undefined) continue;
-      calls.push({ path: plain, headers, body: toBinary(PlainRequestSchema, message) });
+      calls.push({ path: short, headers, body: toBinary(ShortRequestSchema, message) });
     }
     expect(calls.length).toBeGreaterThan(1_000);
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
@@ -188,7 +188,7 @@ function eventText(changes: Record<string, string> = {}): string {
 
 const body = (changes: Record<string, string> = {}): string => `{"events":[${eventText(changes)}]}`;
 const value = (text: string): string => body({ customProperties: `{"k":${text}}` });
-const plainBody = (properties: string): string =>
+const shortBody = (properties: string): string =>
   `{"events":[{"name":"a","properties":{"distinct_id":"u",${properties}}}]}`;
 
 /** Where our handler deliberately says something else than protobuf-es and connect-node, and why. */
@@ -249,7 +249,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       },
       { path: typed, body: body({ unknown: '{"a":1,"a":2}' }) },
       { path: typed, body: value('{"boolValue":true,"boolValue":true}') },
-      { path: plain, body: plainBody('"k":1,"k":2') },
+      { path: short, body: shortBody('"k":1,"k":2') },
     ],
   },
   {
@@ -266,7 +266,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       },
       { path: typed, body: body({ custom_properties: '{}', customProperties: '{}' }) },
       {
-        path: plain,
+        path: short,
         body: '{"events":[{"name":"a","sessionId":"s","session_id":"s","properties":{"distinct_id":"u"}}]}',
       },
     ],
@@ -283,7 +283,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '200 ok',
     calls: [
       { path: typed, body: Buffer.from(body({ distinctId: '"\xff"' }), 'latin1') },
-      { path: plain, body: Buffer.from(plainBody('"k":"\xff"'), 'latin1') },
+      { path: short, body: Buffer.from(shortBody('"k":"\xff"'), 'latin1') },
     ],
   },
   {
@@ -308,13 +308,13 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     why: 'a whole number that a double has rounded is refused in the short shape',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: plain, body: plainBody('"k":9007199254740993') }],
+    calls: [{ path: short, body: shortBody('"k":9007199254740993') }],
   },
   {
     why: 'a property named __proto__ is one like any other; protobuf-es loses it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: plain, body: plainBody('"__proto__":[]') }],
+    calls: [{ path: short, body: shortBody('"__proto__":[]') }],
   },
   {
     why: 'a body that is no protobuf is the sender’s fault',
@@ -322,7 +322,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '500 internal',
     calls: [
       { path: typed, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
-      { path: plain, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
+      { path: short, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
     ],
   },
   {
@@ -374,7 +374,7 @@ describe.runIf(hasTestData)('the JSON parsing suite', () => {
 
   it('as bodies: what is no JSON is an invalid argument, and nothing is a failure', async () => {
     expect(cases.length).toBeGreaterThan(300);
-    for (const path of [typed, plain]) {
+    for (const path of [typed, short]) {
       for (const parsing of cases) {
         const answer = verdict(await post(service.baseUrl, { path, body: bytesOf(parsing) }));
         const expected =

@@ -19,7 +19,7 @@ import {
   identifyReader,
   type ReadChange,
 } from '../validation/identity-rules.ts';
-import type { IngestParts, Principal } from './accept.ts';
+import type { AuthenticatedCall, IngestParts, Principal } from './accept.ts';
 import {
   type Answer,
   limitRefusal,
@@ -40,11 +40,8 @@ export interface IdentifyParts
   metrics: Pick<IngestMetrics, 'acceptedChanges' | 'refusedRequests'>;
 }
 
-interface Sender {
-  principal: Principal;
-  receiveTimeMs: number;
-  timeoutMs: number;
-}
+/** Identify and Alias store nothing about the caller. */
+type ChangeCall = Pick<AuthenticatedCall, 'principal' | 'receiveTimeMs' | 'timeoutMs'>;
 
 const service = 'sdk.profiles.v1.ProfilesSDKService';
 const aliasOfService = 'profiles.v1.ProfilesSDKService';
@@ -74,9 +71,9 @@ function methodOf(
   return {
     authenticate: (request, apiKeyParameter) =>
       parts.authenticate(`${service}/${name}`, request, apiKeyParameter),
-    answer: ({ format, bytes, ...sender }) =>
+    answer: ({ format, bytes, ...call }) =>
       acceptChange(
-        sender,
+        call,
         format === 'json' ? reader.readJson(bytes) : reader.readBinary(bytes),
         parts,
       ),
@@ -119,7 +116,7 @@ async function handle(
 }
 
 async function acceptChange(
-  { principal, receiveTimeMs, timeoutMs }: Sender,
+  { principal, receiveTimeMs, timeoutMs }: ChangeCall,
   read: ReadChange,
   parts: IdentifyParts,
 ): Promise<Answer> {

@@ -1,7 +1,7 @@
 // The two shapes in which BatchCreate is served: where, how a body is read, and how the answer is written.
 
 import { create, toBinary } from '@bufbuild/protobuf';
-import * as plain from '../../proto/gen/events/v1/events_pb.js';
+import * as short from '../../proto/gen/events/v1/events_pb.js';
 import * as typed from '../../proto/gen/sdk/events/v1/events_pb.js';
 import {
   type PlainContext,
@@ -12,7 +12,7 @@ import { type ReadBody, readBinaryBody } from '../validation/text/readable-body.
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 import type { Accepted } from './answer.ts';
 
-export interface Shape {
+export interface ShapeRoute {
   readJson(received: Buffer, context: PlainContext): ReadBody;
   readBinary(received: Buffer, context: PlainContext): ReadBody;
   writeJson(accepted: Accepted): string;
@@ -31,7 +31,7 @@ export function typedResponse({ events, dropped }: Accepted): TypedResponse {
   return { accepted: events, dropped: dropped.events, droppedByReason: dropped.byReason };
 }
 
-export const shapes: ReadonlyMap<string, Shape> = new Map([
+export const shapeRoutes: ReadonlyMap<string, ShapeRoute> = new Map([
   [
     '/sdk.events.v1.EventsService/BatchCreate',
     {
@@ -54,8 +54,8 @@ export const shapes: ReadonlyMap<string, Shape> = new Map([
       readBinary: readPlainBinaryBody,
       writeJson: ({ events }: Accepted) => `{"eventsCreated":${events}}`,
       writeBinary: ({ events }: Accepted) => {
-        const message = create(plain.BatchCreateResponseSchema, { eventsCreated: events });
-        return toBinary(plain.BatchCreateResponseSchema, message);
+        const message = create(short.BatchCreateResponseSchema, { eventsCreated: events });
+        return toBinary(short.BatchCreateResponseSchema, message);
       },
     },
   ],

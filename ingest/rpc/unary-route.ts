@@ -4,8 +4,8 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
-import type { HotRoute } from '../../platform/http/http.ts';
-import type { PlainAnswer, PlainRoute } from '../../platform/http/plain-requests.ts';
+import type { NodeHttpRoute } from '../../platform/http/http.ts';
+import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
 import type { CallerRequest } from '../caller/caller.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/readable-body.ts';
@@ -64,8 +64,8 @@ interface Call {
 
 /** The two ways on which requests arrive. They are answered alike. */
 export interface UnaryRoute {
-  hotRoute: HotRoute;
-  plainRoute: PlainRoute;
+  nodeHttpRoute: NodeHttpRoute;
+  plainRequestRoute: PlainRequestRoute;
 }
 
 // Bodies that are being received are held in memory; past this, senders are told to slow down.
@@ -76,7 +76,7 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
   const { methods, maxBodyBytes } = options;
   const bodies = new BodyReceiver({ maxBodyBytes, maxHeldBytes });
   return {
-    hotRoute(request, response, { path, query }) {
+    nodeHttpRoute(request, response, { path, query }) {
       const method = methods.get(path);
       if (method === undefined) return false;
       if (request.method === 'OPTIONS') {
@@ -94,7 +94,7 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
       );
       return true;
     },
-    plainRoute({ path, query, headers, bodyBytes }, peerAddress) {
+    plainRequestRoute({ path, query, headers, bodyBytes }, peerAddress) {
       const method = methods.get(path);
       if (method === undefined || bodyBytes > maxBodyBytes) return undefined;
       const call = callOf(method, { headers, peerAddress }, query);
@@ -124,7 +124,7 @@ async function serve(
   call: Call,
   receive: Receive,
   options: UnaryRouteOptions,
-): Promise<PlainAnswer | undefined> {
+): Promise<HttpAnswer | undefined> {
   try {
     const answer = await answerCall(call, receive, options);
     if (answer === undefined) return undefined;
@@ -196,7 +196,7 @@ function receivingRefusal(
 }
 
 /** Never compressed: an answer is shorter than what compressing one would save. */
-function writtenAnswer({ method, format }: Call, answer: Answer): PlainAnswer {
+function writtenAnswer({ method, format }: Call, answer: Answer): HttpAnswer {
   if (answer.kind === 'refused') return writtenRefusal(answer);
   const isJson = format === 'json';
   const body = isJson ? method.writeJson(answer) : method.writeBinary(answer);
@@ -208,7 +208,7 @@ function writtenAnswer({ method, format }: Call, answer: Answer): PlainAnswer {
   return { status: 200, headers, body };
 }
 
-function writtenRefusal({ code, message, retryAfterSeconds }: Refusal): PlainAnswer {
+function writtenRefusal({ code, message, retryAfterSeconds }: Refusal): HttpAnswer {
   const body = Buffer.from(JSON.stringify({ code, message }));
   const headers = {
     'content-type': 'application/json',
@@ -220,7 +220,7 @@ function writtenRefusal({ code, message, retryAfterSeconds }: Refusal): PlainAns
   return { status: httpStatus[code], headers, body };
 }
 
-function write(response: ServerResponse, answer: PlainAnswer | undefined, log: Log): void {
+function write(response: ServerResponse, answer: HttpAnswer | undefined, log: Log): void {
   if (answer === undefined || response.destroyed) return;
   try {
     response.writeHead(answer.status, answer.headers);

@@ -17,7 +17,7 @@ async function start(arrival?: { requestMs: number; headersMs: number }): Promis
   const server = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    hotRoutes: [
+    nodeHttpRoutes: [
       (request, response) => {
         request.resume();
         request.once('end', () => response.end('whole'));

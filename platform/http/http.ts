@@ -12,10 +12,10 @@ import {
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { PlainRequests, type PlainRoute } from './plain-requests.ts';
+import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
-export type HotRoute = (
+export type NodeHttpRoute = (
   request: IncomingMessage,
   response: ServerResponse,
   url: { path: string; query: string },
@@ -25,9 +25,9 @@ export interface HttpOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  hotRoutes: readonly HotRoute[];
-  /** Asked first; what it takes, `hotRoutes` and `connect` must answer in the same way. */
-  plainRoute?: PlainRoute;
+  nodeHttpRoutes: readonly NodeHttpRoute[];
+  /** Asked first; what it takes, `nodeHttpRoutes` and `connect` must answer in the same way. */
+  plainRequestRoute?: PlainRequestRoute;
   connect: Parameters<typeof connectNodeAdapter>[0];
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
@@ -78,7 +78,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
-    route: options.plainRoute ?? (() => undefined),
+    route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
@@ -145,7 +145,7 @@ function createListener(options: HttpOptions): RequestListener {
     const path = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);
     const url = { path, query };
-    for (const route of options.hotRoutes) {
+    for (const route of options.nodeHttpRoutes) {
       if (route(request, response, url)) return;
     }
     const slash = path.indexOf('/', 1);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HotRoute } from './http.ts';
+import type { NodeHttpRoute } from './http.ts';
 
 export interface ReadinessCheck {
   name: string;
@@ -25,7 +25,7 @@ export function createOperatorRoutes(options: {
   metrics: MetricsPage;
   checks: readonly ReadinessCheck[];
   descriptorsFile: string;
-}): HotRoute {
+}): NodeHttpRoute {
   const descriptors = readFileSync(options.descriptorsFile);
   return (request, response, { path }) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;

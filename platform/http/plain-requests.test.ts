@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dial } from '../../test/harness/clients/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
-import type { PlainAnswer, PlainRoute } from './plain-requests.ts';
+import type { HttpAnswer, PlainRequestRoute } from './plain-requests.ts';
 
 const atOnce = 100;
 const large = 1_048_576;
@@ -26,9 +26,9 @@ function echo(
   return JSON.stringify([method, target, headers, body.length, digest]);
 }
 
-const plainRoute: PlainRoute = ({ path, query, headers, bodyBytes }) => {
+const plainRequestRoute: PlainRequestRoute = ({ path, query, headers, bodyBytes }) => {
   if (!path.startsWith('/short')) return undefined;
-  return async (body): Promise<PlainAnswer | undefined> => {
+  return async (body): Promise<HttpAnswer | undefined> => {
     expect(body.length).toBe(bodyBytes);
     short++;
     await gates.get(path);
@@ -54,9 +54,9 @@ function echoRoute(request: IncomingMessage, response: ServerResponse): boolean 
 
 function start(isShort: boolean, arrival?: { requestMs: number; headersMs: number }) {
   return startHttp({
-    ...{ host: '127.0.0.1', port: 0, hotRoutes: [echoRoute], serviceAliases: new Map() },
+    ...{ host: '127.0.0.1', port: 0, nodeHttpRoutes: [echoRoute], serviceAliases: new Map() },
     connect: { routes: () => {} },
-    ...(isShort && { plainRoute }),
+    ...(isShort && { plainRequestRoute }),
     ...(arrival && { arrival }),
   });
 }

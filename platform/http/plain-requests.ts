@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { freeMemory } from '../memory/free-memory.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
-export interface PlainAnswer {
+export interface HttpAnswer {
   status: number;
   headers: Readonly<Record<string, string | number>>;
   /** Text is ASCII. */
@@ -16,16 +16,16 @@ export interface PlainAnswer {
 }
 
 /** Answers a request whose body is there, and good until it is answered. Undefined: nobody waits. Never rejects. */
-export type PlainHandler = (body: Buffer) => Promise<PlainAnswer | undefined>;
+export type PlainRequestHandler = (body: Buffer) => Promise<HttpAnswer | undefined>;
 
 /** Who answers a request with this head; undefined where it is not for the short way. */
-export type PlainRoute = (
+export type PlainRequestRoute = (
   head: RequestHead,
   peerAddress: string | undefined,
-) => PlainHandler | undefined;
+) => PlainRequestHandler | undefined;
 
 export interface PlainRequestsOptions {
-  route: PlainRoute;
+  route: PlainRequestRoute;
   /** Takes over a connection and the bytes of its next request. */
   leave: (socket: Socket, bytes: Buffer) => void;
   /** A first request must have begun to arrive within `headersMs`, each body must have arrived within `requestMs`. */
@@ -92,7 +92,7 @@ export class PlainRequests {
   read(
     bytes: Buffer,
     peerAddress: string | undefined,
-  ): { bodyStart: number; bodyBytes: number; handle: PlainHandler } | undefined {
+  ): { bodyStart: number; bodyBytes: number; handle: PlainRequestHandler } | undefined {
     const end = bytes.indexOf(headEnd);
     if (end < 0 || end > maxPlainHeadBytes) return undefined;
     const head = readHead(bytes.toString('latin1', 0, end + 2));
@@ -116,7 +116,7 @@ export class PlainRequests {
   }
 
   /** The head of an answer; all of it where the body is text. */
-  textOf({ status, headers, body }: PlainAnswer): string {
+  textOf({ status, headers, body }: HttpAnswer): string {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
     text += `date: ${this.#now()}\r\n`;
@@ -136,7 +136,7 @@ export class PlainRequests {
 
 /** A body on its way. */
 interface Receiving {
-  handle: PlainHandler;
+  handle: PlainRequestHandler;
   memory: Buffer;
   bodyBytes: number;
   received: number;
@@ -222,7 +222,7 @@ class PlainConnection {
   }
 
   /** `done` is told when nobody needs the body any more. */
-  #answer(handle: PlainHandler, body: Buffer, done: () => void): void {
+  #answer(handle: PlainRequestHandler, body: Buffer, done: () => void): void {
     this.#isAnswering = true;
     void handle(body).then((answer) => {
       done();
@@ -233,7 +233,7 @@ class PlainConnection {
     });
   }
 
-  #write(answer: PlainAnswer): void {
+  #write(answer: HttpAnswer): void {
     this.#hasAnswered = true;
     this.#sinceMs = performance.now();
     const text = this.#requests.textOf(answer);

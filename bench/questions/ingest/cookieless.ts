@@ -7,7 +7,11 @@ import { CallerReader } from '../../../ingest/caller/caller.ts';
 import { CookielessResolver } from '../../../ingest/cookieless/visitor-ids.ts';
 import { createIngestMetrics } from '../../../ingest/metrics.ts';
 import { FramePacking } from '../../../ingest/publish/frame-packing.ts';
-import { acceptEvents, type IngestParts, type Sender } from '../../../ingest/rpc/accept.ts';
+import {
+  type AuthenticatedCall,
+  acceptEvents,
+  type IngestParts,
+} from '../../../ingest/rpc/accept.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
@@ -137,7 +141,7 @@ function publisherTo(hash: Hash): IngestParts['publisher'] {
 
 const principal = { projectId: 'p', credential: 'public', keyId: 'k' } as const;
 
-function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): Sender {
+function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): AuthenticatedCall {
   const peerAddress = `10.${visitor >> 16}.${(visitor >> 8) & 255}.${visitor & 255}`;
   const request = { headers: { 'user-agent': userAgent }, peerAddress };
   const caller = callers.read(request, 'public');

@@ -109,7 +109,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const http = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    hotRoutes: [],
+    nodeHttpRoutes: [],
     connect: {
       routes: (router) => {
         control.register(router);

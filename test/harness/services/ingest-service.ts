@@ -92,8 +92,8 @@ export async function startIngestService(
     startHttp({
       host: '127.0.0.1',
       port: 0,
-      hotRoutes: way === 'router' ? [] : [ingest.hotRoute],
-      ...(way === 'plain' && { plainRoute: ingest.plainRoute }),
+      nodeHttpRoutes: way === 'router' ? [] : [ingest.nodeHttpRoute],
+      ...(way === 'plain' && { plainRequestRoute: ingest.plainRequestRoute }),
       connect: {
         routes: (router) => {
           ingest.register(router);
