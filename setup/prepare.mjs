@@ -119,15 +119,8 @@ export function build() {
 }
 
 function sourceFiles() {
-  const files = [
-    'main.ts',
-    'service.ts',
-    'foundation.ts',
-    'member.ts',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'package-lock.json',
-  ];
+  const entries = readdirSync(root).filter((name) => extname(name) === '.ts');
+  const files = [...entries, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
   for (const folder of sourceFolders) {
     for (const name of readdirSync(join(root, folder), { recursive: true })) {
       if (sourceEndings.has(extname(name))) files.push(join(folder, name));

@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type BlockList, isIP } from 'node:net';
 import type { CdnPreset } from '../../platform/config.ts';
+import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { maxUserAgentCharacters } from '../../platform/limits.ts';
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { cdns, header, locationFrom } from './cdn.ts';
@@ -20,12 +21,6 @@ export interface CallerOptions {
   botScoreHeader: string;
   verifiedBotHeader: string;
   locate?: LocateAddress | undefined;
-}
-
-export interface CallerRequest {
-  headers: IncomingHttpHeaders;
-  /** The address of the connection's other end. */
-  peerAddress: string | undefined;
 }
 
 /** What tells callers without an identity apart. It is in nothing that is queued. */

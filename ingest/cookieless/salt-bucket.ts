@@ -14,11 +14,13 @@ const requestTimeoutMs = 5_000;
 const noMessage = 10_037;
 const stream = `KV_${buckets.salts}`;
 
-/** The salts of this process, with what the first requests need. */
-export async function openSalts(
-  options: Omit<SaltOptions, 'bucket'> & { nats: NatsConnection },
-): Promise<Salts> {
-  const salts = new Salts({ ...options, bucket: await openSaltBucket(options.nats) });
+/** The salts of this process, those of today and yesterday loaded. */
+export async function openSalts({
+  nats,
+  clock,
+  log,
+}: Omit<SaltOptions, 'bucket'> & { nats: NatsConnection }): Promise<Salts> {
+  const salts = new Salts({ bucket: await openSaltBucket(nats), clock, log });
   await salts.start();
   return salts;
 }

@@ -1,9 +1,11 @@
-// What happens to the events of one request once its body is read, whichever way it came in:
-// identity -> limit -> publish -> answer.
+// What becomes of one BatchCreate call's events once its body is read, in whichever protocol it came:
+// identity -> limit -> publish -> answer. Reading a body and writing an answer are the routes' part.
 
+import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
-import type { Caller, CallerIdentity, CallerReader, CallerRequest } from '../caller/caller.ts';
+import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Publisher } from '../publish/publish.ts';
@@ -13,27 +15,15 @@ import {
   identityRefusal,
   limitRefusal,
   publishedAnswer,
-  type Refusal,
   violationRefusal,
 } from './answer.ts';
-
-/** Whose request it is. */
-export interface Principal {
-  projectId: string;
-  credential: 'public' | 'private';
-  /** What its events are limited by. */
-  keyId: string;
-}
+import type { Principal } from './authenticate.ts';
 
 export interface IngestParts {
-  /** Decides from a request's headers and its `api_key` parameter whose it is; at once where memory can tell. */
-  authenticate(
-    request: CallerRequest,
-    apiKeyParameter: string | undefined,
-  ): Principal | Refusal | Promise<Principal | Refusal>;
+  authenticate: Authenticate;
   callers: Pick<CallerReader, 'read' | 'identity'>;
   cookieless: Pick<CookielessResolver, 'resolve'>;
-  /** Takes as many tokens as there are events, or says after how many seconds it would. */
+  /** Takes `count` tokens and returns 0, or takes none and returns after how many seconds it would. */
   eventLimit: { take(key: string, count: number): number };
   publisher: Pick<Publisher, 'publish'>;
   shardOf: (projectId: string) => number;
@@ -46,14 +36,14 @@ export interface IngestParts {
 export interface AuthenticatedCall {
   principal: Principal;
   caller: Caller;
-  /** Whose address is looked at once more where events are cookieless. */
+  /** Looked at once more where events are cookieless: their ids need the address, which `caller` does not hold. */
   request: CallerRequest;
   receiveTimeMs: number;
   /** How long the sender waits for an answer. */
   timeoutMs: number;
 }
 
-/** Refuses at once; what it takes, it answers for when the broker has. */
+/** Refuses at once; an accepted call is answered once the broker has acknowledged its events. */
 export function acceptEvents(
   call: AuthenticatedCall,
   read: ReadBody,
@@ -100,7 +90,7 @@ function publishCookieless(
   );
 }
 
-/** Queues a body of which `events` are to become rows. */
+/** Queues a body; `events` counts those of its events that are to become rows. */
 async function publish(
   { principal, caller, receiveTimeMs, timeoutMs }: AuthenticatedCall,
   body: Uint8Array,
@@ -109,7 +99,7 @@ async function publish(
   parts: IngestParts,
 ): Promise<Answer> {
   const { projectId, credential } = principal;
-  // Field by field: spread, the object costs more than its text.
+  // Named field by field, because spreading `caller` costs more than encoding the whole context.
   const context = encodeContext({
     projectId,
     credential,

@@ -297,6 +297,32 @@ describe('a connection', () => {
     expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/);
   });
 
+  it('whose state is broken is closed, and the others go on', async () => {
+    const errors: unknown[] = [];
+    const server = await startHttp({
+      host: '127.0.0.1',
+      port: 0,
+      nodeHttpRoutes: [echoRoute],
+      plainRequestRoute(head, peerAddress) {
+        if (head.path === '/short/broken') throw new Error('broken');
+        return plainRequestRoute(head, peerAddress);
+      },
+      connect: { routes: () => {} },
+      serviceAliases: new Map(),
+      onBrokenConnection: (error) => errors.push(error),
+    });
+    const good = dial(server.port);
+    good.socket.write(post('x'));
+    const broken = dial(server.port);
+    broken.socket.write(post('x') + post('x').replace('/short', '/short/broken') + post('x'));
+    await broken.closed;
+    expect(statusesAndBodies(broken.received())).toHaveLength(1);
+    expect(errors).toEqual([new Error('broken')]);
+    good.socket.write(post('x'));
+    await expect.poll(() => statusesAndBodies(good.received()).length).toBe(2);
+    await server.close(0);
+  });
+
   it('whose answers are not read gets no more of them', async () => {
     const sent = 100;
     const { socket, received } = dial(both.port);

@@ -102,7 +102,7 @@ function partsOf(hash: Hash): IngestParts {
   const salts = new Map([0, 1].map((ago) => [ago, createHmac('sha256', `${ago}`).digest()]));
   const today = Math.floor(nowMs / dayMs);
   return {
-    authenticate: () => principal,
+    authenticate: () => ({ kind: 'ok', principal }),
     callers: new CallerReader({
       trustedProxies: new BlockList(),
       proxyHops: 0,
@@ -139,7 +139,12 @@ function publisherTo(hash: Hash): IngestParts['publisher'] {
   };
 }
 
-const principal = { projectId: 'p', credential: 'public', keyId: 'k' } as const;
+const principal = {
+  projectId: 'p',
+  organizationId: 'o',
+  credential: 'public',
+  keyId: 'k',
+} as const;
 
 function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): AuthenticatedCall {
   const peerAddress = `10.${visitor >> 16}.${(visitor >> 8) & 255}.${visitor & 255}`;

@@ -5,15 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DescService } from '@bufbuild/protobuf';
-import {
-  type Client,
-  createClient,
-  createContextValues,
-  type Interceptor,
-} from '@connectrpc/connect';
+import { type Client, createClient, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { defaultAttemptLimits } from '../../../control/auth/attempts.ts';
-import { callerAddressKey } from '../../../control/caller-address.ts';
 import { type Control, type ControlOptions, startControl } from '../../../control/start.ts';
 import {
   checkAccessFirst,
@@ -97,6 +91,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     log,
     settings,
     publicUrl: () => 'http://dashboard.test',
+    addressOf: ({ peerAddress }) => peerAddress,
     attemptLimits: unlimited,
     ...options.control,
   });
@@ -125,8 +120,6 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
         checkAccessFirst(router, authenticate);
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
-      contextValues: (request) =>
-        createContextValues().set(callerAddressKey, request.socket.remoteAddress),
     },
     serviceAliases: new Map(),
   });
