@@ -1,5 +1,5 @@
-// An answer of the unary route as HTTP: status, headers, body. Errors are Connect's JSON in both encodings. Which answer
-// a call gets is not decided here.
+// An answer of the unary route as HTTP: status, headers, body. Errors are Connect's JSON in both encodings. Which
+// answer a call gets is not decided here.
 
 import type { ServerResponse } from 'node:http';
 import type { HttpAnswer } from '../../platform/http/plain-requests.ts';

@@ -1,5 +1,5 @@
-// Identify and Alias: rules -> limit -> publish, on the unary route and on the Connect router. Changes go to the shard's
-// own profile stream, in whose order they take effect. Nothing is merged here: the pipeline does that.
+// Identify and Alias: rules -> limit -> publish, on the unary route and on the Connect router. Changes go to the
+// shard's own profile stream, in whose order they take effect. Nothing is merged here: the pipeline does that.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';

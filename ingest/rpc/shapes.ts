@@ -1,4 +1,5 @@
-// The two shapes in which BatchCreate is served: where, how a body is read, and how the answer is written.
+// BatchCreate's two request shapes, typed and short: the path of each, how its body is read, how its answer is written.
+// The rules are ingest/validation's.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import * as short from '../../proto/gen/events/v1/events_pb.js';
@@ -25,7 +26,7 @@ export interface TypedResponse {
   droppedByReason?: Record<string, number>;
 }
 
-/** The typed shape's response; the short one has only what was created. */
+/** The typed shape's response; the short shape's has only the number of events. */
 export function typedResponse({ events, dropped }: Accepted): TypedResponse {
   if (dropped === undefined) return { accepted: events };
   return { accepted: events, dropped: dropped.events, droppedByReason: dropped.byReason };
