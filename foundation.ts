@@ -1,6 +1,5 @@
-// Third of the composition, after main.ts and service.ts or member.ts: what every process that serves requests stands
-// on. Connections to both engines, the readiness of these, and who may call. port.ts builds on it; nothing listens
-// here.
+// Third of the composition, after main.ts and service.ts or member.ts: what every process that serves requests needs.
+// Connects to both engines, checks that they answer, knows who may call. port.ts builds on it; nothing listens here.
 
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';

@@ -1,6 +1,5 @@
 // Second of the composition, called by main.ts in each of several processes that serve the port (service.ts starts
-// them). Builds on foundation.ts and port.ts. Has no pipeline and prepares no store: what only its starter knows, it
-// asks.
+// them). Builds on foundation.ts and port.ts; has no pipeline, and asks its starter for what only the starter knows.
 
 import { connectEngines, engineChecks, layFoundation } from './foundation.ts';
 import type { Config } from './platform/config.ts';

@@ -1,5 +1,5 @@
 // Last of the composition, on top of foundation.ts: the roles that answer requests, their routes, and the port. The
-// pipeline answers nobody and is service.ts's.
+// pipeline answers no request: service.ts starts it.
 
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';

@@ -37,7 +37,7 @@ const migrationTimeoutMs = 3_600_000;
 // Requests in flight may take five seconds, queued mails another five.
 const memberGraceMs = 12_000;
 
-/** Everything up and answering; throws an Error with one sentence for the user otherwise. */
+/** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
   configureProtobufText();
   const [locate] = await allOrProblems([

@@ -74,7 +74,7 @@ const refused = (status: number, code: string, message: unknown = expect.any(Str
   body: { code, message },
 });
 
-/** What the newest requests in the broker carry. */
+/** Contexts and events of the newest requests in the broker. */
 async function lastQueued(count = 1): Promise<{ context: unknown; events: unknown[] }[]> {
   const requests = await service.queued();
   return requests.slice(-count).map(({ context, body }) => ({
@@ -84,7 +84,7 @@ async function lastQueued(count = 1): Promise<{ context: unknown; events: unknow
 }
 
 describe('an accepted batch', () => {
-  it('is answered once the broker has it, with its context and its very bytes', async () => {
+  it('is in the broker when it is answered, its bytes unchanged, with its context', async () => {
     const body = `${batch(event(), event())} `;
     expect(await post(body, { 'user-agent': 'test/1' })).toMatchObject(accepted(2));
     const request = (await service.queued()).at(-1);
@@ -98,7 +98,7 @@ describe('an accepted batch', () => {
     });
   });
 
-  it('says nothing of a private key’s user agent', async () => {
+  it('is queued without the user agent of a private key’s request', async () => {
     const headers = { 'x-api-key': service.privateKey, 'user-agent': 'test/1' };
     expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
     const [request] = await lastQueued();
@@ -109,7 +109,7 @@ describe('an accepted batch', () => {
     });
   });
 
-  it('may be empty, and is not queued then', async () => {
+  it('may be empty: it is not queued then', async () => {
     const before = (await service.queued()).length;
     for (const body of ['{}', '{"events":[]}', '{"events":null}']) {
       expect(await post(body)).toMatchObject(accepted(0));
@@ -117,7 +117,7 @@ describe('an accepted batch', () => {
     expect(await service.queued()).toHaveLength(before);
   });
 
-  it('has Connect’s headers and no others of ours', async () => {
+  it('is answered with Connect’s headers and no others of ours', async () => {
     const { headers } = await post(batch(event()), { 'connect-protocol-version': '1' });
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('content-length')).toBe('14');
@@ -152,13 +152,13 @@ describe('a refused batch', () => {
 });
 
 describe('access', () => {
-  it('comes before arguments', async () => {
+  it('is checked before the body', async () => {
     for (const headers of [{ 'x-api-key': '' }, { 'x-api-key': 'pub_nonsense' }]) {
       expect(await post('{', headers)).toMatchObject(refused(401, 'unauthenticated'));
     }
   });
 
-  it('by bearer token, with a project that must match', async () => {
+  it('by bearer token requires a matching project', async () => {
     const authorization = `Bearer ${service.publicKey}`;
     const headers = { 'x-api-key': '', authorization };
     expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
@@ -168,7 +168,7 @@ describe('access', () => {
     expect(await post(batch(event()), other)).toMatchObject(refused(404, 'not_found'));
   });
 
-  it('by query parameter for beacons: public keys, text or JSON', async () => {
+  it('by query parameter, for beacons: a public key, text or JSON', async () => {
     const target = `${path}?api_key=${service.publicKey}`;
     const noKey = { 'x-api-key': '' };
     for (const type of ['text/plain;charset=UTF-8', 'text/plain', 'application/json']) {
@@ -216,7 +216,7 @@ describe('the body', () => {
     );
   });
 
-  it('has a limit, stated in the error, before and after decompression', async () => {
+  it('has a limit before and after decompression, which the error states', async () => {
     const message = `body: must not be larger than the limit, ${maxBodyBytes} bytes`;
     const large = `{"x":"${'a'.repeat(maxBodyBytes)}"}`;
     expect(await post(large)).toMatchObject(refused(400, 'invalid_argument', message));
@@ -253,7 +253,7 @@ describe('the body', () => {
     expect(Buffer.from((await service.queued()).at(-1)?.body ?? []).toString()).toBe(body);
   });
 
-  it('that ends early costs nothing but its connection', async () => {
+  it('that ends early costs its connection only', async () => {
     const before = (await service.queued()).length;
     const request = httpRequest(service.baseUrl + path, {
       method: 'POST',
@@ -271,7 +271,7 @@ describe('the body', () => {
     expect(await service.queued()).toHaveLength(before + 1);
   });
 
-  it('may be binary protobuf, and so is the answer then', async () => {
+  it('may be binary protobuf, which the answer is then too', async () => {
     const message = create(BatchCreateRequestSchema, {
       events: [
         {
@@ -300,7 +300,7 @@ describe('the body', () => {
     expect(JSON.stringify(request)).not.toContain('203.0.113.9');
   });
 
-  it('that is broken protobuf is an invalid argument, in JSON', async () => {
+  it('that is broken protobuf is an invalid argument, answered in JSON', async () => {
     const headers = { 'content-type': 'application/proto' };
     expect(await post('{"events":[]}', headers)).toMatchObject(
       refused(400, 'invalid_argument', 'body: must be a valid protobuf message'),
@@ -309,7 +309,7 @@ describe('the body', () => {
 });
 
 describe('the protocol’s headers', () => {
-  it('version and timeout are checked', async () => {
+  it('are checked: version and timeout', async () => {
     const wrongVersion = { 'connect-protocol-version': '2' };
     expect(await post(batch(event()), wrongVersion)).toMatchObject(
       refused(400, 'invalid_argument'),
@@ -322,7 +322,7 @@ describe('the protocol’s headers', () => {
     expect(await post(batch(event()), good)).toMatchObject(accepted(1));
   });
 
-  it('a page of any origin may send', async () => {
+  it('let a page of any origin send', async () => {
     for (const target of [path, shortPath]) {
       const response = await fetch(service.baseUrl + target, {
         method: 'OPTIONS',
@@ -353,7 +353,7 @@ describe('the protocol’s headers', () => {
 });
 
 describe('limits', () => {
-  it('events of one key: 429 with Retry-After, and time heals', async () => {
+  it('on one key’s events: 429 with Retry-After, and room again later', async () => {
     let nowMs = Date.now();
     const limited = await startIngestService({
       eventsPerSecond: 10,
@@ -380,8 +380,8 @@ describe('limits', () => {
     await limited.stop();
   });
 
-  it('a full stream: 429, nothing queued; a dead broker: 503 within the sender’s timeout', async () => {
-    // The service's own deadline is beyond this test's: only the sender's can end the last request.
+  it('of a full stream: 429 and nothing queued; a frozen broker: 503 within the sender’s timeout', async () => {
+    // Longer than this test runs, so that only the sender's timeout can end the last request.
     const small = await startIngestService({
       eventsMaxBytes: 64 * 1_024,
       frameLz4: false,
@@ -410,7 +410,7 @@ describe('limits', () => {
   });
 });
 
-describe('both ways of a request', () => {
+describe('the fast path and node:http', () => {
   const binary = () => {
     const message = create(BatchCreateRequestSchema, { events: [] });
     return toBinary(BatchCreateRequestSchema, message);
@@ -418,15 +418,15 @@ describe('both ways of a request', () => {
   const cases: [string, string | Uint8Array, Record<string, string>, string?][] = [
     ['valid JSON', batch(event()), {}],
     ['valid protobuf', binary(), { 'content-type': 'application/proto' }],
-    ['no JSON', '{', {}],
+    ['invalid JSON', '{', {}],
     ['a violation', batch({}), {}],
-    ['a key of nobody', batch(event()), { 'x-api-key': 'pub_nobody' }],
+    ['an unknown key', batch(event()), { 'x-api-key': 'pub_nobody' }],
     ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
-    ['a time that is none', batch(event()), { 'connect-timeout-ms': 'soon' }],
+    ['a malformed timeout', batch(event()), { 'connect-timeout-ms': 'soon' }],
     ['cookieless events', batch({ ...event(), cookieless: true }), {}],
     ['the short shape', batch(event()), {}, shortPath],
     ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
-    ['a type of the router’s', batch(event()), { 'content-type': 'application/x' }],
+    ['a content type of the router’s', batch(event()), { 'content-type': 'application/x' }],
     ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
     ['compressed JSON', gzipSync(batch(event())), { 'content-encoding': 'gzip' }],
   ];
@@ -440,8 +440,8 @@ describe('both ways of a request', () => {
       const kept = [...response.headers].filter(([name]) => name !== 'date');
       return { status: response.status, headers: kept, body: await response.text() };
     });
-    const [plain, node] = await Promise.all(answers);
-    expect(plain).toEqual(node);
+    const [fast, reference] = await Promise.all(answers);
+    expect(fast).toEqual(reference);
   });
 });
 
@@ -500,7 +500,7 @@ describe('other protocols', () => {
     });
   });
 
-  it('what is no call is answered as Connect does', async () => {
+  it('GET and foreign content types get Connect’s answers', async () => {
     const get = await fetch(service.baseUrl + path);
     expect(get.status).toBe(405);
     const form = await fetch(service.baseUrl + path, {

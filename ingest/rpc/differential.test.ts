@@ -56,14 +56,14 @@ const messageOf = ({ body }: Answer): string =>
   typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : '';
 const verdict = (answer: Answer): string => `${answer.status} ${codeOf(answer)}`;
 
-/** What differs between our handler's answer and the Connect router's, if anything. */
+/** The answers of our route and of the Connect router, where they differ. */
 async function difference(call: Call): Promise<object | undefined> {
   const [ours, theirs] = await Promise.all([
     post(service.baseUrl, call),
     post(service.routerUrl, call),
   ]);
   if (verdict(ours) === verdict(theirs)) {
-    // Where protobuf-es does not refuse a body, both speak of the same rules.
+    // Only where protobuf-es refuses the syntax may the messages differ.
     const isSyntax = /^cannot decode|^Unexpected|^parse binary/.test(messageOf(theirs));
     const isEqual = isSyntax || JSON.stringify(ours.body) === JSON.stringify(theirs.body);
     if (isEqual) return undefined;
@@ -88,8 +88,8 @@ async function differences(calls: readonly Call[]): Promise<object[]> {
 
 const gzip = { 'content-encoding': 'gzip' };
 
-// The other side is connect-node with protobuf-es, and behind it the same rules.
-describe('the same verdict, code and answer from both', () => {
+// The other side is connect-node with protobuf-es, in front of the same rules.
+describe('our route and the Connect router give the same status, code and answer', () => {
   const sample = (requests: fc.Arbitrary<string>, numRuns: number) =>
     fc.sample(requests, { numRuns, seed: 20_261_120 });
 
@@ -126,7 +126,7 @@ describe('the same verdict, code and answer from both', () => {
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
   });
 
-  it('the generator makes enough of both, and of every kind of refusal', () => {
+  it('the generated requests hold enough valid ones and many kinds of refusals', () => {
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const counts = new Map<string, number>();
     for (const body of sample(typedRequest, 4_000)) {
@@ -144,7 +144,7 @@ describe('the same verdict, code and answer from both', () => {
   it.each([
     ['scanned', scanJsonBody],
     ['read', readJsonBody],
-  ])('what is queued, %s, means to protobuf-es what was sent', (_, readBody) => {
+  ])('to protobuf-es the queued body, %s, means the same as the sent one', (_, readBody) => {
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const options = { ignoreUnknownFields: true };
     let valid = 0;
@@ -152,7 +152,7 @@ describe('the same verdict, code and answer from both', () => {
       const read = readBody(Buffer.from(body), context);
       if (read.kind === 'invalid') continue;
       valid++;
-      // Without what never comes from a sender: the pipeline leaves it out.
+      // Members that no sender may set are left out, as the pipeline leaves them out.
       const canonical = (text: string) => {
         const message = fromJsonString(BatchCreateRequestSchema, text, options);
         const queued = readMessage(message, context);
@@ -191,7 +191,7 @@ const value = (text: string): string => body({ customProperties: `{"k":${text}}`
 const shortBody = (properties: string): string =>
   `{"events":[{"name":"a","properties":{"distinct_id":"u",${properties}}}]}`;
 
-/** Where our handler deliberately says something else than protobuf-es and connect-node, and why. */
+/** Deliberate differences between our route and protobuf-es with connect-node, with their reasons. */
 const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[] = [
   {
     why: 'a date that no calendar has is refused; protobuf-es moves it to the next day',
@@ -208,7 +208,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ),
   },
   {
-    why: 'an int64 as a JSON number is judged by its text, which JSON.parse has rounded',
+    why: 'an int64 as a JSON number is checked by its text, which JSON.parse would round',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
@@ -219,7 +219,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ].map((text) => ({ path: typed, body: value(`{"intValue":${text}}`) })),
   },
   {
-    why: 'an int64 in a string is decimal digits, not what BigInt takes',
+    why: 'an int64 in a string must be decimal digits; BigInt takes more',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [' 1', '1\\n', '0x10', '0b1', '+1', '01'].map((text) => ({
@@ -228,7 +228,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     })),
   },
   {
-    why: 'a double in a string is a JSON number, not what Number takes',
+    why: 'a double in a string must be a JSON number; Number takes more',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: ['0x10', '1.', '.5', '+1', '01'].map((text) => ({
@@ -272,13 +272,13 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ],
   },
   {
-    why: 'half a surrogate pair, in members that protobuf-es skips too',
+    why: 'half a surrogate pair is refused, even in members that protobuf-es skips',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [{ path: typed, body: body({ unknown: '"\\ud800"' }) }],
   },
   {
-    why: 'invalid UTF-8 is refused; connect-node puts U+FFFD in its place',
+    why: 'invalid UTF-8 is refused; connect-node replaces it with U+FFFD',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
@@ -287,7 +287,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ],
   },
   {
-    why: 'a byte order mark is no JSON; connect-node skips it',
+    why: 'a byte order mark is refused; connect-node skips it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [{ path: typed, body: `\ufeff${body()}` }],
@@ -311,13 +311,13 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     calls: [{ path: short, body: shortBody('"k":9007199254740993') }],
   },
   {
-    why: 'a property named __proto__ is one like any other; protobuf-es loses it',
+    why: 'a property named __proto__ is checked like any other; protobuf-es loses it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [{ path: short, body: shortBody('"__proto__":[]') }],
   },
   {
-    why: 'a body that is no protobuf is the sender’s fault',
+    why: 'a body that is not protobuf is the sender’s fault',
     ours: '400 invalid_argument',
     theirs: '500 internal',
     calls: [
@@ -326,7 +326,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ],
   },
   {
-    why: 'a body that is too large will be too large again: not a code that is worth a retry',
+    why: 'a body that is too large gets a code that invites no retry',
     ours: '400 invalid_argument',
     theirs: '429 resource_exhausted',
     calls: [
@@ -372,7 +372,7 @@ describe.runIf(hasTestData)('the JSON parsing suite', () => {
     : [];
   const bytesOf = ({ bytes }: ParsingCase) => Buffer.from(bytes, 'base64');
 
-  it('as bodies: what is no JSON is an invalid argument, and nothing is a failure', async () => {
+  it('as bodies: invalid JSON is an invalid argument, and no body is an internal error', async () => {
     expect(cases.length).toBeGreaterThan(300);
     for (const path of [typed, short]) {
       for (const parsing of cases) {
@@ -386,7 +386,7 @@ describe.runIf(hasTestData)('the JSON parsing suite', () => {
     }
   });
 
-  // Valid JSON that we refuse all the same.
+  // Valid JSON that ingest refuses.
   const refusedJson = new Map([
     ['y_object_duplicated_key.json', 'a member given twice'],
     ['y_object_duplicated_key_and_value.json', 'a member given twice'],
@@ -416,7 +416,7 @@ describe.runIf(hasTestData)('the JSON parsing suite', () => {
     expect(seen.sort()).toEqual([...refusedJson.keys()].sort());
   });
 
-  it('as the value of a property: never a failure', async () => {
+  it('as the value of a property: never an internal error', async () => {
     for (const parsing of cases) {
       const [before = '', after = ''] = value('{"stringValue":VALUE}').split('VALUE');
       const wrapped = Buffer.concat([Buffer.from(before), bytesOf(parsing), Buffer.from(after)]);
@@ -440,7 +440,7 @@ describe.runIf(hasTestData)('the JSON Schema suite’s formats, as values', () =
     );
     return groups.flatMap(({ tests }) => tests).filter(({ data }) => typeof data === 'string');
   };
-  // Valid RFC 3339 that google.protobuf.Timestamp has no form for, or that lies outside of what an event may have.
+  // Valid RFC 3339 that google.protobuf.Timestamp cannot write, or that an event may not have.
   const noTimestamp = new Set([
     'a valid date-time with a leap second, UTC',
     'a valid date-time with a leap second, with minus offset',
@@ -462,7 +462,7 @@ describe.runIf(hasTestData)('the JSON Schema suite’s formats, as values', () =
 
   const early = 'must not be before 2000-01-01T00:00:00Z';
   const noTime = 'must be an RFC 3339 timestamp such as 2026-01-02T03:04:05.678Z';
-  it('date-time as occurTime: the valid ones are all before 2000', async () => {
+  it('date-time as occurTime: valid times are all before 2000', async () => {
     for (const { description, data, valid } of casesOf('date-time.json')) {
       const answer = await post(service.baseUrl, {
         path: typed,
