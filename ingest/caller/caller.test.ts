@@ -1,3 +1,5 @@
+// Addresses, places and bot verdicts from the headers of each CDN and proxy, and from strangers who forge them.
+
 import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { CdnPreset } from '../../platform/config.ts';

@@ -1,3 +1,5 @@
+// City databases against MaxMind's own lists, and damaged files. Skipped where the outside test data is absent.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,5 @@
+// Salts over days, restarts and failures, on a real broker whose files are searched for erased ones.
+
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';

@@ -1,3 +1,5 @@
+// Cookieless ids against their definition, and which callers and days share one.
+
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';

@@ -1,3 +1,5 @@
+// Which frames FramePacking packs, and how it backs off.
+
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { decodeFrame, encodeContext, encodeFrame } from '../../proto/wire/frame.ts';

@@ -1,3 +1,5 @@
+// The operator's lines about the broker's outcomes, on a clock that the test moves.
+
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createOutcomeLog } from './outcome-log.ts';
 

@@ -1,3 +1,5 @@
+// The publisher on a real broker: frames, bounds, and brokers that are full, frozen, killed or closed.
+
 import { DiscardPolicy, type NatsConnection, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

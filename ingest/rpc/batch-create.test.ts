@@ -1,24 +1,19 @@
+// BatchCreate on the unary route, through real HTTP and a real broker: acceptance, refusals, access, bodies, headers
+// and limits. The other protocols are in protocols.test.ts, the rules of events in ingest/validation.
+
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampNow } from '@bufbuild/protobuf/wkt';
-import { Code, createClient, type Interceptor } from '@connectrpc/connect';
-import {
-  createConnectTransport,
-  createGrpcTransport,
-  createGrpcWebTransport,
-} from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeApiKey } from '../../control/projects/project-record.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { metricValue } from '../../platform/metrics.ts';
-import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import {
   BatchCreateRequestSchema,
   BatchCreateResponseSchema,
-  EventsService,
 } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import {
   freeze,
@@ -407,108 +402,5 @@ describe('limits', () => {
     expect(await frozen.json()).toMatchObject({ code: 'unavailable' });
     small.broker.resume();
     await small.stop();
-  });
-});
-
-describe('the fast path and node:http', () => {
-  const binary = () => {
-    const message = create(BatchCreateRequestSchema, { events: [] });
-    return toBinary(BatchCreateRequestSchema, message);
-  };
-  const cases: [string, string | Uint8Array, Record<string, string>, string?][] = [
-    ['valid JSON', batch(event()), {}],
-    ['valid protobuf', binary(), { 'content-type': 'application/proto' }],
-    ['invalid JSON', '{', {}],
-    ['a violation', batch({}), {}],
-    ['an unknown key', batch(event()), { 'x-api-key': 'pub_nobody' }],
-    ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
-    ['a malformed timeout', batch(event()), { 'connect-timeout-ms': 'soon' }],
-    ['cookieless events', batch({ ...event(), cookieless: true }), {}],
-    ['the short shape', batch(event()), {}, shortPath],
-    ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
-    ['a content type of the router’s', batch(event()), { 'content-type': 'application/x' }],
-    ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
-    ['compressed JSON', gzipSync(batch(event())), { 'content-encoding': 'gzip' }],
-  ];
-  it.each(cases)('answer %s alike', async (_name, body, headers, target = path) => {
-    const answers = [service.baseUrl, service.nodeUrl].map(async (baseUrl) => {
-      const response = await fetch(baseUrl + target.replace(/=$/, `=${service.publicKey}`), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
-        body,
-      });
-      const kept = [...response.headers].filter(([name]) => name !== 'date');
-      return { status: response.status, headers: kept, body: await response.text() };
-    });
-    const [fast, reference] = await Promise.all(answers);
-    expect(fast).toEqual(reference);
-  });
-});
-
-describe('other protocols', () => {
-  const transports = {
-    'Connect, JSON': createConnectTransport,
-    'gRPC-web': createGrpcWebTransport,
-  };
-  const interceptors: Interceptor[] = [
-    (next) => (request) => {
-      request.header.set('x-api-key', service.publicKey);
-      return next(request);
-    },
-  ];
-  const good = () => ({
-    eventId: randomUUID(),
-    kind: 'click',
-    distinctId: 'u',
-    sessionId: randomUUID(),
-    occurTime: timestampNow(),
-  });
-
-  for (const [name, createTransport] of Object.entries(transports)) {
-    for (const httpVersion of ['1.1', '2'] as const) {
-      it(`${name} over HTTP/${httpVersion}`, async () => {
-        const transport = createTransport({
-          baseUrl: service.baseUrl,
-          httpVersion,
-          useBinaryFormat: false,
-          interceptors,
-        });
-        const client = createClient(EventsService, transport);
-        expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
-        const broken = client.batchCreate({ events: [{ ...good(), kind: '' }] });
-        await expect(broken).rejects.toMatchObject({
-          code: Code.InvalidArgument,
-          rawMessage: 'events[0].kind: is required',
-        });
-        const short = createClient(ShortEventsService, transport);
-        const named = { name: 'click', properties: { distinct_id: 'u' } };
-        expect((await short.batchCreate({ events: [named] })).eventsCreated).toBe(1);
-      });
-    }
-  }
-
-  it('gRPC', async () => {
-    const transport = createGrpcTransport({
-      baseUrl: service.baseUrl,
-      interceptors,
-    });
-    const client = createClient(EventsService, transport);
-    expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
-    await expect(client.batchCreate({ events: [{}] })).rejects.toMatchObject({
-      code: Code.InvalidArgument,
-      rawMessage: 'events[0].eventId: is required',
-    });
-  });
-
-  it('GET and foreign content types get Connect’s answers', async () => {
-    const get = await fetch(service.baseUrl + path);
-    expect(get.status).toBe(405);
-    const form = await fetch(service.baseUrl + path, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain', 'x-api-key': service.publicKey },
-      body: batch(event()),
-    });
-    expect(form.status).toBe(415);
-    expect(form.headers.get('access-control-allow-origin')).toBe('*');
   });
 });

@@ -1,17 +1,25 @@
+// Our route beside the Connect router (connect-node with protobuf-es, in front of the same rules): generated requests
+// get the same answers, and every deliberate difference is listed with its reason.
+
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BatchCreateRequestSchema as ShortRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import { BatchCreateRequestSchema } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import {
+  type Call,
+  messageOf,
+  postCall,
+  statusAndCode,
+} from '../../test/harness/clients/post-call.ts';
+import { shortBody, typedBody, valueBody } from '../../test/harness/requests/event-text.ts';
 import { plainRequest, typedRequest } from '../../test/harness/requests/generated-requests.ts';
 import {
   type IngestService,
   startIngestService,
 } from '../../test/harness/services/ingest-service.ts';
-import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { readJsonBody, readMessage } from '../validation/text/readable-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 
@@ -24,37 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-interface Call {
-  path: string;
-  body: string | Uint8Array;
-  headers?: Record<string, string>;
-}
-
-interface Answer {
-  status: number;
-  /** The JSON body; of success in binary, its bytes in hex. */
-  body: unknown;
-}
-
-async function post(baseUrl: string, { path, body, headers }: Call): Promise<Answer> {
-  const response = await fetch(baseUrl + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
-    body,
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const isJson = response.headers.get('content-type') === 'application/json';
-  return {
-    status: response.status,
-    body: isJson ? JSON.parse(bytes.toString()) : bytes.toString('hex'),
-  };
-}
-
-const codeOf = ({ body }: Answer): unknown =>
-  typeof body === 'object' && body !== null && 'code' in body ? body.code : 'ok';
-const messageOf = ({ body }: Answer): string =>
-  typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : '';
-const verdict = (answer: Answer): string => `${answer.status} ${codeOf(answer)}`;
+const post = (baseUrl: string, call: Call) => postCall(baseUrl, service.publicKey, call);
 
 /** The answers of our route and of the Connect router, where they differ. */
 async function difference(call: Call): Promise<object | undefined> {
@@ -62,7 +40,7 @@ async function difference(call: Call): Promise<object | undefined> {
     post(service.baseUrl, call),
     post(service.routerUrl, call),
   ]);
-  if (verdict(ours) === verdict(theirs)) {
+  if (statusAndCode(ours) === statusAndCode(theirs)) {
     // Only where protobuf-es refuses the syntax may the messages differ.
     const isSyntax = /^cannot decode|^Unexpected|^parse binary/.test(messageOf(theirs));
     const isEqual = isSyntax || JSON.stringify(ours.body) === JSON.stringify(theirs.body);
@@ -88,7 +66,6 @@ async function differences(calls: readonly Call[]): Promise<object[]> {
 
 const gzip = { 'content-encoding': 'gzip' };
 
-// The other side is connect-node with protobuf-es, in front of the same rules.
 describe('our route and the Connect router give the same status, code and answer', () => {
   const sample = (requests: fc.Arbitrary<string>, numRuns: number) =>
     fc.sample(requests, { numRuns, seed: 20_261_120 });
@@ -172,25 +149,6 @@ function attempt<T>(make: () => T): T | undefined {
   }
 }
 
-function eventText(changes: Record<string, string> = {}): string {
-  const members = {
-    eventId: `"${randomUUID()}"`,
-    kind: '"click"',
-    distinctId: '"u"',
-    sessionId: `"${randomUUID()}"`,
-    occurTime: '"2026-01-02T03:04:05Z"',
-    ...changes,
-  };
-  return `{${Object.entries(members)
-    .map(([name, text]) => `"${name}":${text}`)
-    .join(',')}}`;
-}
-
-const body = (changes: Record<string, string> = {}): string => `{"events":[${eventText(changes)}]}`;
-const value = (text: string): string => body({ customProperties: `{"k":${text}}` });
-const shortBody = (properties: string): string =>
-  `{"events":[{"name":"a","properties":{"distinct_id":"u",${properties}}}]}`;
-
 /** Deliberate differences between our route and protobuf-es with connect-node, with their reasons. */
 const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[] = [
   {
@@ -201,9 +159,12 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       (time) => [
         {
           path: typed,
-          body: body({ occurTime: `"${time}"` }).replace('"2026-01-02T03:04:05Z"', `"${time}"`),
+          body: typedBody({ occurTime: `"${time}"` }).replace(
+            '"2026-01-02T03:04:05Z"',
+            `"${time}"`,
+          ),
         },
-        { path: typed, body: value(`{"timestampValue":"${time}"}`) },
+        { path: typed, body: valueBody(`{"timestampValue":"${time}"}`) },
       ],
     ),
   },
@@ -216,7 +177,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       '9007199254740992',
       '9007199254740991.4',
       '1.00000000000000000001',
-    ].map((text) => ({ path: typed, body: value(`{"intValue":${text}}`) })),
+    ].map((text) => ({ path: typed, body: valueBody(`{"intValue":${text}}`) })),
   },
   {
     why: 'an int64 in a string must be decimal digits; BigInt takes more',
@@ -224,7 +185,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '200 ok',
     calls: [' 1', '1\\n', '0x10', '0b1', '+1', '01'].map((text) => ({
       path: typed,
-      body: value(`{"intValue":"${text}"}`),
+      body: valueBody(`{"intValue":"${text}"}`),
     })),
   },
   {
@@ -233,7 +194,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '200 ok',
     calls: ['0x10', '1.', '.5', '+1', '01'].map((text) => ({
       path: typed,
-      body: value(`{"doubleValue":"${text}"}`),
+      body: valueBody(`{"doubleValue":"${text}"}`),
     })),
   },
   {
@@ -242,13 +203,13 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '200 ok',
     calls: [
       { path: typed, body: '{"events":[],"events":[]}' },
-      { path: typed, body: body().replace('"kind"', '"kind":"other","kind"') },
+      { path: typed, body: typedBody().replace('"kind"', '"kind":"other","kind"') },
       {
         path: typed,
-        body: body({ customProperties: '{"k":{"boolValue":true},"k":{"boolValue":true}}' }),
+        body: typedBody({ customProperties: '{"k":{"boolValue":true},"k":{"boolValue":true}}' }),
       },
-      { path: typed, body: body({ unknown: '{"a":1,"a":2}' }) },
-      { path: typed, body: value('{"boolValue":true,"boolValue":true}') },
+      { path: typed, body: typedBody({ unknown: '{"a":1,"a":2}' }) },
+      { path: typed, body: valueBody('{"boolValue":true,"boolValue":true}') },
       { path: short, body: shortBody('"k":1,"k":2') },
     ],
   },
@@ -257,14 +218,14 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
-      { path: typed, body: body({ event_id: `"${randomUUID()}"` }) },
+      { path: typed, body: typedBody({ event_id: `"${randomUUID()}"` }) },
       {
         path: typed,
-        body: body({ distinct_id: 'null', distinctId: '"u"' })
+        body: typedBody({ distinct_id: 'null', distinctId: '"u"' })
           .replace('"distinct_id":null,', '')
           .replace('"kind"', '"distinct_id":null,"kind"'),
       },
-      { path: typed, body: body({ custom_properties: '{}', customProperties: '{}' }) },
+      { path: typed, body: typedBody({ custom_properties: '{}', customProperties: '{}' }) },
       {
         path: short,
         body: '{"events":[{"name":"a","sessionId":"s","session_id":"s","properties":{"distinct_id":"u"}}]}',
@@ -275,14 +236,14 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     why: 'half a surrogate pair is refused, even in members that protobuf-es skips',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body({ unknown: '"\\ud800"' }) }],
+    calls: [{ path: typed, body: typedBody({ unknown: '"\\ud800"' }) }],
   },
   {
     why: 'invalid UTF-8 is refused; connect-node replaces it with U+FFFD',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
-      { path: typed, body: Buffer.from(body({ distinctId: '"\xff"' }), 'latin1') },
+      { path: typed, body: Buffer.from(typedBody({ distinctId: '"\xff"' }), 'latin1') },
       { path: short, body: Buffer.from(shortBody('"k":"\xff"'), 'latin1') },
     ],
   },
@@ -290,19 +251,19 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     why: 'a byte order mark is refused; connect-node skips it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: `\ufeff${body()}` }],
+    calls: [{ path: typed, body: `\ufeff${typedBody()}` }],
   },
   {
     why: 'unknown members nest at most 100 levels',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body({ unknown: `${'['.repeat(200)}${']'.repeat(200)}` }) }],
+    calls: [{ path: typed, body: typedBody({ unknown: `${'['.repeat(200)}${']'.repeat(200)}` }) }],
   },
   {
     why: 'a variant that is null is absent, whatever its type; protobuf-es counts a null timestamp',
     ours: '200 ok',
     theirs: '400 invalid_argument',
-    calls: [{ path: typed, body: value('{"timestampValue":null,"stringValue":"x"}') }],
+    calls: [{ path: typed, body: valueBody('{"timestampValue":null,"stringValue":"x"}') }],
   },
   {
     why: 'a whole number that a double has rounded is refused in the short shape',
@@ -338,7 +299,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     why: 'another version of the protocol is refused where it is named',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body(), headers: { 'connect-protocol-version': '2' } }],
+    calls: [{ path: typed, body: typedBody(), headers: { 'connect-protocol-version': '2' } }],
   },
 ];
 
@@ -346,146 +307,13 @@ describe('deliberate differences', () => {
   for (const { why, ours, theirs, calls } of deliberate) {
     it(why, async () => {
       for (const call of calls) {
-        const verdicts = {
-          ours: verdict(await post(service.baseUrl, call)),
-          theirs: verdict(await post(service.routerUrl, call)),
+        const seen = {
+          ours: statusAndCode(await post(service.baseUrl, call)),
+          theirs: statusAndCode(await post(service.routerUrl, call)),
           body: Buffer.from(call.body).toString().slice(0, 300),
         };
-        expect(verdicts).toEqual({ ours, theirs, body: verdicts.body });
+        expect(seen).toEqual({ ours, theirs, body: seen.body });
       }
     });
   }
-});
-
-interface ParsingCase {
-  name: string;
-  expect: 'accept' | 'reject' | 'either';
-  bytes: string;
-}
-
-describe.runIf(hasTestData)('the JSON parsing suite', () => {
-  const cases: ParsingCase[] = hasTestData
-    ? readFileSync(testData('json-parsing.jsonl'), 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-    : [];
-  const bytesOf = ({ bytes }: ParsingCase) => Buffer.from(bytes, 'base64');
-
-  it('as bodies: invalid JSON is an invalid argument, and no body is an internal error', async () => {
-    expect(cases.length).toBeGreaterThan(300);
-    for (const path of [typed, short]) {
-      for (const parsing of cases) {
-        const answer = verdict(await post(service.baseUrl, { path, body: bytesOf(parsing) }));
-        const expected =
-          parsing.expect === 'reject'
-            ? /^400 invalid_argument$/
-            : /^(200 ok|400 invalid_argument)$/;
-        expect([parsing.name, answer]).toEqual([parsing.name, expect.stringMatching(expected)]);
-      }
-    }
-  });
-
-  // Valid JSON that ingest refuses.
-  const refusedJson = new Map([
-    ['y_object_duplicated_key.json', 'a member given twice'],
-    ['y_object_duplicated_key_and_value.json', 'a member given twice'],
-  ]);
-
-  it('as the value of an unknown member: accepted exactly where it is JSON', async () => {
-    const seen: string[] = [];
-    for (const parsing of cases) {
-      const wrapped = Buffer.concat([
-        Buffer.from('{"x":'),
-        bytesOf(parsing),
-        Buffer.from(`,"events":[${eventText()}]}`),
-      ]);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: wrapped }));
-      const isRefused = refusedJson.has(parsing.name);
-      if (isRefused) seen.push(parsing.name);
-      const expected = {
-        accept: isRefused ? /^400 invalid_argument$/ : /^200 ok$/,
-        reject: /^400 invalid_argument$/,
-        either: /^(200 ok|400 invalid_argument)$/,
-      };
-      expect([parsing.name, answer]).toEqual([
-        parsing.name,
-        expect.stringMatching(expected[parsing.expect]),
-      ]);
-    }
-    expect(seen.sort()).toEqual([...refusedJson.keys()].sort());
-  });
-
-  it('as the value of a property: never an internal error', async () => {
-    for (const parsing of cases) {
-      const [before = '', after = ''] = value('{"stringValue":VALUE}').split('VALUE');
-      const wrapped = Buffer.concat([Buffer.from(before), bytesOf(parsing), Buffer.from(after)]);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: wrapped }));
-      expect(answer).toMatch(/^(200 ok|400 invalid_argument)$/);
-    }
-  });
-});
-
-interface FormatCase {
-  description: string;
-  data: unknown;
-  valid: boolean;
-}
-
-describe.runIf(hasTestData)('the JSON Schema suite’s formats, as values', () => {
-  const casesOf = (name: string): FormatCase[] => {
-    if (!hasTestData) return [];
-    const groups: { tests: FormatCase[] }[] = JSON.parse(
-      readFileSync(testData('formats', name), 'utf8'),
-    );
-    return groups.flatMap(({ tests }) => tests).filter(({ data }) => typeof data === 'string');
-  };
-  // Valid RFC 3339 that google.protobuf.Timestamp cannot write, or that an event may not have.
-  const noTimestamp = new Set([
-    'a valid date-time with a leap second, UTC',
-    'a valid date-time with a leap second, with minus offset',
-    'case-insensitive T and Z',
-    'a second fraction of fifteen nines is valid',
-  ]);
-
-  it('date-time as timestampValue', async () => {
-    for (const { description, data, valid } of casesOf('date-time.json')) {
-      const text = value(`{"timestampValue":${JSON.stringify(data)}}`);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: text }));
-      const isValid = valid && !noTimestamp.has(description);
-      expect([description, answer]).toEqual([
-        description,
-        isValid ? '200 ok' : '400 invalid_argument',
-      ]);
-    }
-  });
-
-  const early = 'must not be before 2000-01-01T00:00:00Z';
-  const noTime = 'must be an RFC 3339 timestamp such as 2026-01-02T03:04:05.678Z';
-  it('date-time as occurTime: valid times are all before 2000', async () => {
-    for (const { description, data, valid } of casesOf('date-time.json')) {
-      const answer = await post(service.baseUrl, {
-        path: typed,
-        body: body({ occurTime: JSON.stringify(data) }),
-      });
-      const isEarly = valid && !noTimestamp.has(description);
-      expect([description, messageOf(answer)]).toEqual([
-        description,
-        `events[0].occurTime: ${isEarly ? early : noTime}`,
-      ]);
-    }
-  });
-
-  it('uuid as eventId and sessionId', async () => {
-    for (const { description, data, valid } of casesOf('uuid.json')) {
-      for (const field of ['eventId', 'sessionId']) {
-        const call = { path: typed, body: body({ [field]: JSON.stringify(data) }) };
-        const answer = verdict(await post(service.baseUrl, call));
-        expect([description, answer]).toEqual([
-          description,
-          valid ? '200 ok' : '400 invalid_argument',
-        ]);
-      }
-    }
-  });
 });

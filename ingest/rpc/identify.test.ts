@@ -1,3 +1,5 @@
+// Identify and Alias through real HTTP and a real broker: rules, encodings, the queued change.
+
 import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { Code, createClient, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';

@@ -1,3 +1,5 @@
+// The bounds of BodyReceiver on a real server: one body, all bodies at once, before and after decompression.
+
 import { Agent, type ClientRequest, createServer, request, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
