@@ -80,7 +80,7 @@ export async function layFoundation(
   return { nats, projects, clickhouse, control, listening, authenticate, metrics, clock, log };
 }
 
-/** Whose headers a request's caller is read from; without `locate`, an address has no place. */
+/** How a request's caller is read; without `locate`, an address has no place. */
 export function callerOptions(config: Config, locate: LocateAddress | undefined): CallerOptions {
   const { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader } = config;
   return { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader, locate };

@@ -27,7 +27,7 @@ import { registerQuery } from './query/routes.ts';
 
 const requestGraceMs = 5_000;
 
-export interface PortOptions {
+interface PortOptions {
   locate: LocateAddress | undefined;
   /** Shown on the operator's pages. */
   checks: readonly ReadinessCheck[];

@@ -117,7 +117,7 @@ function runPipeline(
   return pipeline;
 }
 
-/** Has members serve the port; this process keeps the engines and the pipeline. */
+/** Starts members, which serve the port; this process keeps the engines and the pipeline. */
 async function serveByMembers(
   config: Config,
   { metrics, log }: Foundation,

@@ -21,8 +21,8 @@ import { registerBatchCreate } from './rpc/connect-router.ts';
 import { createIdentify, type IdentifyParts, registerIdentify } from './rpc/identify.ts';
 import type { UnaryRoute } from './rpc/unary-route.ts';
 
-/** What ingest needs besides the broker. */
-export interface IngestBase {
+/** Everything that ingest needs besides the broker. */
+interface IngestBase {
   /** The days' secrets, from which cookieless ids are derived. */
   salts: Pick<Salts, 'of'>;
   shards: number;
@@ -41,7 +41,7 @@ export interface IngestOptions extends IngestBase {
   frameLz4: boolean;
 }
 
-/** Where accepted requests go. */
+/** Takes accepted requests to the broker. */
 export interface Queue {
   events: IngestParts['publisher'];
   changes: IngestParts['publisher'];

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CdnPreset } from '../../platform/config.ts';
 import type { Location } from '../../proto/wire/frame.ts';
 
-export interface Cdn {
+interface Cdn {
   /** The caller's address as sent, with or without a port. */
   address(headers: IncomingHttpHeaders): string | undefined;
   /** The caller's place; values are as sent. */

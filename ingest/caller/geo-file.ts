@@ -1,7 +1,7 @@
 // Checks that a file is a sound database in MaxMind's format (MaxMind DB 2.0). The reader that looks up addresses
 // believes every byte, so a damaged file would give wrong places instead of an error. Runs once, at the start.
 
-export interface GeoFileLayout {
+interface GeoFileLayout {
   nodeCount: number;
   /** Bits of one of the two records of a node: 24, 28 or 32. */
   recordSize: number;

@@ -15,7 +15,7 @@ const tickEveryMs = 10_000;
 /** After a failure all requests fail for this long, instead of asking a broker that does not answer. */
 const retryAfterMs = 1_000;
 
-export interface SaltRecord extends VersionedRecord {
+interface SaltRecord extends VersionedRecord {
   schemaVersion: 1;
   /** 32 bytes in base64. */
   salt: string;

@@ -9,7 +9,7 @@ import type { CallerIdentity } from '../caller/caller.ts';
 import { type DaySalt, dayOf, type Salts } from './salt.ts';
 
 /** Why a cookieless event is dropped; the answer counts by these names. */
-export type DropReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
+type DropReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
 
 export interface DroppedEvents {
   events: number;

@@ -1,4 +1,4 @@
-// Which frames FramePacking packs, and how it backs off.
+// FramePacking's choice of frames, and how it backs off while packing does not pay.
 
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';

@@ -15,7 +15,7 @@ export interface Frame {
 /** `full`: surely not queued. `unavailable`: not known to be queued. */
 export type Published = 'stored' | 'full' | 'unavailable';
 
-export interface SentFramesOptions {
+interface SentFramesOptions {
   /** How long a frame may wait for its acknowledgement. */
   deadlineMs: number;
   /** Resolves when the broker has read all that was written before; rejects when the connection is lost. */

@@ -1,5 +1,5 @@
-// What becomes of one BatchCreate call's events once its body is read, in whichever protocol it came:
-// identity -> limit -> publish -> answer. Reading a body and writing an answer are the routes' part.
+// Accepts the events of one BatchCreate call once its body is read, the same for all protocols: identity -> limit ->
+// publish -> answer. The routes read the body before and write the answer after.
 
 import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';

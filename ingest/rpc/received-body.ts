@@ -14,7 +14,7 @@ export type ReceivedBody =
   /** The sender went away: nobody waits for an answer. */
   | { kind: 'gone' };
 
-export interface BodyReceiverOptions {
+interface BodyReceiverOptions {
   /** For one body, both as sent and after decompression. */
   maxBodyBytes: number;
   /** For all bodies that have begun to arrive and are not complete. */

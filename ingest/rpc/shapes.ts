@@ -20,7 +20,7 @@ export interface ShapeRoute {
   writeBinary(accepted: Accepted): Uint8Array;
 }
 
-export interface TypedResponse {
+interface TypedResponse {
   accepted: number;
   dropped?: number;
   droppedByReason?: Record<string, number>;

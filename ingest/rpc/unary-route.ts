@@ -24,7 +24,7 @@ import { httpAnswer, writeAnswer } from './http-answer.ts';
 import { BodyReceiver, type ReceivedBody } from './received-body.ts';
 
 /** An authenticated call whose body is whole. */
-export interface ReceivedCall {
+interface ReceivedCall {
   principal: Principal;
   callerRequest: CallerRequest;
   receiveTimeMs: number;
@@ -45,7 +45,7 @@ export interface UnaryMethod {
   writeBinary(accepted: Accepted): Uint8Array;
 }
 
-export interface UnaryRouteOptions {
+interface UnaryRouteOptions {
   /** Path to method. */
   methods: ReadonlyMap<string, UnaryMethod>;
   authenticate: Authenticate;

@@ -24,7 +24,7 @@ export type NodeHttpRoute = (
 
 type AdapterOptions = Parameters<typeof connectNodeAdapter>[0];
 
-export interface HttpOptions {
+interface HttpOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;

@@ -1,5 +1,5 @@
 // One connection of plain-requests.ts: reads a request off the socket, has it answered, writes the answer, reads on.
-// How a head is understood and who answers it is PlainRequests' part.
+// Reading heads, finding handlers and all that connections share is PlainRequests' part.
 
 import type { Socket } from 'node:net';
 import { freeMemory } from '../memory/free-memory.ts';
@@ -13,7 +13,7 @@ export interface PlainRequest {
   handle: PlainRequestHandler;
 }
 
-/** A body of which a part is still to come. */
+/** A body that has not arrived whole. */
 interface Receiving {
   kind: 'receiving';
   handle: PlainRequestHandler;
@@ -41,7 +41,7 @@ type State =
   | typeof kept
   | typeof ended;
 
-/** From which states each may be entered: one request at a time, and nothing after the end. */
+/** The states before each state: one request at a time, and nothing after the end. */
 const predecessors: Readonly<Record<State['kind'], readonly State['kind'][]>> = {
   opened: [],
   receiving: ['opened', 'kept'],
@@ -52,7 +52,7 @@ const predecessors: Readonly<Record<State['kind'], readonly State['kind'][]>> = 
 };
 
 /**
- * Holds at every change of state, or the connection is closed:
+ * Invariants, checked at every change of state; a connection that breaks one is closed:
  * - The state changes along `predecessors`, so that answers leave in the order of their requests.
  * - Bytes are put by (`#rest`) only while a request is answered or its answer drains: elsewhere they are read at once.
  * - The socket is paused while an answer drains, and not while a request is waited for or received.
@@ -65,7 +65,7 @@ export class PlainConnection {
   readonly #peerAddress: string | undefined;
   readonly #listeners: { data: (chunk: Buffer) => void; close: () => void };
   #state: State = opened;
-  /** Bytes that were read behind the request that is being answered. */
+  /** Bytes read behind the request that is being answered. */
   #rest: Buffer | undefined;
   /** When the last request began or its answer was written. */
   #sinceMs = performance.now();
@@ -238,7 +238,7 @@ export class PlainConnection {
     this.#requests.options.onBrokenConnection(error);
   }
 
-  /** From any state, without a check. */
+  /** Ends in any state, without a check, and gives the body's memory back. */
   #stop(): void {
     if (this.#state.kind === 'receiving') this.#requests.memory.release(this.#state.memory);
     this.#state = ended;

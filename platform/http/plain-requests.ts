@@ -25,7 +25,7 @@ export type PlainRequestRoute = (
   peerAddress: string | undefined,
 ) => PlainRequestHandler | undefined;
 
-export interface PlainRequestsOptions {
+interface PlainRequestsOptions {
   route: PlainRequestRoute;
   /** Takes over a connection and the bytes of its next request. */
   leave: (socket: Socket, bytes: Buffer) => void;
