@@ -1,5 +1,5 @@
-// The entry: reads the configuration, starts the service, or the part of it that a member of several processes is,
-// prints where it listens, ends it on a signal.
+// First of the composition: reads the configuration, starts the whole service (service.ts) or one of the processes that
+// serve its port (member.ts), prints where it listens, ends it on a signal. Knows no part of the service.
 
 import cluster from 'node:cluster';
 import { startMember } from './member.ts';

@@ -1,12 +1,13 @@
-// One of several processes that serve the port, without the pipeline: engines, streams and tables are there when it
-// starts, and what only their starter knows is asked of it.
+// Second of the composition, called by main.ts in each of several processes that serve the port (service.ts starts
+// them). Builds on foundation.ts and port.ts; has no pipeline, and asks its starter for what only the starter knows.
 
-import { checksOf, connectEngines, layFoundation, openLocator, serve } from './foundation.ts';
+import { connectEngines, engineChecks, layFoundation } from './foundation.ts';
 import type { Config } from './platform/config.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import type { Log } from './platform/log.ts';
 import { ProcessLink } from './platform/members/process-link.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { openLocator, openPort } from './port.ts';
 
 /** Resolves when it takes connections; throws an Error with one sentence for the user otherwise. */
 export async function startMember(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
@@ -17,7 +18,7 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const foundation = await layFoundation(config, connections, log, shutdown);
   const { registry } = foundation.metrics;
   const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });
-  const checks = checksOf(foundation);
+  const checks = engineChecks(foundation);
   if (config.roles.includes('pipeline')) {
     const check = async () => (await starter.ask('pipelineReady')) === true;
     checks.push({ name: 'pipeline', check });
@@ -30,6 +31,6 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
       return text;
     },
   };
-  await serve(config, foundation, { locate, checks, metrics }, shutdown);
+  await openPort(config, foundation, { locate, checks, metrics }, shutdown);
   await starter.ask('serving');
 }

@@ -1,19 +1,11 @@
-// The composition: engines with their streams and tables, the roles that are asked for, and one port, served by this
-// process or by several. A table of contents; what each part does is in its own folder.
+// Second of the composition, called by main.ts: engines with their streams and tables, the demo project, the pipeline,
+// and the port, served by this process or by members (member.ts). Builds on foundation.ts and port.ts.
 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
-import {
-  baseUrlOf,
-  checksOf,
-  connectEngines,
-  type Foundation,
-  layFoundation,
-  openLocator,
-  serve,
-} from './foundation.ts';
+import { connectEngines, engineChecks, type Foundation, layFoundation } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import type { NatsConnection } from './platform/broker/nats.ts';
@@ -31,6 +23,7 @@ import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
+import { baseUrlOf, openLocator, openPort } from './port.ts';
 import { migrate } from './sql/migrate.ts';
 
 export interface Service {
@@ -38,14 +31,14 @@ export interface Service {
   demo: Demo & DemoAdmin;
 }
 
-// Loading what was seen in two days of a busy shard takes seconds.
+// Loading the event ids of two days of a busy shard takes seconds.
 const readyTimeoutMs = 30_000;
-// Of one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
+// For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
 const migrationTimeoutMs = 3_600_000;
-// Requests in flight may take five seconds, mails that are queued another five.
+// Requests in flight may take five seconds, queued mails another five.
 const memberGraceMs = 12_000;
 
-/** Everything up and answering; throws an Error with one sentence for the user otherwise. */
+/** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
   configureProtobufText();
   const [locate] = await allOrProblems([
@@ -60,12 +53,12 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   const foundation = await layFoundation(config, connections, log, shutdown);
   const demo = await ensureDemoWithAdmin(config, foundation);
   const pipeline = runPipeline(config, foundation, shutdown);
-  const checks = checksOf(foundation);
+  const checks = engineChecks(foundation);
   if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
   const metrics = foundation.metrics.registry;
   const baseUrl =
     config.ingestProcesses === 1
-      ? await serve(config, foundation, { locate, checks, metrics }, shutdown)
+      ? await openPort(config, foundation, { locate, checks, metrics }, shutdown)
       : await serveByMembers(config, foundation, { pipeline, urls }, shutdown);
   if (!(await untilReady(checks, readyTimeoutMs))) {
     log.warn('started, but not everything is ready: /readyz tells what is not');
@@ -94,32 +87,45 @@ async function ensureDemoWithAdmin(
   { dataDir }: Config,
   foundation: Foundation,
 ): Promise<Demo & DemoAdmin> {
-  const parts = { ...foundation, ...foundation.control, dataDir };
-  const instance = await openBucket(foundation.nats, buckets.instance, readDemoRecord);
-  const demo = await ensureDemo({ ...parts, instance });
-  return { ...demo, ...(await ensureDemoAdmin(parts, demo.organizationId)) };
+  const { nats, projects, control, clock, log } = foundation;
+  const { customers, organizations, passwords } = control;
+  const instance = await openBucket(nats, buckets.instance, readDemoRecord);
+  const demo = await ensureDemo({ instance, organizations, projects, dataDir, clock, log });
+  const admin = await ensureDemoAdmin(
+    { customers, organizations, passwords, dataDir, clock, log },
+    demo.organizationId,
+  );
+  return { ...demo, ...admin };
 }
 
 function runPipeline(
   config: Config,
-  foundation: Foundation,
+  { nats, clickhouse, clock, log, metrics }: Foundation,
   shutdown: Shutdown,
 ): Pipeline | undefined {
   if (!config.roles.includes('pipeline')) return undefined;
-  const { shards, pipelineThreads: threads, seenMaxBytes } = config;
-  const pipeline = startPipeline({ ...foundation, shards, threads, seenMaxBytes });
+  const pipeline = startPipeline({
+    nats,
+    clickhouse,
+    shards: config.shards,
+    threads: config.pipelineThreads,
+    seenMaxBytes: config.seenMaxBytes,
+    clock,
+    log,
+    metrics,
+  });
   shutdown.add('pipeline', () => pipeline.stop());
   return pipeline;
 }
 
-/** Leaves all requests to processes of their own, and to this one what they write to. */
+/** Starts members, which serve the port; this process keeps the engines and the pipeline. */
 async function serveByMembers(
   config: Config,
   { metrics, log }: Foundation,
   { pipeline, urls }: { pipeline: Pipeline | undefined; urls: EngineUrls },
   shutdown: Shutdown,
 ): Promise<string> {
-  // A port that the system chooses must be the same for a member that is started again.
+  // Chosen once, because a member that is started again must get the same port.
   const port = await requireFreePort(config);
   const ownMetrics = async () => {
     return { process: 'main', metrics: await metrics.registry.getMetricsAsJSON() };
@@ -154,7 +160,7 @@ async function takeDataDir(dataDir: string, shutdown: Shutdown): Promise<void> {
   shutdown.add('lock', async () => unlock());
 }
 
-// Asked before the engines start: the usual mistake should cost no time and leave nothing behind.
+/** Runs before the engines start, so that the usual mistake costs no time and leaves nothing behind. */
 async function requireFreePort({ host, port }: Config): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

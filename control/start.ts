@@ -19,6 +19,7 @@ import type { AccountSettings } from '../platform/account-settings.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
 import type { Log } from '../platform/log.ts';
 import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
 import { createOutbox, type Outbox } from '../platform/mail/outbox.ts';
@@ -34,7 +35,6 @@ import { createSessions } from './auth/session.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
-import { addressOf } from './caller-address.ts';
 import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
 import { ensureFirstProject } from './customers/first-project.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
@@ -53,6 +53,8 @@ export interface ControlOptions {
   settings: AccountSettings;
   /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
+  /** The address of the person or program that sent a request; limits on attempts count by it. */
+  addressOf: (request: CallerRequest) => string | undefined;
   /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
@@ -134,7 +136,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...mail,
     box,
     publicUrl: options.publicUrl,
-    addressOf,
+    addressOf: (context) => options.addressOf(callerRequestOf(context)),
     clock,
   };
   return {

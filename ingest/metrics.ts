@@ -1,4 +1,4 @@
-// What ingest counts. Labels come from closed sets: rules, refusal reasons and outcomes.
+// Ingest's metrics. Labels come from closed sets: rules, refusal reasons and outcomes.
 
 import type { Counter, Gauge, Histogram, Metrics } from '../platform/metrics.ts';
 import type { FrameReport } from './publish/publish.ts';
@@ -6,9 +6,9 @@ import type { FrameReport } from './publish/publish.ts';
 export interface IngestMetrics {
   acceptedEvents: Counter;
   acceptedChanges: Counter;
-  /** Cookieless events that a request was accepted without. */
+  /** Cookieless events that got no id, of requests that were accepted. */
   droppedEvents: Counter<'reason'>;
-  /** A request that was answered with anything but success, by rule or reason. */
+  /** Requests that were refused, by rule or reason. */
   refusedRequests: Counter<'reason'>;
   recordFrame(frame: FrameReport): void;
 }
@@ -28,7 +28,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     'Size of the messages sent to the broker.',
     kibibytes,
   );
-  const plainBytes: Counter = metrics.counter(
+  const unpackedBytes: Counter = metrics.counter(
     'millrace_frame_plain_bytes_total',
     'Size that the messages sent to the broker would have if none were packed.',
   );
@@ -68,7 +68,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     recordFrame(frame) {
       frames.inc({ outcome: frame.outcome.kind });
       frameBytes.observe(frame.sentBytes);
-      plainBytes.inc(frame.bytes);
+      unpackedBytes.inc(frame.bytes);
       frameRequests.observe(frame.requests);
       publishSeconds.observe(frame.seconds);
       inFlightBytes.set(frame.inFlightBytes);

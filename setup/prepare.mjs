@@ -1,5 +1,5 @@
-// Brings a clean clone to the point where it can run: npm packages, the nats-server binary, the build. Plain Node
-// without dependencies, because it runs before there are any. Does nothing where nothing is missing.
+// Makes a clean clone ready to run: npm packages, the nats-server binary, the build. Does nothing where nothing is
+// missing. Imports no package, because it runs before any is installed.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Everything in order; exits with code 1 and one sentence where a step cannot be done. */
+/** Runs all steps in order; exits with code 1 and one sentence where one fails. */
 export function prepare({ needsBroker }) {
   requireNode(20, 19);
   installPackages();
@@ -46,8 +46,8 @@ function installPackages() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   say('installing npm packages');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  // Not `npm ci`: it refuses a lock file without the builds of other platforms that a registry does not carry.
-  // `--no-save` still installs what the lock file says and leaves it alone.
+  // Not `npm ci`: it refuses a lock file that lacks other platforms' builds, which some registries do not carry.
+  // `--no-save` still installs the versions of the lock file and leaves it unchanged.
   const run = spawnSync(
     npm,
     ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
@@ -63,7 +63,7 @@ function installPackages() {
 function installBroker() {
   const binary = process.env.MILLRACE_NATS_SERVER ?? 'nats-server';
   if (spawnSync(binary, ['--version']).status === 0) return;
-  // A binary that was named and is not there is a mistake, which no package repairs; the service says so.
+  // A named binary that is missing is the user's mistake, and no package repairs it: the service reports it.
   if (process.env.MILLRACE_NATS_SERVER) return;
   const advice =
     'install it (Debian and Ubuntu: `apt-get install nats-server`; macOS: `brew install nats-server`), ' +
@@ -78,7 +78,7 @@ function installBroker() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status;
   };
-  // Debian's package starts a server of its own; this one must not answer on its port.
+  // Debian's package starts its own server as well. The embedded broker takes a free port, so that the two never meet.
   const install = () =>
     run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'nats-server');
   if (install() !== 0) {
@@ -91,7 +91,7 @@ function installBroker() {
 const sourceFolders = 'proto platform ingest pipeline query control sql demo bench test'.split(' ');
 const sourceEndings = new Set(['.ts', '.js', '.sql', '.binpb', '.wasm']);
 
-/** Compiles to dist/ where a source differs from the last build; a failed build leaves the last one in place. */
+/** Compiles to dist/ where a source differs from the last build. A failed build leaves the last one in place. */
 export function build() {
   const stampName = '.stamp';
   const wanted = hashOf(sourceFiles());
@@ -119,15 +119,8 @@ export function build() {
 }
 
 function sourceFiles() {
-  const files = [
-    'main.ts',
-    'service.ts',
-    'foundation.ts',
-    'member.ts',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'package-lock.json',
-  ];
+  const entries = readdirSync(root).filter((name) => extname(name) === '.ts');
+  const files = [...entries, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
   for (const folder of sourceFolders) {
     for (const name of readdirSync(join(root, folder), { recursive: true })) {
       if (sourceEndings.has(extname(name))) files.push(join(folder, name));

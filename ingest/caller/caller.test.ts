@@ -1,3 +1,5 @@
+// Addresses, places and bot verdicts from the headers of each CDN and proxy, and from strangers who forge them.
+
 import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { CdnPreset } from '../../platform/config.ts';
@@ -28,12 +30,18 @@ function reader(options: Partial<CallerOptions> = {}): CallerReader {
 describe('the address', () => {
   const xff = (value: string) => ({ 'x-forwarded-for': value });
   const rows: [string, string, Partial<CallerOptions>, Record<string, string>, string][] = [
-    ['the peer, without configuration', stranger, {}, xff('1.1.1.1'), stranger],
-    ['the peer, with an IPv6-mapped form', `::ffff:${stranger}`, {}, {}, stranger],
-    ['the peer, less its zone', 'fe80::1%eth0', {}, {}, 'fe80::1'],
-    ['a stranger may not speak for others', stranger, { proxyHops: 1 }, xff('1.1.1.1'), stranger],
+    ['the peer’s, without configuration', stranger, {}, xff('1.1.1.1'), stranger],
+    ['the peer’s, from its IPv6-mapped form', `::ffff:${stranger}`, {}, {}, stranger],
+    ['the peer’s, without its zone', 'fe80::1%eth0', {}, {}, 'fe80::1'],
     [
-      'a stranger is no CDN',
+      'a stranger’s own, whatever it forwards',
+      stranger,
+      { proxyHops: 1 },
+      xff('1.1.1.1'),
+      stranger,
+    ],
+    [
+      'a stranger’s own, whatever CDN header it sends',
       stranger,
       { cdn: 'cloudflare' },
       { 'cf-connecting-ip': '1.1.1.1' },
@@ -41,37 +49,55 @@ describe('the address', () => {
     ],
     ['one hop: the last entry', proxy, { proxyHops: 1 }, xff('6.6.6.6, 1.1.1.1'), '1.1.1.1'],
     [
-      'a mapped proxy is a proxy',
+      'behind a proxy with a mapped address',
       `::ffff:${proxy}`,
       { proxyHops: 1 },
       xff('6.6.6.6, 1.1.1.1'),
       '1.1.1.1',
     ],
-    ['an IPv6 proxy', 'fd00::9', { proxyHops: 1 }, xff('2001:db8::5'), '2001:db8::5'],
+    ['behind an IPv6 proxy', 'fd00::9', { proxyHops: 1 }, xff('2001:db8::5'), '2001:db8::5'],
     [
-      'two hops: spoofed entries to the left do not count',
+      'two hops: not the spoofed entries further left',
       proxy,
       { proxyHops: 2 },
       xff('6.6.6.6, 1.1.1.1, 10.9.9.9'),
       '1.1.1.1',
     ],
-    ['fewer entries than hops', proxy, { proxyHops: 3 }, xff('1.1.1.1, 10.9.9.9'), '1.1.1.1'],
+    [
+      'fewer entries than hops: the first entry',
+      proxy,
+      { proxyHops: 3 },
+      xff('1.1.1.1, 10.9.9.9'),
+      '1.1.1.1',
+    ],
     ['with a port', proxy, { proxyHops: 1 }, xff('1.1.1.1:5678'), '1.1.1.1'],
     ['IPv6 with a port', proxy, { proxyHops: 1 }, xff('[2001:db8::5]:5678'), '2001:db8::5'],
-    ['nonsense', proxy, { proxyHops: 1 }, xff('1.1.1.1, unknown'), proxy],
-    ['an empty header', proxy, { proxyHops: 1 }, xff(''), proxy],
-    ['no header', proxy, { proxyHops: 1 }, {}, proxy],
-    ['hops off', proxy, {}, xff('1.1.1.1'), proxy],
     [
-      'the CDN before the hops',
+      'nonsense in the header: the proxy’s',
+      proxy,
+      { proxyHops: 1 },
+      xff('1.1.1.1, unknown'),
+      proxy,
+    ],
+    ['an empty header: the proxy’s', proxy, { proxyHops: 1 }, xff(''), proxy],
+    ['no header: the proxy’s', proxy, { proxyHops: 1 }, {}, proxy],
+    ['no hops: the proxy’s', proxy, {}, xff('1.1.1.1'), proxy],
+    [
+      'the CDN’s header before the forwarded one',
       proxy,
       { cdn: 'cloudflare', proxyHops: 1 },
       { 'cf-connecting-ip': '1.1.1.1', ...xff('2.2.2.2') },
       '1.1.1.1',
     ],
-    ['the hops after the CDN', proxy, { cdn: 'akamai', proxyHops: 1 }, xff('2.2.2.2'), '2.2.2.2'],
     [
-      'another CDN’s header',
+      'the forwarded header where the CDN’s is missing',
+      proxy,
+      { cdn: 'akamai', proxyHops: 1 },
+      xff('2.2.2.2'),
+      '2.2.2.2',
+    ],
+    [
+      'not from another CDN’s header',
       proxy,
       { cdn: 'cloudflare' },
       { 'fastly-client-ip': '6.6.6.6' },
@@ -93,10 +119,10 @@ describe('the address', () => {
     ],
     ['Fastly', proxy, { cdn: 'fastly' }, { 'fastly-client-ip': '1.1.1.1' }, '1.1.1.1'],
     ['Vercel', proxy, { cdn: 'vercel' }, { 'x-vercel-forwarded-for': '1.1.1.1' }, '1.1.1.1'],
-    ['Vercel, the other header', proxy, { cdn: 'vercel' }, { 'x-real-ip': '1.1.1.1' }, '1.1.1.1'],
+    ['Vercel, its second header', proxy, { cdn: 'vercel' }, { 'x-real-ip': '1.1.1.1' }, '1.1.1.1'],
     ['Akamai', proxy, { cdn: 'akamai' }, { 'true-client-ip': '1.1.1.1' }, '1.1.1.1'],
     [
-      'GCP: before the load balancer',
+      'GCP: the entry before the load balancer’s',
       proxy,
       { cdn: 'gcp' },
       xff('6.6.6.6,1.1.1.1,34.1.1.1'),
@@ -109,12 +135,12 @@ describe('the address', () => {
     });
   }
 
-  it('is unknown where the connection is gone', () => {
+  it('is undefined where the connection is gone', () => {
     expect(reader().address({ peerAddress: undefined, headers: {} })).toBeUndefined();
   });
 });
 
-/** As node:http hands over UTF-8 bytes. */
+/** node:http reads UTF-8 bytes as Latin-1. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 describe('the place', () => {
@@ -215,7 +241,7 @@ describe('the place', () => {
 
   const fromDatabase = (address: string) => ({ city: `city of ${address}` });
 
-  it('comes from the database where the CDN says nothing', () => {
+  it('comes from the database where the CDN sends none', () => {
     const caller = reader({ cdn: 'fastly', locate: fromDatabase });
     const headers = { 'fastly-client-ip': '1.1.1.1' };
     expect(caller.read({ peerAddress: proxy, headers }, 'public').location).toEqual({
@@ -223,7 +249,7 @@ describe('the place', () => {
     });
   });
 
-  it('never comes from the headers of a stranger', () => {
+  it('never comes from a stranger’s headers', () => {
     const headers = { 'cf-ipcountry': 'PL', 'cf-connecting-ip': '1.1.1.1' };
     const request = { peerAddress: stranger, headers };
     expect(reader({ cdn: 'cloudflare' }).read(request, 'public')).toEqual({});
@@ -234,7 +260,7 @@ describe('the place', () => {
   });
 });
 
-describe('what a request’s context gets', () => {
+describe('a request’s context', () => {
   const headers = {
     'user-agent': 'Mozilla/5.0',
     'cf-bot-score': '42',
@@ -244,7 +270,7 @@ describe('what a request’s context gets', () => {
   };
   const caller = reader({ cdn: 'cloudflare' });
 
-  it('public key: all of it', () => {
+  it('holds everything for a public key', () => {
     expect(caller.read({ peerAddress: proxy, headers }, 'public')).toEqual({
       userAgent: 'Mozilla/5.0',
       botScore: 42,
@@ -253,20 +279,20 @@ describe('what a request’s context gets', () => {
     });
   });
 
-  it('private key: the bot verdict alone', () => {
+  it('holds the bot verdict alone for a private key', () => {
     expect(caller.read({ peerAddress: proxy, headers }, 'private')).toEqual({
       botScore: 42,
       verifiedBot: true,
     });
   });
 
-  it('from a stranger: no bot verdict', () => {
+  it('holds no bot verdict from a stranger', () => {
     expect(caller.read({ peerAddress: stranger, headers }, 'public')).toEqual({
       userAgent: 'Mozilla/5.0',
     });
   });
 
-  it('other header names by configuration', () => {
+  it('takes the bot verdict from the configured headers', () => {
     const other = reader({ botScoreHeader: 'x-score', verifiedBotHeader: 'x-verified' });
     const request = {
       peerAddress: proxy,
@@ -275,7 +301,7 @@ describe('what a request’s context gets', () => {
     expect(other.read(request, 'private')).toEqual({ botScore: 7, verifiedBot: false });
   });
 
-  it('no verdict from values that are none', () => {
+  it('holds no verdict from malformed values', () => {
     const request = {
       peerAddress: proxy,
       headers: { 'cf-bot-score': '4.2', 'cf-verified-bot': 'yes' },
@@ -283,12 +309,12 @@ describe('what a request’s context gets', () => {
     expect(caller.read(request, 'private')).toEqual({});
   });
 
-  it('a user agent of at most 1,024 characters', () => {
+  it('holds at most 1,024 characters of a user agent', () => {
     const request = { peerAddress: proxy, headers: { 'user-agent': 'x'.repeat(5_000) } };
     expect(caller.read(request, 'public').userAgent).toHaveLength(1_024);
   });
 
-  it('never the address', () => {
+  it('never holds the address', () => {
     const locate = () => ({ city: 'London' });
     const all = reader({ cdn: 'cloudflare', proxyHops: 1, locate });
     const request = { peerAddress: proxy, headers: { ...headers, 'x-forwarded-for': '1.1.1.1' } };

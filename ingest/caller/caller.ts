@@ -1,40 +1,35 @@
-// Who sent a request, as far as events may know: a place, a user agent, a bot verdict. The address is looked at here,
-// used for the look-up and forgotten: it is in nothing that `read` returns.
+// Tells who sent a request, as far as events may know: a place, a user agent, a bot verdict. The address is read here
+// for the look-up of the place and then forgotten: nothing that `read` returns holds it.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { type BlockList, isIP } from 'node:net';
 import type { CdnPreset } from '../../platform/config.ts';
+import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { maxUserAgentCharacters } from '../../platform/limits.ts';
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { cdns, header, locationFrom } from './cdn.ts';
 import type { LocateAddress } from './geo.ts';
 
 export interface CallerOptions {
-  /** Whose headers to read. */
+  /** The CDN whose headers are read. */
   cdn?: CdnPreset | undefined;
-  /** The networks whose headers are believed: the CDN's, or one's own proxies. */
+  /** Networks whose headers are believed: the CDN's, or the operator's own proxies. */
   trustedProxies: BlockList;
-  /** How many proxies append to X-Forwarded-For; 0: the header is not read. */
+  /** How many proxies append to X-Forwarded-For; with 0 the header is not read. */
   proxyHops: number;
-  /** In lower case, like all header names here. */
+  /** Header names are in lower case. */
   botScoreHeader: string;
   verifiedBotHeader: string;
   locate?: LocateAddress | undefined;
 }
 
-export interface CallerRequest {
-  headers: IncomingHttpHeaders;
-  /** The address of the connection's other end. */
-  peerAddress: string | undefined;
-}
-
-/** What tells callers without an identity apart. It is in nothing that is queued. */
+/** Tells callers apart whose events name nobody. Never queued. */
 export interface CallerIdentity {
   address: string;
   userAgent: string;
 }
 
-/** What a request's context holds of its caller. */
+/** The part of a request's context that describes its caller. */
 export type Caller = Pick<RequestContext, 'userAgent' | 'location' | 'botScore' | 'verifiedBot'>;
 
 export class CallerReader {
@@ -46,7 +41,9 @@ export class CallerReader {
     this.#hasProxies = options.trustedProxies.rules.length > 0;
   }
 
-  /** Nothing is derived for a private key, whose requests come from servers; the bot verdict is the CDN's for both. */
+  /**
+   * A private key's requests come from servers, so that only the CDN's bot verdict is read; a public key's give all.
+   */
   read(request: CallerRequest, credential: 'public' | 'private'): Caller {
     const caller: Caller = {};
     const isBelieved = this.#isBelieved(request);
@@ -59,7 +56,7 @@ export class CallerReader {
     return caller;
   }
 
-  /** The address and user agent of any key's request; undefined where either is missing. */
+  /** For requests of any key; undefined where the address or the user agent is missing. */
   identity(request: CallerRequest): CallerIdentity | undefined {
     const userAgent = header(request.headers, 'user-agent');
     if (userAgent === undefined) return undefined;
@@ -68,22 +65,22 @@ export class CallerReader {
     return { address, userAgent: userAgent.slice(0, maxUserAgentCharacters) };
   }
 
-  /** The address of the person or program that made the request; undefined where there is none. */
+  /** The address of the person or program that sent the request; undefined where the connection is gone. */
   address(request: CallerRequest): string | undefined {
     const { cdn, proxyHops } = this.#options;
     const { headers } = request;
-    const peer = plainAddress(request.peerAddress);
+    const peer = bareAddress(request.peerAddress);
     if (!this.#isBelieved(request)) return peer;
     return (
-      (cdn === undefined ? undefined : plainAddress(cdns[cdn].address(headers))) ??
-      plainAddress(forwardedAddress(headers, proxyHops)) ??
+      (cdn === undefined ? undefined : bareAddress(cdns[cdn].address(headers))) ??
+      bareAddress(forwardedAddress(headers, proxyHops)) ??
       peer
     );
   }
 
   #isBelieved(request: CallerRequest): boolean {
     if (!this.#hasProxies) return false;
-    const peer = plainAddress(request.peerAddress);
+    const peer = bareAddress(request.peerAddress);
     if (peer === undefined) return false;
     return this.#options.trustedProxies.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4');
   }
@@ -113,8 +110,8 @@ function readBotVerdict(
 }
 
 /**
- * The address that the outermost of `hops` proxies saw. All entries from there to the right were appended by these
- * proxies; with fewer entries than hops the caller came in further inside, and the first entry is the caller's own.
+ * The address that the outermost of `hops` proxies saw: the proxies appended its entry and all entries to the right.
+ * With fewer entries than hops the caller came in further inside, and the first entry is the caller's own.
  */
 function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string | undefined {
   if (hops === 0) return undefined;
@@ -122,8 +119,8 @@ function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string | 
   return entries[Math.max(0, entries.length - hops)];
 }
 
-/** The address of "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:db8::1" or "[2001:db8::1]:443". */
-function plainAddress(text: string | undefined): string | undefined {
+/** The bare address of "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:db8::1" or "[2001:db8::1]:443". */
+function bareAddress(text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) === 4) return text;
   const bare = text
     .trim()

@@ -1,27 +1,27 @@
-// What each supported CDN or load balancer says about the caller, by the names of its headers. Whether a request came
-// from that CDN at all, and may be believed, is not known here.
+// The headers in which each supported CDN or load balancer describes the caller. Whether a request came from that CDN
+// at all, and may be believed, is caller.ts's decision.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CdnPreset } from '../../platform/config.ts';
 import type { Location } from '../../proto/wire/frame.ts';
 
-export interface Cdn {
-  /** The caller's address as it stands in the headers, with or without a port. */
+interface Cdn {
+  /** The caller's address as sent, with or without a port. */
   address(headers: IncomingHttpHeaders): string | undefined;
-  /** What the headers say of the place; values are as sent. */
+  /** The caller's place; values are as sent. */
   place(headers: IncomingHttpHeaders): Place;
 }
 
 type Place = { [key in keyof Location]?: string | undefined };
 
-/** The value of a header that is sent once. */
+/** Undefined where the header is missing, empty or sent more than once. */
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** From the headers' values to a location: what is no country, continent or number is left out. */
+/** Leaves out values that are no country, continent, name or number; undefined where nothing is left. */
 export function locationFrom(cdn: Cdn, headers: IncomingHttpHeaders): Location | undefined {
   const place = cdn.place(headers);
   const location: Location = {};
@@ -42,7 +42,7 @@ export function locationFrom(cdn: Cdn, headers: IncomingHttpHeaders): Location |
   return Object.keys(location).length === 0 ? undefined : location;
 }
 
-/** Unknown and Tor at Cloudflare, unknown at Google. */
+/** Cloudflare's codes for unknown and for Tor, Google's for unknown. */
 const noCountries = new Set(['XX', 'T1', 'ZZ']);
 const continents = new Set(['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA']);
 const maxNameCharacters = 128;
@@ -52,7 +52,7 @@ function codeOf(value: string | undefined): string | undefined {
   return code !== undefined && /^[A-Z][A-Z0-9]$/.test(code) ? code : undefined;
 }
 
-/** Node reads header bytes as Latin-1; CDNs send names in UTF-8. "?" and "-" stand for unknown. */
+/** Node reads header bytes as Latin-1, and CDNs send names in UTF-8. "?" and "-" mean unknown. */
 function nameOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const bytes = Buffer.from(value.trim(), 'latin1');
@@ -67,7 +67,7 @@ function degreesOf(value: string | undefined, max: number): number | undefined {
   return Math.abs(degrees) <= max ? degrees : undefined;
 }
 
-/** Each field of a location from a header of its own. */
+/** For CDNs that send each field of a place in its own header. */
 function fromHeaders(names: { [key in keyof Location]?: string }): Cdn['place'] {
   const entries = Object.entries(names);
   return (headers) =>
@@ -119,7 +119,7 @@ function edgescape(headers: IncomingHttpHeaders): Place {
 export const cdns: Readonly<Record<CdnPreset, Cdn>> = {
   cloudflare: {
     address: (headers) => header(headers, 'cf-connecting-ip'),
-    // All but the country need the managed transform "Add visitor location headers".
+    // All headers but the country's need Cloudflare's managed transform "Add visitor location headers".
     place: fromHeaders({
       country: 'cf-ipcountry',
       region: 'cf-region',
@@ -131,7 +131,7 @@ export const cdns: Readonly<Record<CdnPreset, Cdn>> = {
     }),
   },
   cloudfront: {
-    // Always with a port, also after an IPv6 address without brackets.
+    // A port always follows, even an IPv6 address without brackets.
     address: (headers) => header(headers, 'cloudfront-viewer-address')?.replace(/:\d+$/, ''),
     place: fromHeaders({
       country: 'cloudfront-viewer-country',
@@ -144,7 +144,7 @@ export const cdns: Readonly<Record<CdnPreset, Cdn>> = {
   },
   fastly: {
     address: (headers) => header(headers, 'fastly-client-ip'),
-    // Fastly adds none by itself: these are set in VCL from client.geo.*.
+    // Fastly adds no place by itself: the operator's VCL sets these headers from client.geo.*.
     place: fromHeaders({
       country: 'client-geo-country',
       region: 'client-geo-region',
@@ -169,7 +169,7 @@ export const cdns: Readonly<Record<CdnPreset, Cdn>> = {
   gcp: {
     // The load balancer appends the caller's address and its own.
     address: (headers) => header(headers, 'x-forwarded-for')?.split(',').at(-2),
-    // Custom request headers with the names that Google's documentation gives them.
+    // Custom request headers, under the names that Google's documentation uses.
     place: (headers) => {
       const [latitude, longitude] = (header(headers, 'x-client-city-lat-long') ?? '').split(',');
       return { ...gcpPlace(headers), latitude, longitude };

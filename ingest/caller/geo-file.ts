@@ -1,7 +1,7 @@
-// Whether a file is a sound database in MaxMind's format (MaxMind DB 2.0): the reader that looks addresses up believes
-// every byte, so a damaged file would give wrong places instead of an error. Read through once, at the start.
+// Checks that a file is a sound database in MaxMind's format (MaxMind DB 2.0). The reader that looks up addresses
+// believes every byte, so a damaged file would give wrong places instead of an error. Runs once, at the start.
 
-export interface GeoFileLayout {
+interface GeoFileLayout {
   nodeCount: number;
   /** Bits of one of the two records of a node: 24, 28 or 32. */
   recordSize: number;
@@ -11,7 +11,7 @@ export interface GeoFileLayout {
 const separatorBytes = 16;
 const metadataMarker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
 
-/** What is wrong with the file, in one sentence; undefined where nothing is. A second for 100 MB. */
+/** The first fault in one sentence; undefined where the file is sound. Takes a second for 100 MB. */
 export function geoFileFault(bytes: Buffer, layout: GeoFileLayout): string | undefined {
   const dataStart = layout.searchTreeSize + separatorBytes;
   const dataEnd = bytes.lastIndexOf(metadataMarker);
@@ -19,7 +19,7 @@ export function geoFileFault(bytes: Buffer, layout: GeoFileLayout): string | und
   return treeFault(bytes, layout, dataEnd - dataStart) ?? dataFault(bytes, dataStart, dataEnd);
 }
 
-/** Each record leads to a node, to nothing, or to a place in the data section. */
+/** Each record must lead to a node, to nothing, or to a place in the data section. */
 function treeFault(bytes: Buffer, layout: GeoFileLayout, dataBytes: number): string | undefined {
   const { nodeCount, recordSize } = layout;
   const largest = nodeCount + separatorBytes + dataBytes - 1;
@@ -59,7 +59,7 @@ const array = 11;
 const boolean = 14;
 const float = 15;
 
-/** Values lie one after the other; what a map or an array holds follows its head. */
+/** Values lie one after the other; the members of a map or an array follow its head. */
 function dataFault(bytes: Buffer, start: number, end: number): string | undefined {
   let at = start;
   while (at < end) {

@@ -1,3 +1,5 @@
+// City databases against MaxMind's own lists, and damaged files. Skipped where the outside test data is absent.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +37,7 @@ function expected(place: Place): object | undefined {
   return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
-/** Networks inside another listed one belong to the most specific, so only the first address is asked for. */
+/** Networks may lie inside others; the first address of each belongs to the network itself. */
 const firstAddress = (network: string): string => network.split('/')[0] ?? '';
 
 describe.runIf(hasTestData)('a city database', () => {
@@ -50,14 +52,14 @@ describe.runIf(hasTestData)('a city database', () => {
     });
   }
 
-  it('knows nothing of private, unknown and impossible addresses, and does not throw', () => {
+  it('has no place for private, unknown and malformed addresses, and does not throw', () => {
     const locate = openGeo(testData('geoip', 'GeoIP2-City-Test.mmdb'));
     for (const address of ['10.0.0.1', '127.0.0.1', '::', '', 'x', '1.2.3', '999.1.1.1', '::g']) {
       expect(locate(address)).toBeUndefined();
     }
   });
 
-  it('is refused with a reason where it is broken', () => {
+  it('is refused with a reason where it is damaged, missing or of another kind', () => {
     const why = (name: string): string => {
       try {
         openGeo(testData('geoip', name));
@@ -79,7 +81,7 @@ describe.runIf(hasTestData)('a city database', () => {
     }
   });
 
-  it('is refused where its tree leads outside or its end is missing', () => {
+  it('is refused where its tree leads outside or a byte is missing', () => {
     const bytes = readFileSync(testData('geoip', 'GeoIP2-City-Test.mmdb'));
     const copy = join(mkdtempSync(join(tmpdir(), 'millrace-geo-')), 'copy.mmdb');
     const damaged = Buffer.from(bytes);

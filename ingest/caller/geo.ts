@@ -1,5 +1,5 @@
-// Where an address is, from a city database in MaxMind's format that is held in memory. Reads it once; a newer file is
-// taken at the next start. An address that is looked up is kept nowhere.
+// The place of an address, from a city database in MaxMind's format. Reads the file once and holds it in memory; a
+// newer file is taken at the next start. Keeps no address that it looks up.
 
 import { readFileSync } from 'node:fs';
 import { Reader } from 'maxmind';
@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { Location } from '../../proto/wire/frame.ts';
 import { geoFileFault } from './geo-file.ts';
 
-/** Where an IPv4 or IPv6 address is; undefined where the database does not say. Never throws. */
+/** The place of an IPv4 or IPv6 address; undefined where the database has none. Never throws. */
 export type LocateAddress = (address: string) => Location | undefined;
 
 /** Throws one sentence where `file` cannot be read, is damaged or holds no cities. */
@@ -25,7 +25,7 @@ export function openGeo(file: string): LocateAddress {
   };
 }
 
-/** The reader, or why there is none. */
+/** The reader, or the reason why the file cannot be used. */
 function open(file: string): { get(address: string): unknown } | string {
   try {
     const bytes = readFileSync(file);
@@ -38,7 +38,7 @@ function open(file: string): { get(address: string): unknown } | string {
   }
 }
 
-/** The database is a file from outside: what it holds is looked at before it is believed. */
+/** The database comes from outside: every value is checked before it is used. */
 function locationOf(record: unknown): Location | undefined {
   const place = objectOf(record);
   const coordinates = objectOf(place['location']);

@@ -1,5 +1,5 @@
-// The bucket of salts as salt.ts wants it: records, and the erasing of a revision's bytes, which the key-value
-// interface does not have: a value that is merely deleted or aged out stays readable in the broker's files.
+// The broker's bucket of salts, with one operation that the key-value interface lacks: erasing a revision's bytes. A
+// value that is only deleted or aged out stays readable in the broker's files. When to erase is salt.ts's decision.
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import {
@@ -14,11 +14,13 @@ const requestTimeoutMs = 5_000;
 const noMessage = 10_037;
 const stream = `KV_${buckets.salts}`;
 
-/** The salts of this process, with what the first requests need. */
-export async function openSalts(
-  options: Omit<SaltOptions, 'bucket'> & { nats: NatsConnection },
-): Promise<Salts> {
-  const salts = new Salts({ ...options, bucket: await openSaltBucket(options.nats) });
+/** The salts of this process, those of today and yesterday loaded. */
+export async function openSalts({
+  nats,
+  clock,
+  log,
+}: Omit<SaltOptions, 'bucket'> & { nats: NatsConnection }): Promise<Salts> {
+  const salts = new Salts({ bucket: await openSaltBucket(nats), clock, log });
   await salts.start();
   return salts;
 }
@@ -31,10 +33,11 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
     get: (key) => bucket.get(key),
     create: (key, record) => bucket.create(key, record),
     async entries() {
-      // Sequence by sequence: after an erasure nats-server 2.9 counts wrongly what a listing of keys has still to send.
+      // Reads sequence by sequence: after an erasure nats-server 2.9 miscounts what a listing of keys has still to
+      // send.
       const { first_seq, last_seq } = (await manager.streams.info(stream)).state;
       const found: { key: string; revision: number }[] = [];
-      // A stream that never held anything says that its first is 0, where sequences count from 1.
+      // A stream that never held a message reports 0 as its first sequence, but sequences count from 1.
       for (let revision = Math.max(1, first_seq); revision <= last_seq; revision++) {
         const message = await messageAt(manager, stream, revision);
         const key = message?.subject.split('.').at(-1);
@@ -48,7 +51,7 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
   };
 }
 
-/** Undefined where the sequence holds nothing any more. */
+/** Undefined where the sequence no longer holds a message. */
 async function messageAt(
   manager: JetStreamManager,
   stream: string,

@@ -1,3 +1,5 @@
+// Salts over days, restarts and failures, on a real broker whose files are searched for erased ones.
+
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
@@ -27,7 +29,7 @@ afterAll(async () => {
   await broker.stop();
 });
 
-/** A clock that stands still until told. Every test has years of its own: the bucket is shared. */
+/** A clock that stands still until it is set. Each test has its own years, because the bucket is shared. */
 let nextDay = dayOf(Date.UTC(2030, 0, 1));
 function clockAt(offsetMs = 12 * 3_600_000) {
   nextDay += 400;
@@ -77,7 +79,7 @@ describe('a salt', () => {
     expect(hexOf(await restarted.of(clock.day))).toBe(hexOf(await today));
   });
 
-  it('is one, however many processes create it at once', async () => {
+  it('is the same in all processes that create it at once', async () => {
     const clock = clockAt();
     const connections = await Promise.all(
       Array.from({ length: 12 }, () => connectBroker(broker.url, log)),
@@ -94,7 +96,7 @@ describe('a salt', () => {
     for (const connection of connections) await connection.close();
   });
 
-  it('is asked for once by requests that need it at the same time', async () => {
+  it('is read once for requests that need it at the same time', async () => {
     const clock = clockAt();
     const bucket = await openSaltBucket(nats);
     let reads = 0;
@@ -122,7 +124,7 @@ describe('a salt', () => {
     expect(await salts.of(clock.day)).toMatchObject({ kind: 'salt' });
   });
 
-  it('is of use until the end of the next day, whatever the hour', async () => {
+  it('is usable until the end of the next day, at every hour', async () => {
     const clock = clockAt(0);
     const salts = await openSaltsAt(clock);
     const usable = fc.asyncProperty(fc.integer({ min: 0, max: 400 * 24 }), async (hours) => {
@@ -139,7 +141,7 @@ describe('a salt', () => {
     await fc.assert(usable, { numRuns: 40 });
   });
 
-  it('leaves the memory of whoever held it', async () => {
+  it('is overwritten in memory once it is out of use', async () => {
     const clock = clockAt();
     const salts = await openSaltsAt(clock);
     const today = await salts.of(clock.day);
@@ -151,7 +153,7 @@ describe('a salt', () => {
 });
 
 describe('erasing', () => {
-  it('removes a salt from the broker’s disk once its next day is over, and no other', async () => {
+  it('removes a salt from the broker’s disk once the day after it is over, and no other salt', async () => {
     const clock = clockAt();
     const salts = await openSaltsAt(clock);
     const texts: string[] = [];
@@ -163,7 +165,7 @@ describe('erasing', () => {
     clock.set(dayMs + 1_000);
     await salts.tick();
     texts.push(await base64(clock.day + 1));
-    // The bucket's messages are JSON: what is looked for is what was written.
+    // The bucket's messages are JSON, so the salt's text is on disk as written.
     expect(texts.every((text) => text.length === 44)).toBe(true);
     expect(texts.map(isOnDisk)).toEqual([false, true, true]);
     clock.set(2 * dayMs - 1);
@@ -178,7 +180,7 @@ describe('erasing', () => {
     expect(keys.every((key) => key >= saltKey(clock.day + 1))).toBe(true);
   });
 
-  it('is made up for by a process that starts later, before it makes a new salt', async () => {
+  it('that was missed is done by a process that starts later', async () => {
     const clock = clockAt();
     const before = new Salts({ bucket: await openSaltBucket(nats), clock, log });
     const salt = await before.of(clock.day);
@@ -189,7 +191,7 @@ describe('erasing', () => {
     expect(isOnDisk(text)).toBe(false);
   });
 
-  it('is tried again where it fails', async () => {
+  it('that fails is tried again', async () => {
     const clock = clockAt();
     const bucket = await openSaltBucket(nats);
     let failures = 2;
@@ -215,7 +217,7 @@ describe('erasing', () => {
   });
 });
 
-describe('a salt that cannot be had', () => {
+describe('a missing salt', () => {
   it('is corrupt where its record cannot be decoded, until it is repaired', async () => {
     const clock = clockAt();
     const good = randomBytes(32).toString('base64');
@@ -238,14 +240,14 @@ describe('a salt that cannot be had', () => {
     expect(hexOf(await salts.of(clock.day))).toBe(Buffer.from(good, 'base64').toString('hex'));
   });
 
-  it('is unavailable where the broker does not answer, and there once it does', async () => {
+  it('is unavailable while the broker does not answer, and there once it does', async () => {
     const clock = clockAt();
     const connection = await connectBroker(broker.url, log);
     const bucket = await openSaltBucket(connection);
     const salts = new Salts({ bucket, clock, log });
     await freeze(broker, connection);
     expect(await salts.of(clock.day)).toEqual({ kind: 'unavailable' });
-    // Nobody waits a second time.
+    // The next request does not wait for the broker again.
     expect(salts.of(clock.day)).toEqual({ kind: 'unavailable' });
     broker.resume();
     clock.set(13 * 3_600_000);

@@ -1,6 +1,5 @@
-// The secret of each UTC day from which cookieless ids are derived: one for all processes, agreed on in a bucket,
-// kept in memory while it may be used, erased from the broker's disk afterwards. What is derived from it is
-// cookieless.ts's part.
+// The secret of each UTC day from which cookieless ids are derived: one for all processes, agreed on in a bucket, kept
+// in memory while it may be used, erased from the broker's disk afterwards. visitor-ids.ts derives the ids.
 
 import { randomBytes } from 'node:crypto';
 import type { RecordBucket, VersionedRecord } from '../../platform/broker/record-bucket.ts';
@@ -10,13 +9,13 @@ import type { Log } from '../../platform/log.ts';
 
 const saltBytes = 32;
 
-/** Before midnight the next day's salt is made, so that the first requests of a day find it. */
+/** The next day's salt is made this long before midnight, so that the first requests of the day find it. */
 const prepareAheadMs = 60_000;
 const tickEveryMs = 10_000;
-/** After a failure every request fails alike for this long, instead of asking a broker that does not answer. */
+/** After a failure all requests fail for this long, instead of asking a broker that does not answer. */
 const retryAfterMs = 1_000;
 
-export interface SaltRecord extends VersionedRecord {
+interface SaltRecord extends VersionedRecord {
   schemaVersion: 1;
   /** 32 bytes in base64. */
   salt: string;
@@ -37,9 +36,9 @@ export type DaySalt =
   | { kind: 'corrupt' }
   | { kind: 'outside' };
 
-/** The bucket of salts: RecordBucket's reading and creating, and two calls for erasing. */
+/** RecordBucket's reading and creating, and two calls for erasing. */
 export interface SaltBucket extends Pick<RecordBucket<SaltRecord>, 'get' | 'create'> {
-  /** Every key that holds something, with its revision. */
+  /** Every key that has a value, with its revision. */
   entries(): Promise<{ key: string; revision: number }[]>;
   /** Overwrites a revision's bytes on the broker's disk. */
   erase(revision: number): Promise<void>;
@@ -56,7 +55,7 @@ interface Failure {
   atMs: number;
 }
 
-/** The UTC day of a moment, counted from the epoch. */
+/** The UTC day, counted from the epoch. */
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / dayMs);
 }
@@ -71,7 +70,7 @@ export class Salts {
   readonly #held = new Map<number, Buffer>();
   readonly #failed = new Map<number, Failure>();
   readonly #reading = new Map<number, Promise<DaySalt>>();
-  /** The last day whose beginning was followed by a complete erasure. */
+  /** The last day on which every salt that was out of use was erased. */
   #erasedOn = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
@@ -79,7 +78,7 @@ export class Salts {
     this.#options = options;
   }
 
-  /** Loads what today needs and looks after the salts until closed. Never rejects. */
+  /** Loads the salts that today needs, and ticks until closed. Never rejects. */
   async start(): Promise<void> {
     this.#timer = setInterval(() => void this.tick(), tickEveryMs);
     this.#timer.unref();
@@ -91,7 +90,7 @@ export class Salts {
     for (const day of [...this.#held.keys()]) this.#forget(day);
   }
 
-  /** The salt of yesterday's or today's UTC day; at once where memory has it. Never rejects. */
+  /** The salt of a UTC day, which must be today or yesterday; at once where memory has it. Never rejects. */
   of(day: number): DaySalt | Promise<DaySalt> {
     const nowMs = this.#options.clock.nowMs();
     const today = dayOf(nowMs);
@@ -105,15 +104,15 @@ export class Salts {
     return this.#read(day);
   }
 
-  /** What time asks for: lets go of salts that are out of use, makes the next one. Never rejects. */
+  /** Forgets and erases salts that are out of use, loads those in use, makes the next one. Never rejects. */
   async tick(): Promise<void> {
     const { clock, log } = this.#options;
     const nowMs = clock.nowMs();
     const today = dayOf(nowMs);
     for (const day of [...this.#held.keys()]) if (day < today - 1) this.#forget(day);
     for (const day of [...this.#failed.keys()]) if (day < today - 1) this.#failed.delete(day);
-    // Before anything is made: a block of the broker's store that holds nothing any more is removed as a whole, with
-    // what the bucket's age took out of it before.
+    // Erases before any salt is made: a block of the broker's store in which no message is left is removed as a whole,
+    // with the bytes of messages that the bucket's age limit had removed from it.
     if (this.#erasedOn < today) {
       try {
         await this.#eraseBefore(today - 1);
@@ -140,14 +139,14 @@ export class Salts {
     const { bucket, log } = this.#options;
     const firstKeptKey = saltKey(firstKept);
     for (const { key, revision } of await bucket.entries()) {
-      // Keys are dates, whose order as text is theirs in time.
+      // Keys are dates: their order as text is their order in time.
       if (key >= firstKeptKey) continue;
       await bucket.erase(revision);
       log.info({ day: key }, 'the salt of a past day is erased');
     }
   }
 
-  /** Reads a day's salt, making it where there is none. Requests that need it at the same time wait for one reading. */
+  /** Reads a day's salt, or makes it. Requests that need it at the same time share one reading. */
   #read(day: number): Promise<DaySalt> {
     const reading =
       this.#reading.get(day) ??
@@ -202,7 +201,7 @@ export class Salts {
       case 'absent': {
         const salt = randomBytes(saltBytes).toString('base64');
         const made = await bucket.create(key, { schemaVersion: 1, salt });
-        // Whoever came first has decided for all: read what that was.
+        // Another process was first, and its salt counts for all.
         if (made.kind === 'conflict') return this.#readOrMake(day);
         return { kind: 'salt', salt: Buffer.from(salt, 'base64') };
       }

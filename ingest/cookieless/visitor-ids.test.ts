@@ -1,3 +1,5 @@
+// Cookieless ids against their definition, and which callers and days share one.
+
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
@@ -11,7 +13,7 @@ function saltOf(day: number): Buffer {
   return Buffer.alloc(32, day);
 }
 
-/** As `cookielessId` is defined, by node:crypto's own HMAC. */
+/** The definition of `cookielessId`, with node:crypto's own HMAC. */
 function expectedId(salt: Buffer, ...fields: string[]): string {
   const hmac = createHmac('sha256', salt);
   for (const field of fields) {
@@ -39,7 +41,7 @@ describe('cookielessId', () => {
 describe('callers who take turns at one address', () => {
   const days = { events: 2, today: 1, yesterday: 1, atMidnight: false };
 
-  it('get the ids of their own agent, project and day', async () => {
+  it('get ids of their own agent, project and day', async () => {
     const clock = { nowMs: () => noonMs };
     const of = (day: number): DaySalt => ({ kind: 'salt', salt: saltOf(day) });
     const resolver = new CookielessResolver({ of }, clock);
@@ -65,7 +67,7 @@ describe('callers who take turns at one address', () => {
   });
 
   it.each([0, 1])(
-    'get them at once where the salts are known, not where that of day -%i is not',
+    'get them at once where both salts are known, later where day -%i’s is not',
     async (late) => {
       const known = (day: number): DaySalt => ({ kind: 'salt', salt: saltOf(day) });
       const waits = (day: number) =>
@@ -86,7 +88,7 @@ describe('callers who take turns at one address', () => {
     },
   );
 
-  it('get no id of a day that they do not ask for', async () => {
+  it('get no id of a day without events', async () => {
     const of = (day: number): DaySalt => ({ kind: 'salt', salt: saltOf(day) });
     const resolver = new CookielessResolver({ of }, { nowMs: () => noonMs });
     const identity = { address: '192.0.2.1', userAgent: 'one' };

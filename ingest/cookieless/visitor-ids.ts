@@ -1,6 +1,6 @@
-// Ids for events that name nobody: from a day's salt, the project, and the address and user agent of their request. The
-// address is used here and forgotten; which events are dropped for want of an id is decided here, for ingest's answer
-// and, through the ids that a frame carries, for the rows as well.
+// Ids for events that name nobody, derived from a day's salt, the project, and their request's address and user agent.
+// Uses the address and forgets it. Decides which events are dropped for lack of an id, both for the answer and, through
+// the ids in a frame, for the rows.
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
@@ -8,44 +8,44 @@ import type { CookielessIds } from '../../proto/wire/frame.ts';
 import type { CallerIdentity } from '../caller/caller.ts';
 import { type DaySalt, dayOf, type Salts } from './salt.ts';
 
-/** Why a cookieless event is dropped, by the name under which the answer counts it. */
-export type DropReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
+/** Why a cookieless event is dropped; the answer counts by these names. */
+type DropReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
 
 export interface DroppedEvents {
   events: number;
-  /** Only reasons that dropped something. */
+  /** Only reasons that dropped an event. */
   byReason: Partial<Record<DropReason, number>>;
 }
 
-/** The cookieless events of one request, by the UTC day of their occurTime as seen from the day of receipt. */
+/** Counts one request's cookieless events by the UTC day of their occurTime, relative to the day of receipt. */
 export interface CookielessDays {
   events: number;
   today: number;
   yesterday: number;
-  /** One of them is close enough to the midnight between to continue a visit over it. */
+  /** Whether one of them is so close to the midnight between both days that a visit may go on across it. */
   atMidnight: boolean;
 }
 
 export interface ResolvedCookieless {
-  /** What the frame's context holds. */
+  /** For the frame's context. */
   ids: CookielessIds;
   dropped: DroppedEvents | undefined;
 }
 
-/** Callers that are remembered, and for how long: no caller's address stays in memory longer than that. */
+/** How many callers are remembered, and how long: no address stays in memory longer than that. */
 const maxRememberedCallers = 20_000;
 const rememberMs = 60_000;
 const idBytes = 16;
 const lengthBytes = 4;
-/** Of SHA-256. */
+/** SHA-256's block and digest. */
 const blockBytes = 64;
 const digestBytes = 32;
 
-/** The ids of the caller who was last seen at an address, as far as they were asked for. */
+/** The caller last seen at an address, with the ids that were asked for so far. */
 interface Remembered {
   projectId: string;
   userAgent: string;
-  /** The UTC day that `today` is of. */
+  /** The UTC day of `today`. */
   day: number;
   today: string | undefined;
   yesterday: string | undefined;
@@ -54,7 +54,7 @@ interface Remembered {
 export class CookielessResolver {
   readonly #salts: Pick<Salts, 'of'>;
   readonly #clock: Clock;
-  /** By address alone, because hashing a text as long as a user agent would cost each request more than the rest. */
+  /** By address alone: hashing a text as long as a user agent would cost each request more than all the rest. */
   readonly #callers = new Map<string, Remembered>();
   #rememberedSinceMs = 0;
 
@@ -64,8 +64,8 @@ export class CookielessResolver {
   }
 
   /**
-   * The ids that a request's cookieless events get, and which of them get none; at once where the salts are known, as
-   * waiting for nothing costs a request of one event a twentieth of its CPU. Never rejects.
+   * Finds the ids of a request's cookieless events and counts the events that get none. Returns at once where the salts
+   * are known: awaiting them would cost a request of one event a twentieth of its CPU. Never rejects.
    */
   resolve(
     projectId: string,
@@ -74,7 +74,8 @@ export class CookielessResolver {
     days: CookielessDays,
   ): ResolvedCookieless | Promise<ResolvedCookieless> {
     const day = dayOf(receiveTimeMs);
-    // Of both days only where a visit may go on from one to the other: elsewhere nothing ties one's id to the other's.
+    // Both ids go together only where a visit may cross midnight: otherwise nothing must tie one day's id to the
+    // other's.
     const today = days.today > 0 || days.atMidnight ? this.#salts.of(day) : undefined;
     const yesterday = days.yesterday > 0 || days.atMidnight ? this.#salts.of(day - 1) : undefined;
     const caller = { projectId, day, identity };
@@ -103,7 +104,7 @@ export class CookielessResolver {
     return { ids, dropped: drops.total() };
   }
 
-  /** What is known of a caller, to be added to. */
+  /** The caller's entry, to which ids are added. */
   #remembered(projectId: string, day: number, identity: CallerIdentity): Remembered {
     const nowMs = this.#clock.nowMs();
     const isOld = Math.abs(nowMs - this.#rememberedSinceMs) > rememberMs;
@@ -123,14 +124,14 @@ export class CookielessResolver {
 }
 
 /**
- * `cookieless-` and 22 characters: equal for equal callers of one project within one day, and for nobody else. `salt`
- * is at most 64 bytes.
+ * `cookieless-` and 22 characters, equal exactly for equal callers of one project within one day. `salt` has at most 64
+ * bytes.
  */
 export function cookielessId(salt: Buffer, projectId: string, identity: CallerIdentity): string {
   const fields = [projectId, identity.address, identity.userAgent];
   let size = blockBytes;
   for (const field of fields) size += lengthBytes + Buffer.byteLength(field);
-  // HMAC from its two hashes: an object of node:crypto costs twice as much (bench `cookieless`).
+  // HMAC is computed from its two hashes: node:crypto's object costs twice as much (bench `cookieless`).
   const inner = Buffer.allocUnsafe(size);
   const outer = Buffer.allocUnsafe(blockBytes + digestBytes);
   putKey(salt, inner, outer);
@@ -148,7 +149,7 @@ export function cookielessId(salt: Buffer, projectId: string, identity: CallerId
   return `cookieless-${id}`;
 }
 
-/** The key as HMAC puts it in front of what is hashed. */
+/** Writes the key's two blocks, which HMAC puts in front of its two hashes. */
 function putKey(key: Buffer, inner: Buffer, outer: Buffer): void {
   for (let at = 0; at < blockBytes; at++) {
     const byte = key[at] ?? 0;
@@ -163,7 +164,7 @@ function reasonOf({ kind }: Exclude<DaySalt, { kind: 'salt' }>): DropReason {
       return 'salt_unavailable';
     case 'corrupt':
       return 'salt_corrupt';
-    // Midnight passed while the body was on its way.
+    // Midnight passed while the body was arriving.
     case 'outside':
       return 'day_out_of_range';
     default:

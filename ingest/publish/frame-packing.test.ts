@@ -1,3 +1,5 @@
+// FramePacking's choice of frames, and how it backs off while packing does not pay.
+
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { decodeFrame, encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
@@ -8,20 +10,20 @@ const frameOf = (body: Uint8Array): Uint8Array => encodeFrame([{ context, body, 
 const regular = frameOf(Buffer.alloc(4_000, 'event'));
 const random = frameOf(randomBytes(4_000));
 
-it('packs what gets smaller', () => {
+it('packs frames that get smaller', () => {
   const packed = new FramePacking(true).pack(regular);
   expect(packed.length).toBeLessThan(500);
   expect(decodeFrame(packed)).toEqual(decodeFrame(regular));
 });
 
-it('leaves small frames, those that do not get smaller, and all when it is off', () => {
+it('leaves small frames and incompressible frames alone, and all frames when it is off', () => {
   const small = frameOf(Buffer.alloc(500, 'x'));
   expect(new FramePacking(true).pack(small)).toBe(small);
   expect(new FramePacking(true).pack(random)).toBe(random);
   expect(new FramePacking(false).pack(regular)).toBe(regular);
 });
 
-it('tries seldomer while frames do not get smaller, and always again after one that does', () => {
+it('tries fewer frames while none gets smaller, and every frame after one that does', () => {
   const packing = new FramePacking(true);
   const isPacked = (frame: Uint8Array): boolean => packing.pack(frame) !== frame;
   for (let frames = 0; frames < 1_000; frames++) packing.pack(random);
@@ -30,7 +32,7 @@ it('tries seldomer while frames do not get smaller, and always again after one t
   expect(waited).toBeLessThanOrEqual(64);
   expect([regular, regular, random, regular, regular].map(isPacked)).toEqual([
     ...[true, true, false],
-    // One is left out for the one that did not get smaller.
+    // The incompressible frame causes one to be skipped.
     ...[false, true],
   ]);
 });

@@ -1,27 +1,28 @@
-// Which frames are packed on their way to the broker: those where the bytes saved are worth the time. Packing itself is
-// in proto/wire/frame.ts.
+// Decides which frames are packed for the broker: those where the bytes saved are worth the time. How a frame is packed
+// is proto/wire/frame.ts's.
 
 import { packFrame } from '../../proto/wire/frame.ts';
 
-/** Below it, a message costs the broker the same however few bytes it has. */
+/** Below this size a message costs the broker the same, however small it is. */
 const minBytes = 2_048;
-/** A packed frame that is a larger share of the plain one is not worth unpacking. */
+/** A packed frame that is larger than this share of the original is not worth unpacking. */
 const maxShare = 0.8;
-/** After a frame that was not worth it one is not tried, after the next two, and so on up to this many. */
+/** After a frame that was not worth packing, one is skipped; after the next, two; then four, up to this many. */
 const maxSkipped = 64;
 
-/** Remembers what was not worth it: one for each process. */
+/** Remembers how well the last frames packed; one for each publisher. */
 export class FramePacking {
   readonly #isOn: boolean;
-  /** Frames still not to be tried, and how many it were in all. */
+  /** Frames still to be skipped. */
   #left = 0;
+  /** Frames that the last failure caused to be skipped. */
   #skipped = 0;
 
   constructor(isOn: boolean) {
     this.#isOn = isOn;
   }
 
-  /** The bytes to be sent for `frame`: packed, or `frame` itself. */
+  /** The bytes to send: packed, or `frame` itself. */
   pack(frame: Uint8Array): Uint8Array {
     if (!this.#isOn || frame.length < minBytes) return frame;
     if (this.#left > 0) {

@@ -1,3 +1,5 @@
+// The operator's lines about the broker's outcomes, on a clock that the test moves.
+
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createOutcomeLog } from './outcome-log.ts';
 
@@ -14,7 +16,7 @@ function createNotice() {
   return { lines, notice: createOutcomeLog({ warn: write, info: write }) };
 }
 
-it('says when frames stop being stored, why, and when they are again', () => {
+it('says when frames are no longer stored and why, and when they are stored again', () => {
   const { lines, notice } = createNotice();
   for (const frame of [stored, stored, gone, gone, full, full, stored, stored]) {
     notice(frame);
@@ -27,7 +29,7 @@ it('says when frames stop being stored, why, and when they are again', () => {
   ]);
 });
 
-it('is not louder where the outcome changes all the time', () => {
+it('writes one line a second where the outcome changes with every frame', () => {
   const { lines, notice } = createNotice();
   for (let frame = 0; frame < 100; frame++) notice(frame % 2 === 0 ? full : stored);
   expect(lines).toHaveLength(1);

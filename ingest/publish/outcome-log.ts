@@ -1,5 +1,5 @@
-// Tells the operator when the broker stops taking frames and when it takes them again: one line a change and at most
-// one a second, because there may be thousands of frames in it.
+// Tells the operator when the broker stops taking frames and when it takes them again: one line for each change, and at
+// most one a second, because the outcome may change with each of thousands of frames.
 
 import type { Log } from '../../platform/log.ts';
 import type { FrameReport } from './publish.ts';

@@ -1,3 +1,5 @@
+// The publisher on a real broker: frames, bounds, and brokers that are full, frozen, killed or closed.
+
 import { DiscardPolicy, type NatsConnection, StorageType } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -62,7 +64,7 @@ async function stored(shard: number): Promise<{ messages: number; projects: stri
   return { messages, projects };
 }
 
-/** Resolves at the connection's next change to this. */
+/** Resolves when the connection is next lost, or back. */
 function whenConnected(wanted: boolean): Promise<void> {
   return new Promise((resolve) => {
     state.onChange((connected) => {
@@ -87,7 +89,7 @@ afterEach(async () => {
 });
 
 describe('frames', () => {
-  it('requests of one turn share one message and are all answered by its acknowledgement', async () => {
+  it('carry the requests of one turn, which are all answered by one acknowledgement', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `p${index}`);
     const outcomes = await Promise.all(
       names.map((name) => publisher.publish(0, request(name), forEver)),
@@ -97,13 +99,13 @@ describe('frames', () => {
     expect(frames).toMatchObject([{ outcome: { kind: 'stored', seq: 1 }, requests: 50 }]);
   });
 
-  it('requests of different turns do not', async () => {
+  it('are not shared by requests of different turns', async () => {
     await publisher.publish(0, request('a'), forEver);
     await publisher.publish(0, request('b'), forEver);
     expect((await stored(0)).messages).toBe(2);
   });
 
-  it('each shard has its own', async () => {
+  it('are separate for each shard', async () => {
     await addStream(1);
     const shards = [0, 1, 0, 1];
     await Promise.all(
@@ -113,7 +115,7 @@ describe('frames', () => {
     expect(await stored(1)).toEqual({ messages: 1, projects: ['p1', 'p3'] });
   });
 
-  it('is closed before it grows past its bound, unless one request alone is larger', async () => {
+  it('are closed before they grow past their bound, unless one request alone is larger', async () => {
     const half = maxFrameBytes / 2;
     const sizes = [half, half - 2_000, 10, maxFrameBytes * 4, 10];
     const outcomes = await Promise.all(
@@ -126,7 +128,7 @@ describe('frames', () => {
 });
 
 describe('packing', () => {
-  it('sends fewer bytes, tells how many, and what arrives is what was sent', async () => {
+  it('sends fewer bytes, reports how many, and changes nothing that arrives', async () => {
     publisher.close();
     publisher = createPublisher({ lz4: true });
     expect(await publisher.publish(0, request('a', 20_000), forEver)).toBe('stored');
@@ -155,8 +157,8 @@ describe('a full stream', () => {
   });
 });
 
-describe('a full bound of ours', () => {
-  it('refuses at once, sends nothing, and has room again after the acknowledgements', async () => {
+describe('the bound on bytes in flight', () => {
+  it('refuses at once and sends nothing when it is full, and has room after the acknowledgements', async () => {
     publisher.close();
     publisher = createPublisher({ maxInFlightBytes: 10_000 });
     const first = publisher.publish(0, request('first', 9_000), forEver);
@@ -169,12 +171,12 @@ describe('a full bound of ours', () => {
 });
 
 describe('a broker that does not store', () => {
-  it('no stream: unavailable at once', async () => {
+  it('without a stream: unavailable at once', async () => {
     expect(await publisher.publish(7, request('a'), forEver)).toBe('unavailable');
     expect(frames[0]?.outcome).toEqual({ kind: 'unavailable', reason: 'no stream' });
   });
 
-  it('frozen: unavailable at the deadline, full when its bytes fill the bound, well again when it wakes', async () => {
+  it('frozen: unavailable at the deadline, full when unacknowledged bytes fill the bound, well when it wakes', async () => {
     publisher.close();
     publisher = createPublisher({ deadlineMs: 300, maxInFlightBytes: 10_000 });
     await freeze(broker, connection);
@@ -190,7 +192,7 @@ describe('a broker that does not store', () => {
     expect(frames.at(-1)?.inFlightBytes).toBe(0);
   });
 
-  it('read, never acknowledged: unavailable at the deadline, and its bytes are given back', async () => {
+  it('that reads and never acknowledges: unavailable at the deadline, and the bytes are given back', async () => {
     publisher.close();
     publisher = createPublisher({ deadlineMs: 100, maxInFlightBytes: 10_000 });
     connection.subscribe('events.5', { callback: () => {} });
@@ -200,7 +202,7 @@ describe('a broker that does not store', () => {
       .toBe('stored');
   });
 
-  it('frozen: the sender’s own timeout comes first, and the others of its frame wait on', async () => {
+  it('frozen: a sender’s shorter timeout ends its request, and the others of its frame wait on', async () => {
     publisher.close();
     publisher = createPublisher({ deadlineMs: 20_000 });
     await freeze(broker, connection);
@@ -210,7 +212,7 @@ describe('a broker that does not store', () => {
     expect(await patient).toBe('stored');
   });
 
-  it('killed: what waits is unavailable, nothing is buffered, and a restart heals it', async () => {
+  it('killed: waiting requests are unavailable, nothing is buffered, and a restart heals it', async () => {
     await freeze(broker, connection);
     const waiting = publisher.publish(0, request('waiting'), forEver);
     const lost = whenConnected(false);
@@ -231,7 +233,7 @@ describe('a broker that does not store', () => {
 });
 
 describe('close', () => {
-  it('settles what waits and takes nothing more', async () => {
+  it('answers waiting requests and takes no more', async () => {
     await freeze(broker, connection);
     const waiting = publisher.publish(0, request('a'), forEver);
     publisher.close();

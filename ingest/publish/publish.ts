@@ -1,6 +1,6 @@
-// Requests into the broker: those that are ready in the same turn of the event loop share one message, and each is
-// answered when that message's acknowledgement arrives. Core publish with one reply inbox for all of them, because a
-// JetStream client's publish costs ten times as much. Does not retry: the sender does, and event ids make that safe.
+// Puts accepted requests into the broker. Requests of one turn of the event loop share one message (a frame), and each
+// is answered when that message is acknowledged. Publishes on NATS core with one reply inbox for all messages, because
+// a JetStream client's publish costs ten times as much. Never retries: the sender does, and event ids make that safe.
 
 import {
   type ConnectionState,
@@ -17,11 +17,9 @@ import {
   requestBytes,
 } from '../../proto/wire/frame.ts';
 import { FramePacking } from './frame-packing.ts';
+import { type Frame, type Published, SentFrames } from './sent-frames.ts';
 
-/** `full`: surely not queued. `unavailable`: not known to be queued. */
-export type Published = 'stored' | 'full' | 'unavailable';
-
-/** What is needed of a broker connection. */
+/** The part of a broker connection that a publisher needs. */
 export interface Broker {
   publish(subject: string, payload: Uint8Array, options: { reply: string }): void;
   subscribe(
@@ -42,9 +40,9 @@ export interface PublisherOptions {
   maxFrameBytes: number;
   /** Bytes of frames that wait for their acknowledgement; past it requests are refused as `full`. */
   maxInFlightBytes: number;
-  /** Whether frames are packed where it pays. Bounds count their bytes before that. */
+  /** Whether frames are packed where that pays. Bounds count bytes before packing. */
   lz4: boolean;
-  /** Told once per frame, after its outcome is known. */
+  /** Runs once for each frame, as soon as its outcome is known. */
   onFrame?: (frame: FrameReport) => void;
 }
 
@@ -59,23 +57,13 @@ export interface FrameReport {
   inFlightBytes: number;
 }
 
-interface Frame {
-  shard: number;
-  settle: ((published: Published) => void)[];
-  bytes: number;
-  sentBytes: number;
-  /** On performance.now()'s scale. */
-  openedAtMs: number;
-  isSettled: boolean;
-}
-
 /** A frame that is being gathered. */
 interface OpenFrame {
   frame: Frame;
   writer: FrameWriter;
 }
 
-/** Memory of frames that were sent, for the next ones. One that a large body made grow is not kept. */
+/** Writers of sent frames are kept for the next ones, except those that a large body made grow. */
 const maxKeptWriters = 4;
 
 export class Publisher {
@@ -83,20 +71,24 @@ export class Publisher {
   readonly #inbox = createInbox();
   readonly #packing: FramePacking;
   readonly #subscription: { unsubscribe(): void };
-  /** At most one a shard: what the current turn has gathered. */
+  /** At most one for each shard, with the requests of the current turn. */
   readonly #open = new Map<number, OpenFrame>();
-  /** By the last token of the reply subject, oldest first. */
-  readonly #sent = new Map<string, Frame>();
+  readonly #sent: SentFrames;
   readonly #writers: FrameWriter[] = [];
   #frames = 0;
-  #inFlightBytes = 0;
+  #openBytes = 0;
   #isFlushScheduled = false;
   #isClosed = false;
-  #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#packing = new FramePacking(options.lz4);
+    this.#sent = new SentFrames({
+      deadlineMs: options.deadlineMs,
+      flush: () => options.broker.flush(),
+      onOverdue: (frame) =>
+        this.#settle(frame, { kind: 'unavailable', reason: 'no acknowledgement in time' }),
+    });
     this.#subscription = options.broker.subscribe(`${this.#inbox}.*`, {
       callback: (error, reply) => this.#acknowledged(error, reply),
     });
@@ -106,18 +98,18 @@ export class Publisher {
   }
 
   /**
-   * Never rejects; the request's body is not needed any more once this returns. Settles within `timeoutMs`, and within
-   * the publisher's deadline where that is sooner.
+   * Never rejects. Copies the request before it returns, so that the body's memory is free then. Settles within
+   * `timeoutMs`, or within the publisher's deadline where that is sooner.
    */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
     const { state, deadlineMs, maxInFlightBytes } = this.#options;
     if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');
     const bytes = requestBytes(request);
-    if (this.#inFlightBytes + bytes > maxInFlightBytes) return Promise.resolve('full');
+    if (this.#inFlightBytes() + bytes > maxInFlightBytes) return Promise.resolve('full');
     const { frame, writer } = this.#frameFor(shard, bytes, request.events);
     writer.append(request);
     frame.bytes = writer.length;
-    this.#inFlightBytes += bytes;
+    this.#openBytes += bytes;
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
       setImmediate(() => this.#flush());
@@ -135,15 +127,19 @@ export class Publisher {
     });
   }
 
-  /** Settles what is waiting as unavailable and takes nothing more. */
+  /** Answers unavailable to every request that waits and takes no more. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#sweep);
+    this.#sent.close();
     this.#abandonAll('shutting down');
     this.#subscription.unsubscribe();
   }
 
-  /** The shard's open frame; one without room for the request is sent, and a new one opened. */
+  #inFlightBytes(): number {
+    return this.#openBytes + this.#sent.bytes;
+  }
+
+  /** The shard's open frame. Sends a frame without room for the request and opens another. */
   #frameFor(shard: number, bytes: number, events: number): OpenFrame {
     const { maxFrameBytes } = this.#options;
     const current = this.#open.get(shard);
@@ -163,7 +159,7 @@ export class Publisher {
       openedAtMs: performance.now(),
       isSettled: false,
     };
-    this.#inFlightBytes += FRAME_HEADER_BYTES;
+    this.#openBytes += FRAME_HEADER_BYTES;
     const opened = { frame, writer };
     this.#open.set(shard, opened);
     return opened;
@@ -176,28 +172,27 @@ export class Publisher {
   }
 
   #send({ frame, writer }: OpenFrame): void {
-    const { broker, subjectOf, deadlineMs } = this.#options;
+    const { broker, subjectOf } = this.#options;
     const token = (++this.#frames).toString(36);
+    this.#openBytes -= frame.bytes;
     try {
       const reply = `${this.#inbox}.${token}`;
       const message = this.#messageOf(writer);
       frame.sentBytes = message.length;
       broker.publish(subjectOf(frame.shard), message, { reply });
     } catch (error) {
-      this.#inFlightBytes -= frame.bytes;
       const failure = error instanceof Error ? error : new Error(String(error));
       this.#settle(frame, publishOutcome(failure));
       return;
     }
-    this.#sent.set(token, frame);
-    this.#sweep ??= setTimeout(() => this.#expire(), deadlineMs);
+    this.#sent.add(token, frame);
   }
 
-  /** Bytes of its own for what has been gathered, so that the writer is free again. */
+  /** Copies the gathered frame out, so that its writer can be reused. */
   #messageOf(writer: FrameWriter): Uint8Array {
-    const plain = writer.frame();
-    const packed = this.#packing.pack(plain);
-    const message = packed === plain ? plain.slice() : packed;
+    const gathered = writer.frame();
+    const packed = this.#packing.pack(gathered);
+    const message = packed === gathered ? gathered.slice() : packed;
     writer.clear();
     const { maxFrameBytes } = this.#options;
     const isKept = this.#writers.length < maxKeptWriters && writer.capacity <= maxFrameBytes;
@@ -207,54 +202,16 @@ export class Publisher {
 
   #acknowledged(error: Error | null, reply: Msg): void {
     const token = reply.subject.slice(this.#inbox.length + 1);
-    const frame = this.#sent.get(token);
-    if (frame === undefined) return;
-    this.#sent.delete(token);
-    this.#inFlightBytes -= frame.bytes;
-    this.#settle(frame, publishOutcome(error ?? reply));
+    const frame = this.#sent.take(token);
+    if (frame !== undefined) this.#settle(frame, publishOutcome(error ?? reply));
   }
 
-  /** Answers for the frames whose deadline is past. They keep their bytes until the broker has surely read them. */
-  #expire(): void {
-    const { broker, deadlineMs } = this.#options;
-    this.#sweep = undefined;
-    const overdue: string[] = [];
-    const nowMs = performance.now();
-    for (const [token, frame] of this.#sent) {
-      const leftMs = frame.openedAtMs + deadlineMs - nowMs;
-      if (leftMs > 0) {
-        this.#sweep = setTimeout(() => this.#expire(), leftMs + 1);
-        break;
-      }
-      if (frame.isSettled) continue;
-      overdue.push(token);
-      this.#settle(frame, { kind: 'unavailable', reason: 'no acknowledgement in time' });
-    }
-    if (overdue.length === 0) return;
-    // It is rejected when the connection is lost, and then #abandonAll has done more.
-    broker.flush().then(
-      () => this.#forget(overdue),
-      () => {},
-    );
-  }
-
-  /** A frame that the broker has read and not acknowledged takes no memory here any more. */
-  #forget(tokens: readonly string[]): void {
-    for (const token of tokens) {
-      const frame = this.#sent.get(token);
-      if (frame === undefined) continue;
-      this.#sent.delete(token);
-      this.#inFlightBytes -= frame.bytes;
-    }
-  }
-
-  /** What was written to a lost connection may or may not be stored; what was not yet written is dropped. */
+  /** Frames that a lost connection had been sent may or may not be stored; open ones are dropped. */
   #abandonAll(reason: string): void {
     const open = [...this.#open.values()].map(({ frame }) => frame);
-    const abandoned = [...this.#sent.values(), ...open];
-    this.#sent.clear();
+    const abandoned = [...this.#sent.takeAll(), ...open];
     this.#open.clear();
-    this.#inFlightBytes = 0;
+    this.#openBytes = 0;
     for (const frame of abandoned) this.#settle(frame, { kind: 'unavailable', reason });
   }
 
@@ -268,7 +225,7 @@ export class Publisher {
       bytes: frame.bytes,
       sentBytes: frame.sentBytes,
       seconds: (performance.now() - frame.openedAtMs) / 1_000,
-      inFlightBytes: this.#inFlightBytes,
+      inFlightBytes: this.#inFlightBytes(),
     });
   }
 }

@@ -1,9 +1,11 @@
-// What happens to the events of one request once its body is read, whichever way it came in:
-// identity -> limit -> publish -> answer.
+// Accepts the events of one BatchCreate call once its body is read, the same for all protocols: identity -> limit ->
+// publish -> answer. The routes read the body before and write the answer after.
 
+import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
-import type { Caller, CallerIdentity, CallerReader, CallerRequest } from '../caller/caller.ts';
+import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Publisher } from '../publish/publish.ts';
@@ -13,27 +15,15 @@ import {
   identityRefusal,
   limitRefusal,
   publishedAnswer,
-  type Refusal,
   violationRefusal,
 } from './answer.ts';
-
-/** Whose request it is. */
-export interface Principal {
-  projectId: string;
-  credential: 'public' | 'private';
-  /** What its events are limited by. */
-  keyId: string;
-}
+import type { Principal } from './authenticate.ts';
 
 export interface IngestParts {
-  /** Decides from a request's headers and its `api_key` parameter whose it is; at once where memory can tell. */
-  authenticate(
-    request: CallerRequest,
-    apiKeyParameter: string | undefined,
-  ): Principal | Refusal | Promise<Principal | Refusal>;
+  authenticate: Authenticate;
   callers: Pick<CallerReader, 'read' | 'identity'>;
   cookieless: Pick<CookielessResolver, 'resolve'>;
-  /** Takes as many tokens as there are events, or says after how many seconds it would. */
+  /** Takes `count` tokens and returns 0, or takes none and returns after how many seconds it would. */
   eventLimit: { take(key: string, count: number): number };
   publisher: Pick<Publisher, 'publish'>;
   shardOf: (projectId: string) => number;
@@ -43,73 +33,73 @@ export interface IngestParts {
   maxBodyBytes: number;
 }
 
-export interface Sender {
+export interface AuthenticatedCall {
   principal: Principal;
   caller: Caller;
-  /** Whose address is looked at once more where events are cookieless. */
+  /** Looked at once more where events are cookieless: their ids need the address, which `caller` does not hold. */
   request: CallerRequest;
   receiveTimeMs: number;
   /** How long the sender waits for an answer. */
   timeoutMs: number;
 }
 
-/** Refuses at once; what it takes, it answers for when the broker has. */
+/** Refuses at once; an accepted call is answered once the broker has acknowledged its events. */
 export function acceptEvents(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
   if (read.kind === 'invalid') return violationRefusal(read.violation);
   const isCookieless = read.cookieless > 0;
-  const identity = isCookieless ? parts.callers.identity(sender.request) : undefined;
+  const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
-  const waitSeconds = parts.eventLimit.take(sender.principal.keyId, read.events);
+  const waitSeconds = parts.eventLimit.take(call.principal.keyId, read.events);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
-  if (identity === undefined) return publish(sender, read.body, read.events, undefined, parts);
-  return acceptCookieless(sender, read, identity, parts);
+  if (identity === undefined) return publish(call, read.body, read.events, undefined, parts);
+  return acceptCookieless(call, read, identity, parts);
 }
 
 function acceptCookieless(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody & { kind: 'valid' },
   identity: CallerIdentity,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
-  const { projectId } = sender.principal;
-  const { receiveTimeMs } = sender;
+  const { projectId } = call.principal;
+  const { receiveTimeMs } = call;
   const days = read.cookielessDays;
   const resolved = parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
   return resolved instanceof Promise
-    ? resolved.then((ids) => publishCookieless(sender, read, ids, parts))
-    : publishCookieless(sender, read, resolved, parts);
+    ? resolved.then((ids) => publishCookieless(call, read, ids, parts))
+    : publishCookieless(call, read, resolved, parts);
 }
 
 function publishCookieless(
-  sender: Sender,
+  call: AuthenticatedCall,
   read: ReadBody & { kind: 'valid' },
   { ids, dropped }: ResolvedCookieless,
   parts: IngestParts,
 ): Answer | Promise<Answer> {
   read.nameCookieless?.(ids);
-  if (dropped === undefined) return publish(sender, read.body, read.events, ids, parts);
+  if (dropped === undefined) return publish(call, read.body, read.events, ids, parts);
   const events = read.events - dropped.events;
   if (events === 0) return { kind: 'accepted', events, dropped };
-  return publish(sender, read.body, events, ids, parts).then((answer) =>
+  return publish(call, read.body, events, ids, parts).then((answer) =>
     answer.kind === 'accepted' ? { ...answer, dropped } : answer,
   );
 }
 
-/** Queues a body of which `events` are to become rows. */
+/** Queues a body; `events` counts those of its events that are to become rows. */
 async function publish(
-  { principal, caller, receiveTimeMs, timeoutMs }: Sender,
+  { principal, caller, receiveTimeMs, timeoutMs }: AuthenticatedCall,
   body: Uint8Array,
   events: number,
   cookieless: CookielessIds | undefined,
   parts: IngestParts,
 ): Promise<Answer> {
   const { projectId, credential } = principal;
-  // Field by field: spread, the object costs more than its text.
+  // Named field by field, because spreading `caller` costs more than encoding the whole context.
   const context = encodeContext({
     projectId,
     credential,

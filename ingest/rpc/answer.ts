@@ -1,11 +1,11 @@
-// How a request ends: accepted, or refused with one of Connect's codes. The same answers leave through the hot HTTP
-// route and through the generic Connect router; nothing here knows either.
+// How a request ends: accepted, or refused with one of Connect's codes. The same answers leave through the unary route
+// and through the Connect router; nothing here knows either.
 
 import type { DroppedEvents } from '../cookieless/visitor-ids.ts';
-import type { Published } from '../publish/publish.ts';
+import type { Published } from '../publish/sent-frames.ts';
 import { describeViolation, type Violation } from '../validation/violation.ts';
 
-/** Connect's codes that ingest answers with. */
+/** The Connect codes that ingest uses. */
 export type RefusalCode =
   | 'invalid_argument'
   | 'unauthenticated'
@@ -19,9 +19,9 @@ export type RefusalCode =
 export interface Refusal {
   kind: 'refused';
   code: RefusalCode;
-  /** Written for the caller; never holds a value of the request. */
+  /** For the caller; never holds a value of the request. */
   message: string;
-  /** From a closed set: what refusals are counted under. */
+  /** The label under which refusals are counted, from a closed set. */
   reason: string;
   retryAfterSeconds?: number;
 }
@@ -29,7 +29,7 @@ export interface Refusal {
 export interface Accepted {
   kind: 'accepted';
   events: number;
-  /** Events of the request that were left out; absent where none were. */
+  /** Cookieless events that got no id and were left out; absent where there are none. */
   dropped?: DroppedEvents;
 }
 
@@ -43,7 +43,7 @@ export function violationRefusal(violation: Violation): Refusal {
   return refusal('invalid_argument', violation.rule, describeViolation(violation));
 }
 
-/** Without these nobody can be told from anybody else. */
+/** Without both, one visitor cannot be told from another. */
 export function identityRefusal(): Refusal {
   return refusal(
     'invalid_argument',
@@ -57,7 +57,7 @@ export function limitRefusal(retryAfterSeconds: number): Refusal {
   return { ...refusal('resource_exhausted', 'rate_limit', message), retryAfterSeconds };
 }
 
-/** What is full empties as fast as events are stored: a second is long enough to be worth a retry. */
+/** A full queue empties as fast as events are stored: after a second a retry is worth it. */
 const retryWhenFullSeconds = 1;
 
 export function busyRefusal(): Refusal {

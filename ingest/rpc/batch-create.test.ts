@@ -1,24 +1,19 @@
+// BatchCreate on the unary route, through real HTTP and a real broker: acceptance, refusals, access, bodies, headers
+// and limits. The other protocols are in protocols.test.ts, the rules of events in ingest/validation.
+
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampNow } from '@bufbuild/protobuf/wkt';
-import { Code, createClient, type Interceptor } from '@connectrpc/connect';
-import {
-  createConnectTransport,
-  createGrpcTransport,
-  createGrpcWebTransport,
-} from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeApiKey } from '../../control/projects/project-record.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { metricValue } from '../../platform/metrics.ts';
-import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import {
   BatchCreateRequestSchema,
   BatchCreateResponseSchema,
-  EventsService,
 } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import {
   freeze,
@@ -27,7 +22,7 @@ import {
 } from '../../test/harness/services/ingest-service.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
-const plainPath = '/events.v1.EventsService/BatchCreate';
+const shortPath = '/events.v1.EventsService/BatchCreate';
 
 let service: IngestService;
 beforeAll(async () => {
@@ -74,7 +69,7 @@ const refused = (status: number, code: string, message: unknown = expect.any(Str
   body: { code, message },
 });
 
-/** What the newest requests in the broker carry. */
+/** Contexts and events of the newest requests in the broker. */
 async function lastQueued(count = 1): Promise<{ context: unknown; events: unknown[] }[]> {
   const requests = await service.queued();
   return requests.slice(-count).map(({ context, body }) => ({
@@ -84,7 +79,7 @@ async function lastQueued(count = 1): Promise<{ context: unknown; events: unknow
 }
 
 describe('an accepted batch', () => {
-  it('is answered once the broker has it, with its context and its very bytes', async () => {
+  it('is in the broker when it is answered, its bytes unchanged, with its context', async () => {
     const body = `${batch(event(), event())} `;
     expect(await post(body, { 'user-agent': 'test/1' })).toMatchObject(accepted(2));
     const request = (await service.queued()).at(-1);
@@ -98,7 +93,7 @@ describe('an accepted batch', () => {
     });
   });
 
-  it('says nothing of a private key’s user agent', async () => {
+  it('is queued without the user agent of a private key’s request', async () => {
     const headers = { 'x-api-key': service.privateKey, 'user-agent': 'test/1' };
     expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
     const [request] = await lastQueued();
@@ -109,7 +104,7 @@ describe('an accepted batch', () => {
     });
   });
 
-  it('may be empty, and is not queued then', async () => {
+  it('may be empty: it is not queued then', async () => {
     const before = (await service.queued()).length;
     for (const body of ['{}', '{"events":[]}', '{"events":null}']) {
       expect(await post(body)).toMatchObject(accepted(0));
@@ -117,7 +112,7 @@ describe('an accepted batch', () => {
     expect(await service.queued()).toHaveLength(before);
   });
 
-  it('has Connect’s headers and no others of ours', async () => {
+  it('is answered with Connect’s headers and no others of ours', async () => {
     const { headers } = await post(batch(event()), { 'connect-protocol-version': '1' });
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('content-length')).toBe('14');
@@ -152,13 +147,13 @@ describe('a refused batch', () => {
 });
 
 describe('access', () => {
-  it('comes before arguments', async () => {
+  it('is checked before the body', async () => {
     for (const headers of [{ 'x-api-key': '' }, { 'x-api-key': 'pub_nonsense' }]) {
       expect(await post('{', headers)).toMatchObject(refused(401, 'unauthenticated'));
     }
   });
 
-  it('by bearer token, with a project that must match', async () => {
+  it('by bearer token requires a matching project', async () => {
     const authorization = `Bearer ${service.publicKey}`;
     const headers = { 'x-api-key': '', authorization };
     expect(await post(batch(event()), headers)).toMatchObject(accepted(1));
@@ -168,7 +163,7 @@ describe('access', () => {
     expect(await post(batch(event()), other)).toMatchObject(refused(404, 'not_found'));
   });
 
-  it('by query parameter for beacons: public keys, text or JSON', async () => {
+  it('by query parameter, for beacons: a public key, text or JSON', async () => {
     const target = `${path}?api_key=${service.publicKey}`;
     const noKey = { 'x-api-key': '' };
     for (const type of ['text/plain;charset=UTF-8', 'text/plain', 'application/json']) {
@@ -216,7 +211,7 @@ describe('the body', () => {
     );
   });
 
-  it('has a limit, stated in the error, before and after decompression', async () => {
+  it('has a limit before and after decompression, which the error states', async () => {
     const message = `body: must not be larger than the limit, ${maxBodyBytes} bytes`;
     const large = `{"x":"${'a'.repeat(maxBodyBytes)}"}`;
     expect(await post(large)).toMatchObject(refused(400, 'invalid_argument', message));
@@ -253,7 +248,7 @@ describe('the body', () => {
     expect(Buffer.from((await service.queued()).at(-1)?.body ?? []).toString()).toBe(body);
   });
 
-  it('that ends early costs nothing but its connection', async () => {
+  it('that ends early costs its connection only', async () => {
     const before = (await service.queued()).length;
     const request = httpRequest(service.baseUrl + path, {
       method: 'POST',
@@ -271,7 +266,7 @@ describe('the body', () => {
     expect(await service.queued()).toHaveLength(before + 1);
   });
 
-  it('may be binary protobuf, and so is the answer then', async () => {
+  it('may be binary protobuf, which the answer is then too', async () => {
     const message = create(BatchCreateRequestSchema, {
       events: [
         {
@@ -300,7 +295,7 @@ describe('the body', () => {
     expect(JSON.stringify(request)).not.toContain('203.0.113.9');
   });
 
-  it('that is broken protobuf is an invalid argument, in JSON', async () => {
+  it('that is broken protobuf is an invalid argument, answered in JSON', async () => {
     const headers = { 'content-type': 'application/proto' };
     expect(await post('{"events":[]}', headers)).toMatchObject(
       refused(400, 'invalid_argument', 'body: must be a valid protobuf message'),
@@ -309,7 +304,7 @@ describe('the body', () => {
 });
 
 describe('the protocol’s headers', () => {
-  it('version and timeout are checked', async () => {
+  it('are checked: version and timeout', async () => {
     const wrongVersion = { 'connect-protocol-version': '2' };
     expect(await post(batch(event()), wrongVersion)).toMatchObject(
       refused(400, 'invalid_argument'),
@@ -322,8 +317,8 @@ describe('the protocol’s headers', () => {
     expect(await post(batch(event()), good)).toMatchObject(accepted(1));
   });
 
-  it('a page of any origin may send', async () => {
-    for (const target of [path, plainPath]) {
+  it('let a page of any origin send', async () => {
+    for (const target of [path, shortPath]) {
       const response = await fetch(service.baseUrl + target, {
         method: 'OPTIONS',
         headers: {
@@ -353,7 +348,7 @@ describe('the protocol’s headers', () => {
 });
 
 describe('limits', () => {
-  it('events of one key: 429 with Retry-After, and time heals', async () => {
+  it('on one key’s events: 429 with Retry-After, and room again later', async () => {
     let nowMs = Date.now();
     const limited = await startIngestService({
       eventsPerSecond: 10,
@@ -380,8 +375,8 @@ describe('limits', () => {
     await limited.stop();
   });
 
-  it('a full stream: 429, nothing queued; a dead broker: 503 within the sender’s timeout', async () => {
-    // The service's own deadline is beyond this test's: only the sender's can end the last request.
+  it('of a full stream: 429 and nothing queued; a frozen broker: 503 within the sender’s timeout', async () => {
+    // Longer than this test runs, so that only the sender's timeout can end the last request.
     const small = await startIngestService({
       eventsMaxBytes: 64 * 1_024,
       frameLz4: false,
@@ -407,108 +402,5 @@ describe('limits', () => {
     expect(await frozen.json()).toMatchObject({ code: 'unavailable' });
     small.broker.resume();
     await small.stop();
-  });
-});
-
-describe('both ways of a request', () => {
-  const binary = () => {
-    const message = create(BatchCreateRequestSchema, { events: [] });
-    return toBinary(BatchCreateRequestSchema, message);
-  };
-  const cases: [string, string | Uint8Array, Record<string, string>, string?][] = [
-    ['valid JSON', batch(event()), {}],
-    ['valid protobuf', binary(), { 'content-type': 'application/proto' }],
-    ['no JSON', '{', {}],
-    ['a violation', batch({}), {}],
-    ['a key of nobody', batch(event()), { 'x-api-key': 'pub_nobody' }],
-    ['another version of the protocol', batch(event()), { 'connect-protocol-version': '2' }],
-    ['a time that is none', batch(event()), { 'connect-timeout-ms': 'soon' }],
-    ['cookieless events', batch({ ...event(), cookieless: true }), {}],
-    ['the short shape', batch(event()), {}, plainPath],
-    ['a beacon', '{}', { 'content-type': 'text/plain' }, `${path}?api_key=`],
-    ['a type of the router’s', batch(event()), { 'content-type': 'application/x' }],
-    ['a body beyond the limit', Buffer.alloc(maxBodyBytes + 1), {}],
-    ['compressed JSON', gzipSync(batch(event())), { 'content-encoding': 'gzip' }],
-  ];
-  it.each(cases)('answer %s alike', async (_name, body, headers, target = path) => {
-    const answers = [service.baseUrl, service.nodeUrl].map(async (baseUrl) => {
-      const response = await fetch(baseUrl + target.replace(/=$/, `=${service.publicKey}`), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
-        body,
-      });
-      const kept = [...response.headers].filter(([name]) => name !== 'date');
-      return { status: response.status, headers: kept, body: await response.text() };
-    });
-    const [plain, node] = await Promise.all(answers);
-    expect(plain).toEqual(node);
-  });
-});
-
-describe('other protocols', () => {
-  const transports = {
-    'Connect, JSON': createConnectTransport,
-    'gRPC-web': createGrpcWebTransport,
-  };
-  const interceptors: Interceptor[] = [
-    (next) => (request) => {
-      request.header.set('x-api-key', service.publicKey);
-      return next(request);
-    },
-  ];
-  const good = () => ({
-    eventId: randomUUID(),
-    kind: 'click',
-    distinctId: 'u',
-    sessionId: randomUUID(),
-    occurTime: timestampNow(),
-  });
-
-  for (const [name, createTransport] of Object.entries(transports)) {
-    for (const httpVersion of ['1.1', '2'] as const) {
-      it(`${name} over HTTP/${httpVersion}`, async () => {
-        const transport = createTransport({
-          baseUrl: service.baseUrl,
-          httpVersion,
-          useBinaryFormat: false,
-          interceptors,
-        });
-        const client = createClient(EventsService, transport);
-        expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
-        const broken = client.batchCreate({ events: [{ ...good(), kind: '' }] });
-        await expect(broken).rejects.toMatchObject({
-          code: Code.InvalidArgument,
-          rawMessage: 'events[0].kind: is required',
-        });
-        const plain = createClient(PlainEventsService, transport);
-        const named = { name: 'click', properties: { distinct_id: 'u' } };
-        expect((await plain.batchCreate({ events: [named] })).eventsCreated).toBe(1);
-      });
-    }
-  }
-
-  it('gRPC', async () => {
-    const transport = createGrpcTransport({
-      baseUrl: service.baseUrl,
-      interceptors,
-    });
-    const client = createClient(EventsService, transport);
-    expect((await client.batchCreate({ events: [good()] })).accepted).toBe(1);
-    await expect(client.batchCreate({ events: [{}] })).rejects.toMatchObject({
-      code: Code.InvalidArgument,
-      rawMessage: 'events[0].eventId: is required',
-    });
-  });
-
-  it('what is no call is answered as Connect does', async () => {
-    const get = await fetch(service.baseUrl + path);
-    expect(get.status).toBe(405);
-    const form = await fetch(service.baseUrl + path, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain', 'x-api-key': service.publicKey },
-      body: batch(event()),
-    });
-    expect(form.status).toBe(415);
-    expect(form.headers.get('access-control-allow-origin')).toBe('*');
   });
 });

@@ -1,34 +1,25 @@
-// BatchCreate for every encoding that the hot route leaves to the Connect router: gRPC, gRPC-web, Connect streams'
-// content types. The router has decoded the message; from there on it is batch-create.ts's way.
+// BatchCreate on the Connect router, for every protocol and content type that the unary route leaves to it: gRPC,
+// gRPC-web, Connect with other content types. The router decodes the message; the rest is batch-create.ts's.
 
-import {
-  Code,
-  ConnectError,
-  type ConnectRouter,
-  createContextKey,
-  type HandlerContext,
-} from '@connectrpc/connect';
-import { EventsService as PlainEventsService } from '../../proto/gen/events/v1/events_pb.js';
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import type { Authenticate } from '../../platform/access/authenticate.ts';
+import { callerRequestOf } from '../../platform/http/caller-request.ts';
+import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
-import type { CallerRequest } from '../caller/caller.ts';
 import { readShortMessage, type ShortContext } from '../validation/short-shape.ts';
 import { type ReadBody, readMessage } from '../validation/text/reference-body.ts';
 import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
+import { authenticateCall, type Principal } from './authenticate.ts';
 import { typedResponse } from './shapes.ts';
 
-/** The other end's address, which the router's adapter must set: a handler's context does not hold it. */
-export const peerAddressKey = createContextKey<string | undefined>(undefined, {
-  description: 'peer address',
-});
-
-/** Both shapes of BatchCreate. */
+/** Registers BatchCreate in both shapes. */
 export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): void {
   router.service(EventsService, {
     batchCreate: async (message, context) =>
       typedResponse(await handle(context, parts, (limits) => readMessage(message, limits))),
   });
-  router.service(PlainEventsService, {
+  router.service(ShortEventsService, {
     batchCreate: async (message, context) => {
       const read = (limits: ShortContext) => readShortMessage(message, limits);
       return { eventsCreated: (await handle(context, parts, read)).events };
@@ -36,7 +27,7 @@ export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): 
   });
 }
 
-/** What was accepted; throws a ConnectError for every other answer. */
+/** Throws a ConnectError for every answer but acceptance. */
 async function handle(
   context: HandlerContext,
   parts: IngestParts,
@@ -48,7 +39,7 @@ async function handle(
   throw refusalError(answer);
 }
 
-/** A refusal as the router throws it. */
+/** The error by which a handler of the router refuses. */
 export function refusalError(answer: Refusal): ConnectError {
   const metadata =
     answer.retryAfterSeconds === undefined
@@ -57,18 +48,14 @@ export function refusalError(answer: Refusal): ConnectError {
   return new ConnectError(answer.message, codes[answer.code], metadata);
 }
 
-/** What tells who calls, from a context of the router. */
-export function requestOf(context: HandlerContext): {
-  request: CallerRequest;
-  apiKeyParameter: string | undefined;
-} {
-  return {
-    request: {
-      headers: Object.fromEntries(context.requestHeader),
-      peerAddress: context.values.get(peerAddressKey),
-    },
-    apiKeyParameter: new URL(context.url).searchParams.get('api_key') ?? undefined,
-  };
+/** `authenticateCall` for a handler of the router. */
+export function authenticateContext(
+  authenticate: Authenticate,
+  context: HandlerContext,
+): Principal | Refusal | Promise<Principal | Refusal> {
+  const method = `${context.service.typeName}/${context.method.name}`;
+  const apiKeyParameter = new URL(context.url).searchParams.get('api_key') ?? undefined;
+  return authenticateCall(authenticate, method, callerRequestOf(context), apiKeyParameter);
 }
 
 async function answerCall(
@@ -78,9 +65,9 @@ async function answerCall(
 ): Promise<Answer> {
   const { clock, maxBodyBytes } = parts;
   const receiveTimeMs = clock.nowMs();
-  const { request, apiKeyParameter } = requestOf(context);
-  const principal = await parts.authenticate(request, apiKeyParameter);
+  const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
+  const request = callerRequestOf(context);
   const caller = parts.callers.read(request, principal.credential);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
   const body = read({

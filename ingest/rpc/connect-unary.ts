@@ -1,5 +1,5 @@
-// What the Connect protocol asks of a unary request's headers (https://connectrpc.com/docs/protocol): content type,
-// protocol version, timeout.
+// The headers of a unary request in the Connect protocol (https://connectrpc.com/docs/protocol): content type, protocol
+// version, timeout. Knows no method.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Refusal, refusal } from './answer.ts';
@@ -7,8 +7,8 @@ import { type Refusal, refusal } from './answer.ts';
 export type Format = 'json' | 'binary';
 
 /**
- * Undefined for what is not unary Connect. A beacon that a browser sends while a page unloads cannot name its type:
- * its text is taken for JSON, and it is known by carrying its key in the URL.
+ * Undefined where the type is not unary Connect's. A beacon, which a browser sends while a page unloads and which
+ * carries its key in the URL, cannot name its type: its text is read as JSON.
  */
 export function formatOf(contentType: string | undefined, isBeacon: boolean): Format | undefined {
   if (contentType === 'application/json') return 'json';
@@ -18,7 +18,7 @@ export function formatOf(contentType: string | undefined, isBeacon: boolean): Fo
   return isBeacon && /^text\/plain(?:; ?charset=utf-?8)?$/i.test(contentType) ? 'json' : undefined;
 }
 
-/** Why the headers are none of this protocol's, if they are not. A missing version is fine. */
+/** Refuses a wrong protocol version and a malformed timeout; either may be missing. */
 export function checkProtocol(headers: IncomingHttpHeaders): Refusal | undefined {
   const version = headers['connect-protocol-version'];
   if (version !== undefined && version !== '1') {
@@ -33,7 +33,7 @@ export function checkProtocol(headers: IncomingHttpHeaders): Refusal | undefined
   return undefined;
 }
 
-/** How long the sender waits; without a limit of theirs for ever. */
+/** How long the sender waits for an answer: for ever where it does not say. */
 export function timeoutMsOf(headers: IncomingHttpHeaders): number {
   const timeout = headers['connect-timeout-ms'];
   return isTimeout(timeout) ? Number(timeout) : Number.POSITIVE_INFINITY;

@@ -1,10 +1,10 @@
-// Leave for scripts of all web pages to send events: from every origin, without credentials, so that a key is all that
-// counts.
+// Lets the scripts of any web page send events: from every origin, without cookies, so that access depends on the key
+// alone.
 
 import type { ServerResponse } from 'node:http';
 import { cors } from '@connectrpc/connect';
 
-/** Two hours; browsers cap it where they want less. */
+/** Two hours; browsers lower it to their own maximum. */
 const preflightSeconds = 7_200;
 
 const allowedHeaders = [
@@ -28,7 +28,7 @@ export function answerPreflight(response: ServerResponse): void {
   response.end();
 }
 
-/** For an answer that somebody else writes. */
+/** For an answer that the Connect router writes. */
 export function allowAnyOrigin(response: ServerResponse): void {
   response.setHeader('access-control-allow-origin', '*');
   response.setHeader('access-control-expose-headers', exposedHeaders);

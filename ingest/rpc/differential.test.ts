@@ -1,22 +1,30 @@
+// Our route beside the Connect router (connect-node with protobuf-es, in front of the same rules): generated requests
+// get the same answers, and every deliberate difference is listed with its reason.
+
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BatchCreateRequestSchema as PlainRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
+import { BatchCreateRequestSchema as ShortRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import { BatchCreateRequestSchema } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import {
+  type Call,
+  messageOf,
+  postCall,
+  statusAndCode,
+} from '../../test/harness/clients/post-call.ts';
+import { shortBody, typedBody, valueBody } from '../../test/harness/requests/event-text.ts';
 import { plainRequest, typedRequest } from '../../test/harness/requests/generated-requests.ts';
 import {
   type IngestService,
   startIngestService,
 } from '../../test/harness/services/ingest-service.ts';
-import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import { readJsonBody, readMessage } from '../validation/text/reference-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 
 const typed = '/sdk.events.v1.EventsService/BatchCreate';
-const plain = '/events.v1.EventsService/BatchCreate';
+const short = '/events.v1.EventsService/BatchCreate';
 
 let service: IngestService;
 beforeAll(async () => {
@@ -24,46 +32,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-interface Call {
-  path: string;
-  body: string | Uint8Array;
-  headers?: Record<string, string>;
-}
+const post = (baseUrl: string, call: Call) => postCall(baseUrl, service.publicKey, call);
 
-interface Answer {
-  status: number;
-  /** The JSON body; of success in binary, its bytes in hex. */
-  body: unknown;
-}
-
-async function post(baseUrl: string, { path, body, headers }: Call): Promise<Answer> {
-  const response = await fetch(baseUrl + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey, ...headers },
-    body,
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const isJson = response.headers.get('content-type') === 'application/json';
-  return {
-    status: response.status,
-    body: isJson ? JSON.parse(bytes.toString()) : bytes.toString('hex'),
-  };
-}
-
-const codeOf = ({ body }: Answer): unknown =>
-  typeof body === 'object' && body !== null && 'code' in body ? body.code : 'ok';
-const messageOf = ({ body }: Answer): string =>
-  typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : '';
-const verdict = (answer: Answer): string => `${answer.status} ${codeOf(answer)}`;
-
-/** What differs between our handler's answer and the Connect router's, if anything. */
+/** The answers of our route and of the Connect router, where they differ. */
 async function difference(call: Call): Promise<object | undefined> {
   const [ours, theirs] = await Promise.all([
     post(service.baseUrl, call),
     post(service.routerUrl, call),
   ]);
-  if (verdict(ours) === verdict(theirs)) {
-    // Where protobuf-es does not refuse a body, both speak of the same rules.
+  if (statusAndCode(ours) === statusAndCode(theirs)) {
+    // Only where protobuf-es refuses the syntax may the messages differ.
     const isSyntax = /^cannot decode|^Unexpected|^parse binary/.test(messageOf(theirs));
     const isEqual = isSyntax || JSON.stringify(ours.body) === JSON.stringify(theirs.body);
     if (isEqual) return undefined;
@@ -88,8 +66,7 @@ async function differences(calls: readonly Call[]): Promise<object[]> {
 
 const gzip = { 'content-encoding': 'gzip' };
 
-// The other side is connect-node with protobuf-es, and behind it the same rules.
-describe('the same verdict, code and answer from both', () => {
+describe('our route and the Connect router give the same status, code and answer', () => {
   const sample = (requests: fc.Arbitrary<string>, numRuns: number) =>
     fc.sample(requests, { numRuns, seed: 20_261_120 });
 
@@ -104,7 +81,7 @@ describe('the same verdict, code and answer from both', () => {
   });
 
   it('short shape, JSON', async () => {
-    const calls = sample(plainRequest, 2_000).map((body): Call => ({ path: plain, body }));
+    const calls = sample(plainRequest, 2_000).map((body): Call => ({ path: short, body }));
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
   });
 
@@ -118,15 +95,15 @@ describe('the same verdict, code and answer from both', () => {
       calls.push({ path: typed, headers, body: toBinary(BatchCreateRequestSchema, message) });
     }
     for (const body of sample(plainRequest, 1_000)) {
-      const message = attempt(() => fromJsonString(PlainRequestSchema, body, options));
+      const message = attempt(() => fromJsonString(ShortRequestSchema, body, options));
       if (message === undefined) continue;
-      calls.push({ path: plain, headers, body: toBinary(PlainRequestSchema, message) });
+      calls.push({ path: short, headers, body: toBinary(ShortRequestSchema, message) });
     }
     expect(calls.length).toBeGreaterThan(1_000);
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
   });
 
-  it('the generator makes enough of both, and of every kind of refusal', () => {
+  it('the generated requests hold enough valid ones and many kinds of refusals', () => {
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const counts = new Map<string, number>();
     for (const body of sample(typedRequest, 4_000)) {
@@ -144,7 +121,7 @@ describe('the same verdict, code and answer from both', () => {
   it.each([
     ['scanned', scanJsonBody],
     ['read', readJsonBody],
-  ])('what is queued, %s, means to protobuf-es what was sent', (_, readBody) => {
+  ])('to protobuf-es the queued body, %s, means the same as the sent one', (_, readBody) => {
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const options = { ignoreUnknownFields: true };
     let valid = 0;
@@ -152,7 +129,7 @@ describe('the same verdict, code and answer from both', () => {
       const read = readBody(Buffer.from(body), context);
       if (read.kind === 'invalid') continue;
       valid++;
-      // Without what never comes from a sender: the pipeline leaves it out.
+      // Members that no sender may set are left out, as the pipeline leaves them out.
       const canonical = (text: string) => {
         const message = fromJsonString(BatchCreateRequestSchema, text, options);
         const queued = readMessage(message, context);
@@ -172,26 +149,7 @@ function attempt<T>(make: () => T): T | undefined {
   }
 }
 
-function eventText(changes: Record<string, string> = {}): string {
-  const members = {
-    eventId: `"${randomUUID()}"`,
-    kind: '"click"',
-    distinctId: '"u"',
-    sessionId: `"${randomUUID()}"`,
-    occurTime: '"2026-01-02T03:04:05Z"',
-    ...changes,
-  };
-  return `{${Object.entries(members)
-    .map(([name, text]) => `"${name}":${text}`)
-    .join(',')}}`;
-}
-
-const body = (changes: Record<string, string> = {}): string => `{"events":[${eventText(changes)}]}`;
-const value = (text: string): string => body({ customProperties: `{"k":${text}}` });
-const plainBody = (properties: string): string =>
-  `{"events":[{"name":"a","properties":{"distinct_id":"u",${properties}}}]}`;
-
-/** Where our handler deliberately says something else than protobuf-es and connect-node, and why. */
+/** Deliberate differences between our route and protobuf-es with connect-node, with their reasons. */
 const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[] = [
   {
     why: 'a date that no calendar has is refused; protobuf-es moves it to the next day',
@@ -201,14 +159,17 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       (time) => [
         {
           path: typed,
-          body: body({ occurTime: `"${time}"` }).replace('"2026-01-02T03:04:05Z"', `"${time}"`),
+          body: typedBody({ occurTime: `"${time}"` }).replace(
+            '"2026-01-02T03:04:05Z"',
+            `"${time}"`,
+          ),
         },
-        { path: typed, body: value(`{"timestampValue":"${time}"}`) },
+        { path: typed, body: valueBody(`{"timestampValue":"${time}"}`) },
       ],
     ),
   },
   {
-    why: 'an int64 as a JSON number is judged by its text, which JSON.parse has rounded',
+    why: 'an int64 as a JSON number is checked by its text, which JSON.parse would round',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
@@ -216,24 +177,24 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
       '9007199254740992',
       '9007199254740991.4',
       '1.00000000000000000001',
-    ].map((text) => ({ path: typed, body: value(`{"intValue":${text}}`) })),
+    ].map((text) => ({ path: typed, body: valueBody(`{"intValue":${text}}`) })),
   },
   {
-    why: 'an int64 in a string is decimal digits, not what BigInt takes',
+    why: 'an int64 in a string must be decimal digits; BigInt takes more',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [' 1', '1\\n', '0x10', '0b1', '+1', '01'].map((text) => ({
       path: typed,
-      body: value(`{"intValue":"${text}"}`),
+      body: valueBody(`{"intValue":"${text}"}`),
     })),
   },
   {
-    why: 'a double in a string is a JSON number, not what Number takes',
+    why: 'a double in a string must be a JSON number; Number takes more',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: ['0x10', '1.', '.5', '+1', '01'].map((text) => ({
       path: typed,
-      body: value(`{"doubleValue":"${text}"}`),
+      body: valueBody(`{"doubleValue":"${text}"}`),
     })),
   },
   {
@@ -242,14 +203,14 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     theirs: '200 ok',
     calls: [
       { path: typed, body: '{"events":[],"events":[]}' },
-      { path: typed, body: body().replace('"kind"', '"kind":"other","kind"') },
+      { path: typed, body: typedBody().replace('"kind"', '"kind":"other","kind"') },
       {
         path: typed,
-        body: body({ customProperties: '{"k":{"boolValue":true},"k":{"boolValue":true}}' }),
+        body: typedBody({ customProperties: '{"k":{"boolValue":true},"k":{"boolValue":true}}' }),
       },
-      { path: typed, body: body({ unknown: '{"a":1,"a":2}' }) },
-      { path: typed, body: value('{"boolValue":true,"boolValue":true}') },
-      { path: plain, body: plainBody('"k":1,"k":2') },
+      { path: typed, body: typedBody({ unknown: '{"a":1,"a":2}' }) },
+      { path: typed, body: valueBody('{"boolValue":true,"boolValue":true}') },
+      { path: short, body: shortBody('"k":1,"k":2') },
     ],
   },
   {
@@ -257,76 +218,76 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
-      { path: typed, body: body({ event_id: `"${randomUUID()}"` }) },
+      { path: typed, body: typedBody({ event_id: `"${randomUUID()}"` }) },
       {
         path: typed,
-        body: body({ distinct_id: 'null', distinctId: '"u"' })
+        body: typedBody({ distinct_id: 'null', distinctId: '"u"' })
           .replace('"distinct_id":null,', '')
           .replace('"kind"', '"distinct_id":null,"kind"'),
       },
-      { path: typed, body: body({ custom_properties: '{}', customProperties: '{}' }) },
+      { path: typed, body: typedBody({ custom_properties: '{}', customProperties: '{}' }) },
       {
-        path: plain,
+        path: short,
         body: '{"events":[{"name":"a","sessionId":"s","session_id":"s","properties":{"distinct_id":"u"}}]}',
       },
     ],
   },
   {
-    why: 'half a surrogate pair, in members that protobuf-es skips too',
+    why: 'half a surrogate pair is refused, even in members that protobuf-es skips',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body({ unknown: '"\\ud800"' }) }],
+    calls: [{ path: typed, body: typedBody({ unknown: '"\\ud800"' }) }],
   },
   {
-    why: 'invalid UTF-8 is refused; connect-node puts U+FFFD in its place',
+    why: 'invalid UTF-8 is refused; connect-node replaces it with U+FFFD',
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [
-      { path: typed, body: Buffer.from(body({ distinctId: '"\xff"' }), 'latin1') },
-      { path: plain, body: Buffer.from(plainBody('"k":"\xff"'), 'latin1') },
+      { path: typed, body: Buffer.from(typedBody({ distinctId: '"\xff"' }), 'latin1') },
+      { path: short, body: Buffer.from(shortBody('"k":"\xff"'), 'latin1') },
     ],
   },
   {
-    why: 'a byte order mark is no JSON; connect-node skips it',
+    why: 'a byte order mark is refused; connect-node skips it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: `\ufeff${body()}` }],
+    calls: [{ path: typed, body: `\ufeff${typedBody()}` }],
   },
   {
     why: 'unknown members nest at most 100 levels',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body({ unknown: `${'['.repeat(200)}${']'.repeat(200)}` }) }],
+    calls: [{ path: typed, body: typedBody({ unknown: `${'['.repeat(200)}${']'.repeat(200)}` }) }],
   },
   {
     why: 'a variant that is null is absent, whatever its type; protobuf-es counts a null timestamp',
     ours: '200 ok',
     theirs: '400 invalid_argument',
-    calls: [{ path: typed, body: value('{"timestampValue":null,"stringValue":"x"}') }],
+    calls: [{ path: typed, body: valueBody('{"timestampValue":null,"stringValue":"x"}') }],
   },
   {
     why: 'a whole number that a double has rounded is refused in the short shape',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: plain, body: plainBody('"k":9007199254740993') }],
+    calls: [{ path: short, body: shortBody('"k":9007199254740993') }],
   },
   {
-    why: 'a property named __proto__ is one like any other; protobuf-es loses it',
+    why: 'a property named __proto__ is checked like any other; protobuf-es loses it',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: plain, body: plainBody('"__proto__":[]') }],
+    calls: [{ path: short, body: shortBody('"__proto__":[]') }],
   },
   {
-    why: 'a body that is no protobuf is the sender’s fault',
+    why: 'a body that is not protobuf is the sender’s fault',
     ours: '400 invalid_argument',
     theirs: '500 internal',
     calls: [
       { path: typed, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
-      { path: plain, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
+      { path: short, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
     ],
   },
   {
-    why: 'a body that is too large will be too large again: not a code that is worth a retry',
+    why: 'a body that is too large gets a code that invites no retry',
     ours: '400 invalid_argument',
     theirs: '429 resource_exhausted',
     calls: [
@@ -338,7 +299,7 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     why: 'another version of the protocol is refused where it is named',
     ours: '400 invalid_argument',
     theirs: '200 ok',
-    calls: [{ path: typed, body: body(), headers: { 'connect-protocol-version': '2' } }],
+    calls: [{ path: typed, body: typedBody(), headers: { 'connect-protocol-version': '2' } }],
   },
 ];
 
@@ -346,146 +307,13 @@ describe('deliberate differences', () => {
   for (const { why, ours, theirs, calls } of deliberate) {
     it(why, async () => {
       for (const call of calls) {
-        const verdicts = {
-          ours: verdict(await post(service.baseUrl, call)),
-          theirs: verdict(await post(service.routerUrl, call)),
+        const seen = {
+          ours: statusAndCode(await post(service.baseUrl, call)),
+          theirs: statusAndCode(await post(service.routerUrl, call)),
           body: Buffer.from(call.body).toString().slice(0, 300),
         };
-        expect(verdicts).toEqual({ ours, theirs, body: verdicts.body });
+        expect(seen).toEqual({ ours, theirs, body: seen.body });
       }
     });
   }
-});
-
-interface ParsingCase {
-  name: string;
-  expect: 'accept' | 'reject' | 'either';
-  bytes: string;
-}
-
-describe.runIf(hasTestData)('the JSON parsing suite', () => {
-  const cases: ParsingCase[] = hasTestData
-    ? readFileSync(testData('json-parsing.jsonl'), 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line))
-    : [];
-  const bytesOf = ({ bytes }: ParsingCase) => Buffer.from(bytes, 'base64');
-
-  it('as bodies: what is no JSON is an invalid argument, and nothing is a failure', async () => {
-    expect(cases.length).toBeGreaterThan(300);
-    for (const path of [typed, plain]) {
-      for (const parsing of cases) {
-        const answer = verdict(await post(service.baseUrl, { path, body: bytesOf(parsing) }));
-        const expected =
-          parsing.expect === 'reject'
-            ? /^400 invalid_argument$/
-            : /^(200 ok|400 invalid_argument)$/;
-        expect([parsing.name, answer]).toEqual([parsing.name, expect.stringMatching(expected)]);
-      }
-    }
-  });
-
-  // Valid JSON that we refuse all the same.
-  const refusedJson = new Map([
-    ['y_object_duplicated_key.json', 'a member given twice'],
-    ['y_object_duplicated_key_and_value.json', 'a member given twice'],
-  ]);
-
-  it('as the value of an unknown member: accepted exactly where it is JSON', async () => {
-    const seen: string[] = [];
-    for (const parsing of cases) {
-      const wrapped = Buffer.concat([
-        Buffer.from('{"x":'),
-        bytesOf(parsing),
-        Buffer.from(`,"events":[${eventText()}]}`),
-      ]);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: wrapped }));
-      const isRefused = refusedJson.has(parsing.name);
-      if (isRefused) seen.push(parsing.name);
-      const expected = {
-        accept: isRefused ? /^400 invalid_argument$/ : /^200 ok$/,
-        reject: /^400 invalid_argument$/,
-        either: /^(200 ok|400 invalid_argument)$/,
-      };
-      expect([parsing.name, answer]).toEqual([
-        parsing.name,
-        expect.stringMatching(expected[parsing.expect]),
-      ]);
-    }
-    expect(seen.sort()).toEqual([...refusedJson.keys()].sort());
-  });
-
-  it('as the value of a property: never a failure', async () => {
-    for (const parsing of cases) {
-      const [before = '', after = ''] = value('{"stringValue":VALUE}').split('VALUE');
-      const wrapped = Buffer.concat([Buffer.from(before), bytesOf(parsing), Buffer.from(after)]);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: wrapped }));
-      expect(answer).toMatch(/^(200 ok|400 invalid_argument)$/);
-    }
-  });
-});
-
-interface FormatCase {
-  description: string;
-  data: unknown;
-  valid: boolean;
-}
-
-describe.runIf(hasTestData)('the JSON Schema suite’s formats, as values', () => {
-  const casesOf = (name: string): FormatCase[] => {
-    if (!hasTestData) return [];
-    const groups: { tests: FormatCase[] }[] = JSON.parse(
-      readFileSync(testData('formats', name), 'utf8'),
-    );
-    return groups.flatMap(({ tests }) => tests).filter(({ data }) => typeof data === 'string');
-  };
-  // Valid RFC 3339 that google.protobuf.Timestamp has no form for, or that lies outside of what an event may have.
-  const noTimestamp = new Set([
-    'a valid date-time with a leap second, UTC',
-    'a valid date-time with a leap second, with minus offset',
-    'case-insensitive T and Z',
-    'a second fraction of fifteen nines is valid',
-  ]);
-
-  it('date-time as timestampValue', async () => {
-    for (const { description, data, valid } of casesOf('date-time.json')) {
-      const text = value(`{"timestampValue":${JSON.stringify(data)}}`);
-      const answer = verdict(await post(service.baseUrl, { path: typed, body: text }));
-      const isValid = valid && !noTimestamp.has(description);
-      expect([description, answer]).toEqual([
-        description,
-        isValid ? '200 ok' : '400 invalid_argument',
-      ]);
-    }
-  });
-
-  const early = 'must not be before 2000-01-01T00:00:00Z';
-  const noTime = 'must be an RFC 3339 timestamp such as 2026-01-02T03:04:05.678Z';
-  it('date-time as occurTime: the valid ones are all before 2000', async () => {
-    for (const { description, data, valid } of casesOf('date-time.json')) {
-      const answer = await post(service.baseUrl, {
-        path: typed,
-        body: body({ occurTime: JSON.stringify(data) }),
-      });
-      const isEarly = valid && !noTimestamp.has(description);
-      expect([description, messageOf(answer)]).toEqual([
-        description,
-        `events[0].occurTime: ${isEarly ? early : noTime}`,
-      ]);
-    }
-  });
-
-  it('uuid as eventId and sessionId', async () => {
-    for (const { description, data, valid } of casesOf('uuid.json')) {
-      for (const field of ['eventId', 'sessionId']) {
-        const call = { path: typed, body: body({ [field]: JSON.stringify(data) }) };
-        const answer = verdict(await post(service.baseUrl, call));
-        expect([description, answer]).toEqual([
-          description,
-          valid ? '200 ok' : '400 invalid_argument',
-        ]);
-      }
-    }
-  });
 });

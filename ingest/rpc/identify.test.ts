@@ -1,3 +1,5 @@
+// Identify and Alias through real HTTP and a real broker: rules, encodings, the queued change.
+
 import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { Code, createClient, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
@@ -46,7 +48,7 @@ async function post(
   return { status: response.status, body: isJson ? JSON.parse(bytes.toString()) : bytes };
 }
 
-/** What the last request put into the queue. */
+/** The change that the last request queued. */
 async function lastChange(): Promise<unknown> {
   const queued = await service.queued('PROFILES_0');
   const last = queued.at(-1);
@@ -56,7 +58,7 @@ async function lastChange(): Promise<unknown> {
 }
 
 describe('Identify', () => {
-  it('queues what was sent, traits as exact JSON texts, in either spelling', async () => {
+  it('queues its fields in either spelling, traits as exact JSON texts', async () => {
     const traits = `{"n": 1.50, "s": "\\u00fc\\"", "o": {"a": [1, null, {"b": true}]}, "z": null, "": 0, "__proto__": 1}`;
     const body = `{"external_id":"ü","traits":${traits},"anonymous_id":"anon-1","device_id":"${device}","more":[1]}`;
     expect(await post(body)).toEqual({ status: 200, body: {} });
@@ -80,7 +82,7 @@ describe('Identify', () => {
     });
   });
 
-  it('reads binary protobuf the same way', async () => {
+  it('reads binary protobuf alike', async () => {
     const traits: JsonObject = { a: 1, b: { c: [null] } };
     const message = create(IdentifyRequestSchema, {
       externalId: 'b',
@@ -181,7 +183,7 @@ describe('Identify', () => {
     expect(await post(body)).toEqual({ status: 400, body: { code: 'invalid_argument', message } });
   });
 
-  it('takes what is just within each limit', async () => {
+  it('takes values at each limit', async () => {
     const within = [
       { externalId: '😀'.repeat(512) },
       { externalId: 'a', anonymousId: `anon-${'😀'.repeat(250)}`, deviceId: '' },
@@ -191,7 +193,7 @@ describe('Identify', () => {
     for (const body of within) expect(await post(body)).toEqual({ status: 200, body: {} });
   });
 
-  it('refuses bytes that are no text and no message', async () => {
+  it('refuses bytes that are neither UTF-8 nor a message', async () => {
     const invalid = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]);
     expect(await post(invalid)).toMatchObject({ body: { message: 'body: must be valid UTF-8' } });
     const headers = { 'content-type': 'application/proto' };
@@ -222,7 +224,7 @@ describe('Identify', () => {
     }
   });
 
-  it('counts what it accepts and refuses, and asks for a key first', async () => {
+  it('counts accepted calls, and checks the key before the body', async () => {
     const before = await metricValue(service.metrics, 'millrace_accepted_profile_changes_total');
     await post({ externalId: 'counted' });
     const after = await metricValue(service.metrics, 'millrace_accepted_profile_changes_total');

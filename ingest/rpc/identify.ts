@@ -1,5 +1,5 @@
-// Identify and Alias: rules -> limit -> publish, for the hot route and for every encoding that it leaves to the Connect
-// router. The queue is the shard's own for profiles, whose order is the order in which changes take effect.
+// Identify and Alias: rules -> limit -> publish, on the unary route and on the Connect router. Changes go to the
+// shard's own profile stream, in whose order they take effect. Nothing is merged here: the pipeline does that.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
@@ -11,7 +11,6 @@ import {
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { encodeContext } from '../../proto/wire/frame.ts';
 import { encodeChange } from '../../proto/wire/profile-change.ts';
-import type { CallerRequest } from '../caller/caller.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import {
   aliasReader,
@@ -19,40 +18,33 @@ import {
   identifyReader,
   type ReadChange,
 } from '../validation/identity-rules.ts';
-import type { IngestParts, Principal } from './accept.ts';
-import {
-  type Answer,
-  limitRefusal,
-  publishedAnswer,
-  type Refusal,
-  violationRefusal,
-} from './answer.ts';
-import { refusalError, requestOf } from './connect-router.ts';
+import type { AuthenticatedCall, IngestParts } from './accept.ts';
+import { type Answer, limitRefusal, publishedAnswer, violationRefusal } from './answer.ts';
+import { authenticateContext, refusalError } from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
-export interface IdentifyParts
-  extends Pick<IngestParts, 'eventLimit' | 'publisher' | 'shardOf' | 'clock' | 'maxBodyBytes'> {
-  authenticate: (
-    method: string,
-    request: CallerRequest,
-    apiKeyParameter: string | undefined,
-  ) => Principal | Refusal | Promise<Principal | Refusal>;
+type SharedParts =
+  | 'authenticate'
+  | 'eventLimit'
+  | 'publisher'
+  | 'shardOf'
+  | 'clock'
+  | 'maxBodyBytes';
+
+export interface IdentifyParts extends Pick<IngestParts, SharedParts> {
   metrics: Pick<IngestMetrics, 'acceptedChanges' | 'refusedRequests'>;
 }
 
-interface Sender {
-  principal: Principal;
-  receiveTimeMs: number;
-  timeoutMs: number;
-}
+/** A change is queued without its caller's place and agent. */
+type ChangeCall = Pick<AuthenticatedCall, 'principal' | 'receiveTimeMs' | 'timeoutMs'>;
 
 const service = 'sdk.profiles.v1.ProfilesSDKService';
-const aliasOfService = 'profiles.v1.ProfilesSDKService';
+const secondName = 'profiles.v1.ProfilesSDKService';
 
-/** The route for Identify and Alias by both names of their service. */
+/** The route for Identify and Alias, under both names of their service. */
 export function createIdentify(parts: IdentifyParts, log: Log): UnaryRoute {
   const methods = new Map<string, UnaryMethod>();
-  for (const name of [service, aliasOfService]) {
+  for (const name of [service, secondName]) {
     methods.set(`/${name}/Identify`, {
       ...methodOf('Identify', identifyReader, parts),
       writeBinary: () => toBinary(IdentifyResponseSchema, create(IdentifyResponseSchema)),
@@ -62,8 +54,8 @@ export function createIdentify(parts: IdentifyParts, log: Log): UnaryRoute {
       writeBinary: () => toBinary(AliasResponseSchema, create(AliasResponseSchema)),
     });
   }
-  const { clock, maxBodyBytes } = parts;
-  return createUnaryRoute({ methods, clock, maxBodyBytes, log });
+  const { authenticate, clock, maxBodyBytes } = parts;
+  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, log });
 }
 
 function methodOf(
@@ -72,43 +64,39 @@ function methodOf(
   parts: IdentifyParts,
 ): Omit<UnaryMethod, 'writeBinary'> {
   return {
-    authenticate: (request, apiKeyParameter) =>
-      parts.authenticate(`${service}/${name}`, request, apiKeyParameter),
-    answer: ({ format, bytes, ...sender }) =>
-      acceptChange(
-        sender,
-        format === 'json' ? reader.readJson(bytes) : reader.readBinary(bytes),
-        parts,
-      ),
+    accessMethod: `${service}/${name}`,
+    answer(call) {
+      const { format, bytes } = call;
+      const read = format === 'json' ? reader.readJson(bytes) : reader.readBinary(bytes);
+      return acceptChange(call, read, parts);
+    },
     count: (answer) => countAnswer(answer, parts.metrics),
     writeJson: () => '{}',
   };
 }
 
-/** Both methods on the Connect router. */
+/** Registers both methods on the Connect router. */
 export function registerIdentify(router: ConnectRouter, parts: IdentifyParts): void {
   router.service(ProfilesSDKService, {
     identify: async (message, context) => {
-      await handle('Identify', context, () => identifyReader.readFields({ ...message }), parts);
+      await handle(context, () => identifyReader.readFields({ ...message }), parts);
       return {};
     },
     alias: async (message, context) => {
-      await handle('Alias', context, () => aliasReader.readFields({ ...message }), parts);
+      await handle(context, () => aliasReader.readFields({ ...message }), parts);
       return {};
     },
   });
 }
 
-/** Throws a ConnectError for every answer but success. */
+/** Throws a ConnectError for every answer but acceptance. */
 async function handle(
-  name: string,
   context: HandlerContext,
   read: () => ReadChange,
   parts: IdentifyParts,
 ): Promise<void> {
   const receiveTimeMs = parts.clock.nowMs();
-  const { request, apiKeyParameter } = requestOf(context);
-  const principal = await parts.authenticate(`${service}/${name}`, request, apiKeyParameter);
+  const principal = await authenticateContext(parts.authenticate, context);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
   const answer =
     'kind' in principal
@@ -119,7 +107,7 @@ async function handle(
 }
 
 async function acceptChange(
-  { principal, receiveTimeMs, timeoutMs }: Sender,
+  { principal, receiveTimeMs, timeoutMs }: ChangeCall,
   read: ReadChange,
   parts: IdentifyParts,
 ): Promise<Answer> {

@@ -1,3 +1,5 @@
+// The bounds of BodyReceiver on a real server: one body, all bodies at once, before and after decompression.
+
 import { Agent, type ClientRequest, createServer, request, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,16 +48,16 @@ function send(body: string | Buffer, headers: Record<string, string> = {}): Prom
 }
 
 describe('a body', () => {
-  it('comes as it was sent, whatever its size up to the limit', async () => {
+  it('of any size up to the limit arrives as it was sent', async () => {
     for (const body of ['', 'x', 'x'.repeat(1_000)]) expect(await send(body)).toBe(body);
   });
 
-  it('past the limit is read to its end and then refused', async () => {
+  it('past the limit is read to its end and refused', async () => {
     expect(await send('x'.repeat(1_001))).toBe('too_large');
     expect(await send('x'.repeat(5_000_000))).toBe('too_large');
   });
 
-  it('that never ends is cut', async () => {
+  it('that never ends is cut off', async () => {
     expect(await send(Buffer.alloc(70 * 1_048_576))).toBe('cut');
   });
 
@@ -77,7 +79,7 @@ describe('bodies that arrive at once', () => {
     return opened;
   };
 
-  it('are held within a bound, which the end and the loss of others frees', async () => {
+  it('share a bound, which has room again when one ends or its sender goes away', async () => {
     const [first, second] = [await begin(), await begin()];
     await expect.poll(() => send(half)).toBe('busy');
     first.call.end('y'.repeat(100));

@@ -1,5 +1,5 @@
-// Requests' bodies as bytes: gathered from their chunks and decompressed, each within a bound, and all that are being
-// received at once within another. Knows nothing of what the bytes mean.
+// Requests' bodies as bytes: gathered from their chunks and decompressed, each within a bound, and all that arrive at
+// once within another. Does not read what the bytes say.
 
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompress, gunzip } from 'node:zlib';
@@ -7,22 +7,22 @@ import { brotliDecompress, gunzip } from 'node:zlib';
 export type ReceivedBody =
   | { kind: 'received'; bytes: Buffer }
   | { kind: 'too_large' }
-  /** Too many bytes of other bodies are held at this moment. */
+  /** Other bodies hold too many bytes at this moment. */
   | { kind: 'busy' }
   | { kind: 'undecodable' }
   | { kind: 'unknown_encoding' }
   /** The sender went away: nobody waits for an answer. */
   | { kind: 'gone' };
 
-export interface BodyReceiverOptions {
-  /** One body, as it is sent and after decompression. */
+interface BodyReceiverOptions {
+  /** For one body, both as sent and after decompression. */
   maxBodyBytes: number;
-  /** All bodies that have begun to arrive and are not complete. */
+  /** For all bodies that have begun to arrive and are not complete. */
   maxHeldBytes: number;
 }
 
-// A body that is refused is read on and thrown away, because a sender that is still writing does not read the answer;
-// up to here, then the connection is cut.
+// A refused body is read on and thrown away, because a sender that is still writing does not read the answer. Past this
+// the connection is cut.
 const maxDiscardedBytes = 64 * 1_048_576;
 
 export class BodyReceiver {
@@ -94,7 +94,7 @@ export class BodyReceiver {
 
 const gone: ReceivedBody = { kind: 'gone' };
 
-/** A request that fails is closed after it; without a listener its error would end the process. */
+/** A failed request's close event follows. Without this listener the error would end the process. */
 function closesNext(): void {}
 
 function joined(chunks: readonly Buffer[]): Buffer {

@@ -1,7 +1,8 @@
-// The two shapes in which BatchCreate is served: where, how a body is read, and how the answer is written.
+// BatchCreate's two request shapes, typed and short: the path of each, how its body is read, how its answer is written.
+// The rules are ingest/validation's.
 
 import { create, toBinary } from '@bufbuild/protobuf';
-import * as plain from '../../proto/gen/events/v1/events_pb.js';
+import * as short from '../../proto/gen/events/v1/events_pb.js';
 import * as typed from '../../proto/gen/sdk/events/v1/events_pb.js';
 import {
   readShortBinaryBody,
@@ -12,26 +13,26 @@ import { type ReadBody, readBinaryBody } from '../validation/text/reference-body
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 import type { Accepted } from './answer.ts';
 
-export interface Shape {
+export interface ShapeRoute {
   readJson(received: Buffer, context: ShortContext): ReadBody;
   readBinary(received: Buffer, context: ShortContext): ReadBody;
   writeJson(accepted: Accepted): string;
   writeBinary(accepted: Accepted): Uint8Array;
 }
 
-export interface TypedResponse {
+interface TypedResponse {
   accepted: number;
   dropped?: number;
   droppedByReason?: Record<string, number>;
 }
 
-/** The typed shape's response; the short one has only what was created. */
+/** The typed shape's response; the short shape's has only the number of events. */
 export function typedResponse({ events, dropped }: Accepted): TypedResponse {
   if (dropped === undefined) return { accepted: events };
   return { accepted: events, dropped: dropped.events, droppedByReason: dropped.byReason };
 }
 
-export const shapes: ReadonlyMap<string, Shape> = new Map([
+export const shapeRoutes: ReadonlyMap<string, ShapeRoute> = new Map([
   [
     '/sdk.events.v1.EventsService/BatchCreate',
     {
@@ -54,8 +55,8 @@ export const shapes: ReadonlyMap<string, Shape> = new Map([
       readBinary: readShortBinaryBody,
       writeJson: ({ events }: Accepted) => `{"eventsCreated":${events}}`,
       writeBinary: ({ events }: Accepted) => {
-        const message = create(plain.BatchCreateResponseSchema, { eventsCreated: events });
-        return toBinary(plain.BatchCreateResponseSchema, message);
+        const message = create(short.BatchCreateResponseSchema, { eventsCreated: events });
+        return toBinary(short.BatchCreateResponseSchema, message);
       },
     },
   ],

@@ -1,15 +1,14 @@
-// A hot method over HTTP, for the two encodings that SDKs speak: Connect unary with JSON and with binary protobuf. One
-// request's way: auth -> headers -> body -> the method -> answer. Other protocols and content types are left to the
-// Connect router, whose handlers end in the same functions as the methods here.
+// Connect's unary calls over HTTP, in the two encodings that SDKs speak: JSON and binary protobuf. One call's steps:
+// access -> headers -> body -> the method -> answer. Other protocols and content types are left to the Connect router,
+// whose handlers end in the same functions as the methods here.
 
-import type { ServerResponse } from 'node:http';
+import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { HotRoute } from '../../platform/http/http.ts';
-import type { PlainAnswer, PlainRoute } from '../../platform/http/plain-requests.ts';
+import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-request.ts';
+import type { NodeHttpRoute } from '../../platform/http/http.ts';
+import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
-import type { CallerRequest } from '../caller/caller.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/reference-body.ts';
-import type { Principal } from './accept.ts';
 import {
   type Accepted,
   type Answer,
@@ -18,12 +17,14 @@ import {
   refusal,
   violationRefusal,
 } from './answer.ts';
+import { authenticateCall, type Principal } from './authenticate.ts';
 import { checkProtocol, type Format, formatOf, timeoutMsOf } from './connect-unary.ts';
-import { allowAnyOrigin, answerPreflight, exposedHeaders } from './cors.ts';
+import { allowAnyOrigin, answerPreflight } from './cors.ts';
+import { httpAnswer, writeAnswer } from './http-answer.ts';
 import { BodyReceiver, type ReceivedBody } from './received-body.ts';
 
-/** A request whose body is whole. */
-export interface ReceivedCall {
+/** An authenticated call whose body is whole. */
+interface ReceivedCall {
   principal: Principal;
   callerRequest: CallerRequest;
   receiveTimeMs: number;
@@ -35,10 +36,8 @@ export interface ReceivedCall {
 }
 
 export interface UnaryMethod {
-  authenticate(
-    request: CallerRequest,
-    apiKeyParameter: string | undefined,
-  ): Principal | Refusal | Promise<Principal | Refusal>;
+  /** The method's name in the table of access. */
+  accessMethod: string;
   answer(call: ReceivedCall): Answer | Promise<Answer>;
   count(answer: Answer): void;
   /** The response's message, as JSON text and as binary protobuf. */
@@ -46,9 +45,10 @@ export interface UnaryMethod {
   writeBinary(accepted: Accepted): Uint8Array;
 }
 
-export interface UnaryRouteOptions {
+interface UnaryRouteOptions {
   /** Path to method. */
   methods: ReadonlyMap<string, UnaryMethod>;
+  authenticate: Authenticate;
   clock: Clock;
   /** The largest body after decompression. */
   maxBodyBytes: number;
@@ -62,39 +62,39 @@ interface Call {
   apiKeyParameter: string | undefined;
 }
 
-/** The two ways on which requests arrive. They are answered alike. */
+/** The same methods for requests that node:http reads and for plain requests, with equal answers. */
 export interface UnaryRoute {
-  hotRoute: HotRoute;
-  plainRoute: PlainRoute;
+  nodeHttpRoute: NodeHttpRoute;
+  plainRequestRoute: PlainRequestRoute;
 }
 
-// Bodies that are being received are held in memory; past this, senders are told to slow down.
+// Bodies that node:http is receiving are held in memory; past this bound senders are told to slow down.
 const maxHeldBytes = 256 * 1_048_576;
 
-/** The route for all of the methods. */
 export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
   const { methods, maxBodyBytes } = options;
   const bodies = new BodyReceiver({ maxBodyBytes, maxHeldBytes });
   return {
-    hotRoute(request, response, { path, query }) {
+    nodeHttpRoute(request, response, { path, query }) {
       const method = methods.get(path);
       if (method === undefined) return false;
       if (request.method === 'OPTIONS') {
         answerPreflight(response);
         return true;
       }
-      const callerRequest = { headers: request.headers, peerAddress: request.socket.remoteAddress };
+      const peerAddress = peerAddressOf(request.socket);
+      const callerRequest = { headers: request.headers, peerAddress };
       const call = request.method === 'POST' ? callOf(method, callerRequest, query) : undefined;
       if (call === undefined) {
         allowAnyOrigin(response);
         return false;
       }
       void serve(call, () => bodies.receive(request), options).then((answer) =>
-        write(response, answer, options.log),
+        writeAnswer(response, answer, options.log),
       );
       return true;
     },
-    plainRoute({ path, query, headers, bodyBytes }, peerAddress) {
+    plainRequestRoute({ path, query, headers, bodyBytes }, peerAddress) {
       const method = methods.get(path);
       if (method === undefined || bodyBytes > maxBodyBytes) return undefined;
       const call = callOf(method, { headers, peerAddress }, query);
@@ -104,7 +104,7 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
   };
 }
 
-/** Undefined where it is left to the Connect router. */
+/** Undefined where the request is left to the Connect router. */
 function callOf(
   method: UnaryMethod,
   callerRequest: CallerRequest,
@@ -124,17 +124,18 @@ async function serve(
   call: Call,
   receive: Receive,
   options: UnaryRouteOptions,
-): Promise<PlainAnswer | undefined> {
+): Promise<HttpAnswer | undefined> {
+  const { method, format } = call;
   try {
     const answer = await answerCall(call, receive, options);
     if (answer === undefined) return undefined;
-    call.method.count(answer);
-    return writtenAnswer(call, answer);
+    method.count(answer);
+    return httpAnswer(answer, method, format);
   } catch (error) {
     options.log.error({ err: error }, 'a hot method failed');
     const failure = refusal('internal', 'internal', 'internal error');
-    call.method.count(failure);
-    return writtenAnswer(call, failure);
+    method.count(failure);
+    return httpAnswer(failure, method, format);
   }
 }
 
@@ -142,12 +143,13 @@ async function serve(
 async function answerCall(
   { method, format, callerRequest, apiKeyParameter }: Call,
   receive: Receive,
-  { clock, maxBodyBytes }: UnaryRouteOptions,
+  { authenticate, clock, maxBodyBytes }: UnaryRouteOptions,
 ): Promise<Answer | undefined> {
   const { headers } = callerRequest;
   const receiveTimeMs = clock.nowMs();
-  const authenticated = method.authenticate(callerRequest, apiKeyParameter);
-  const principal = authenticated instanceof Promise ? await authenticated : authenticated;
+  const { accessMethod } = method;
+  const access = authenticateCall(authenticate, accessMethod, callerRequest, apiKeyParameter);
+  const principal = access instanceof Promise ? await access : access;
   if ('kind' in principal) return principal;
   const timeoutMs = timeoutMsOf(headers);
   const protocolRefusal = checkProtocol(headers);
@@ -194,53 +196,3 @@ function receivingRefusal(
       return received satisfies never;
   }
 }
-
-/** Never compressed: an answer is shorter than what compressing one would save. */
-function writtenAnswer({ method, format }: Call, answer: Answer): PlainAnswer {
-  if (answer.kind === 'refused') return writtenRefusal(answer);
-  const isJson = format === 'json';
-  const body = isJson ? method.writeJson(answer) : method.writeBinary(answer);
-  const headers = {
-    'content-type': isJson ? 'application/json' : 'application/proto',
-    'access-control-allow-origin': '*',
-    'content-length': body.length,
-  };
-  return { status: 200, headers, body };
-}
-
-function writtenRefusal({ code, message, retryAfterSeconds }: Refusal): PlainAnswer {
-  const body = Buffer.from(JSON.stringify({ code, message }));
-  const headers = {
-    'content-type': 'application/json',
-    'access-control-allow-origin': '*',
-    'content-length': body.length,
-    ...(retryAfterSeconds !== undefined && { 'retry-after': retryAfterSeconds }),
-    'access-control-expose-headers': exposedHeaders,
-  };
-  return { status: httpStatus[code], headers, body };
-}
-
-function write(response: ServerResponse, answer: PlainAnswer | undefined, log: Log): void {
-  if (answer === undefined || response.destroyed) return;
-  try {
-    response.writeHead(answer.status, answer.headers);
-    // With text, which is ASCII, head and body become one piece, which is written as it is.
-    response.end(answer.body, 'latin1');
-  } catch (error) {
-    // Only a sender that went away in the meantime makes writing an answer fail.
-    log.debug({ err: error }, 'an answer could not be written');
-    response.destroy();
-  }
-}
-
-/** Connect's HTTP status for each code. */
-const httpStatus: Readonly<Record<Refusal['code'], number>> = {
-  invalid_argument: 400,
-  unauthenticated: 401,
-  permission_denied: 403,
-  not_found: 404,
-  resource_exhausted: 429,
-  internal: 500,
-  unimplemented: 501,
-  unavailable: 503,
-};

@@ -235,7 +235,7 @@ describe('transport', () => {
   });
 });
 
-/** The reason under which the hot route counts its refusal of a body. */
+/** The reason under which the unary route counts its refusal of a body. */
 async function receivingRefusal(
   headers: Record<string, string>,
   body: string,
@@ -243,20 +243,24 @@ async function receivingRefusal(
 ): Promise<string> {
   const reasons: string[] = [];
   const method: UnaryMethod = {
-    authenticate: () => ({ projectId: 'p', credential: 'private', keyId: 'k' }),
+    accessMethod: 'sdk.events.v1.EventsService/BatchCreate',
     answer: () => Promise.reject(new Error('the body was taken')),
     count: (answer) => reasons.push(answer.kind === 'refused' ? answer.reason : answer.kind),
     writeJson: () => '',
     writeBinary: () => Buffer.of(),
   };
-  const { hotRoute } = createUnaryRoute({
+  const { nodeHttpRoute } = createUnaryRoute({
     methods: new Map([['/method', method]]),
+    authenticate: () => ({
+      kind: 'ok',
+      principal: { projectId: 'p', organizationId: 'o', credential: 'private', keyId: 'k' },
+    }),
     clock: systemClock,
     maxBodyBytes,
     log: createLog('silent'),
   });
   const server = createServer((request, response) => {
-    hotRoute(request, response, { path: '/method', query: '' });
+    nodeHttpRoute(request, response, { path: '/method', query: '' });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   try {

@@ -1,4 +1,4 @@
-// The port's edges that no request reaches: who is slow, who says little at a time, who stays idle at the end.
+// The port's edges that no request reaches: slow senders, prefaces in pieces, connections that are idle at the end.
 
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ async function start(arrival?: { requestMs: number; headersMs: number }): Promis
   const server = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    hotRoutes: [
+    nodeHttpRoutes: [
       (request, response) => {
         request.resume();
         request.once('end', () => response.end('whole'));
@@ -32,7 +32,7 @@ async function start(arrival?: { requestMs: number; headersMs: number }): Promis
   return server;
 }
 
-/** As the tests' own, destroyed after the test. */
+/** A connection that is destroyed after the test. */
 function dial(port: number): Dialled {
   const dialled = dialPort(port);
   opened.sockets.push(dialled.socket);
@@ -57,7 +57,7 @@ describe('one port', () => {
     5_000,
   );
 
-  it('closes idle connections at once at its end', async () => {
+  it('closes idle connections at once when it closes', async () => {
     const server = await start();
     const { socket, received, closed } = dial(server.port);
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
@@ -65,7 +65,7 @@ describe('one port', () => {
     await Promise.all([server.close(60_000), closed]);
   });
 
-  it('knows HTTP/2 from a preface that comes byte by byte', async () => {
+  it('recognises HTTP/2 by a preface that comes byte by byte', async () => {
     const { port } = await start();
     const socket = connect(port, '127.0.0.1');
     opened.sockets.push(socket);
@@ -81,7 +81,7 @@ describe('one port', () => {
     expect((await answered)[3]).toBe(4);
   });
 
-  it('still speaks HTTP/2 to those who open it at once', async () => {
+  it('speaks HTTP/2 to a client that sends its preface at once', async () => {
     const { port } = await start();
     const session = connectHttp2(`http://127.0.0.1:${port}`);
     const stream = session.request({ ':path': '/' });

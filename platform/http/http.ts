@@ -1,7 +1,7 @@
 // One plaintext port for everything: HTTP/1.1 (Connect, gRPC-web, the operator's pages) and HTTP/2 with prior
-// knowledge (gRPC). node:http speaks no HTTP/2, so a plain TCP server reads a connection's first bytes and hands the
-// socket to the server they ask for. Requests that come most are read off the socket before that, see
-// plain-requests.ts. Routes are tried in order; what none takes goes to the Connect router.
+// knowledge (gRPC). Plain requests are read off the socket first, see plain-requests.ts. node:http speaks no HTTP/2, so
+// for all others a connection's first bytes decide which of node's two servers gets its socket. Routes are tried in
+// order; a request that none takes goes to the Connect router.
 
 import {
   createServer as createHttp1,
@@ -12,27 +12,33 @@ import {
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { PlainRequests, type PlainRoute } from './plain-requests.ts';
+import { contextValuesOf } from './caller-request.ts';
+import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
-export type HotRoute = (
+export type NodeHttpRoute = (
   request: IncomingMessage,
   response: ServerResponse,
   url: { path: string; query: string },
 ) => boolean;
 
-export interface HttpOptions {
+type AdapterOptions = Parameters<typeof connectNodeAdapter>[0];
+
+interface HttpOptions {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  hotRoutes: readonly HotRoute[];
-  /** Asked first; what it takes, `hotRoutes` and `connect` must answer in the same way. */
-  plainRoute?: PlainRoute;
-  connect: Parameters<typeof connectNodeAdapter>[0];
+  /** Tried before all others. A request that it takes must get the same answer from the routes below. */
+  plainRequestRoute?: PlainRequestRoute | undefined;
+  /** Tried in order, in front of the Connect router. */
+  nodeHttpRoutes: readonly NodeHttpRoute[];
+  connect: Omit<AdapterOptions, 'contextValues' | 'fallback'>;
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
   arrival?: { requestMs: number; headersMs: number };
+  /** Receives the error behind a connection that was closed because its state was broken. */
+  onBrokenConnection?: (error: unknown) => void;
 }
 
 export interface HttpServer {
@@ -43,9 +49,9 @@ export interface HttpServer {
 
 const http2Preface = 'PRI * HTTP/2.0';
 const maxHeaderBytes = 16_384;
-// A slow sender holds a connection, and that not for long.
+// A slow sender holds a connection, but not for long.
 const defaultArrival = { requestMs: 60_000, headersMs: 20_000 };
-// How often node:http looks for requests that are late, as a share of what it looks for.
+// node:http looks for late requests this many times within the time that headers may take.
 const arrivalChecksPerTimeout = 4;
 // Longer than the idle time-outs of common load balancers (60 s), so that they close first.
 const keepAliveTimeoutMs = 65_000;
@@ -65,10 +71,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     },
     (request, response) => listener(request, response),
   );
-  // node:http keeps its time-outs, and knows which connections are idle, only from the moment it listens.
+  // node:http starts its time-outs and its list of idle connections when it listens, which it never does here.
   http1.emit('listening');
   const http2 = createHttp2((request, response) => {
-    // The two request types differ only in what nothing here uses; connectNodeAdapter takes both.
+    // The types of the two requests differ only in members that nothing here uses; connectNodeAdapter takes both.
     Reflect.apply(listener, undefined, [request, response]);
   });
   const sessions = new Set<ServerHttp2Session>();
@@ -78,7 +84,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
-    route: options.plainRoute ?? (() => undefined),
+    route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
@@ -92,6 +98,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     },
     arrival: { requestMs, headersMs },
     keepAliveMs: keepAliveTimeoutMs,
+    onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -121,7 +128,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
-/** Reads until it is certain which protocol is spoken; the socket is then paused, with all it has read put back. */
+/** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */
 function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): void {
   let opening: Buffer = Buffer.alloc(0);
   const read = (bytes: Buffer): void => {
@@ -138,14 +145,18 @@ function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): vo
 }
 
 function createListener(options: HttpOptions): RequestListener {
-  const connect = connectNodeAdapter({ ...options.connect, fallback: answerUnknownPath });
+  const connect = connectNodeAdapter({
+    ...options.connect,
+    contextValues: contextValuesOf,
+    fallback: answerUnknownPath,
+  });
   return (request, response) => {
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);
     const url = { path, query };
-    for (const route of options.hotRoutes) {
+    for (const route of options.nodeHttpRoutes) {
       if (route(request, response, url)) return;
     }
     const slash = path.indexOf('/', 1);
@@ -157,7 +168,7 @@ function createListener(options: HttpOptions): RequestListener {
 
 const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });
 
-const answerUnknownPath: HttpOptions['connect']['fallback'] & object = (_request, response) => {
+const answerUnknownPath: AdapterOptions['fallback'] & object = (_request, response) => {
   response.writeHead(404, { 'content-type': 'application/json' });
   response.end(unknownPath);
 };

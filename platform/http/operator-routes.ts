@@ -1,23 +1,24 @@
-// What the people who run it ask of a process: is it alive, is it ready, its metrics, its definitions.
+// The pages for the operator: whether the process is alive, whether it is ready, its metrics, its service definitions.
+// Open to everybody who reaches the port.
 
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HotRoute } from './http.ts';
+import type { NodeHttpRoute } from './http.ts';
 
 export interface ReadinessCheck {
   name: string;
-  /** Resolves to whether the dependency answers now; a rejection counts as no. */
+  /** Whether the dependency answers now; a rejection counts as false. */
   check: () => Promise<boolean> | boolean;
 }
 
-/** As prom-client's Registry has it. */
+/** The part of prom-client's Registry that the page needs. */
 export interface MetricsPage {
   contentType: string;
   metrics(): Promise<string>;
 }
 
-// A dependency that does not answer in this time is not ready.
+// A dependency that takes longer to answer is not ready.
 const checkTimeoutMs = 2_000;
 
 /** `/healthz`, `/readyz`, `/metrics` and `/descriptors.binpb`; `descriptorsFile` is read once. */
@@ -25,7 +26,7 @@ export function createOperatorRoutes(options: {
   metrics: MetricsPage;
   checks: readonly ReadinessCheck[];
   descriptorsFile: string;
-}): HotRoute {
+}): NodeHttpRoute {
   const descriptors = readFileSync(options.descriptorsFile);
   return (request, response, { path }) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
@@ -54,10 +55,8 @@ export function createOperatorRoutes(options: {
   };
 }
 
-/** Each check's name and whether it holds; checks run side by side. */
-export async function readiness(
-  checks: readonly ReadinessCheck[],
-): Promise<Record<string, boolean>> {
+/** Runs all checks at once; true by name where one holds. */
+async function readiness(checks: readonly ReadinessCheck[]): Promise<Record<string, boolean>> {
   const results = await Promise.all(
     checks.map(async ({ name, check }): Promise<[string, boolean]> => {
       const timeout = new Promise<false>((resolve) => {
@@ -73,7 +72,7 @@ export async function readiness(
   return Object.fromEntries(results);
 }
 
-/** Asks every 25 ms until all checks hold; false where they do not within `timeoutMs`. */
+/** Checks every 25 ms until all hold; false where they do not within `timeoutMs`. */
 export async function untilReady(
   checks: readonly ReadinessCheck[],
   timeoutMs: number,

@@ -1,5 +1,5 @@
-// The short way beside node:http: two servers that echo what they understood, one with both ways and one with
-// node:http alone, are sent the same bytes and must say the same.
+// The fast path of plain requests beside its reference, node:http: a server with both paths and a server with node:http
+// alone echo what they understood, are sent the same bytes and must answer the same.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,14 +7,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dial } from '../../test/harness/clients/dial.ts';
 import { type HttpServer, startHttp } from './http.ts';
-import type { PlainAnswer, PlainRoute } from './plain-requests.ts';
+import type { HttpAnswer, PlainRequestRoute } from './plain-requests.ts';
 
 const atOnce = 100;
 const large = 1_048_576;
 
-/** Answers that are held back until the test lets them go, by path. */
+/** Holds back the answers of a path until the test opens its gate. */
 const gates = new Map<string, Promise<void>>();
-let short = 0;
+/** Requests that the fast path served. */
+let served = 0;
 
 function echo(
   method: string,
@@ -26,14 +27,14 @@ function echo(
   return JSON.stringify([method, target, headers, body.length, digest]);
 }
 
-const plainRoute: PlainRoute = ({ path, query, headers, bodyBytes }) => {
-  if (!path.startsWith('/short')) return undefined;
-  return async (body): Promise<PlainAnswer | undefined> => {
+const plainRequestRoute: PlainRequestRoute = ({ path, query, headers, bodyBytes }) => {
+  if (!path.startsWith('/plain')) return undefined;
+  return async (body): Promise<HttpAnswer | undefined> => {
     expect(body.length).toBe(bodyBytes);
-    short++;
+    served++;
     await gates.get(path);
-    if (path === '/short/nobody') return undefined;
-    if (path === '/short/large') return { status: 200, headers: {}, body: 'x'.repeat(large) };
+    if (path === '/plain/nobody') return undefined;
+    if (path === '/plain/large') return { status: 200, headers: {}, body: 'x'.repeat(large) };
     const text = echo('POST', query === '' ? path : `${path}?${query}`, headers, body);
     return { status: 200, headers: { 'content-length': Buffer.byteLength(text) }, body: text };
   };
@@ -52,26 +53,26 @@ function echoRoute(request: IncomingMessage, response: ServerResponse): boolean 
   return true;
 }
 
-function start(isShort: boolean, arrival?: { requestMs: number; headersMs: number }) {
+function start(hasFastPath: boolean, arrival?: { requestMs: number; headersMs: number }) {
   return startHttp({
-    ...{ host: '127.0.0.1', port: 0, hotRoutes: [echoRoute], serviceAliases: new Map() },
+    ...{ host: '127.0.0.1', port: 0, nodeHttpRoutes: [echoRoute], serviceAliases: new Map() },
     connect: { routes: () => {} },
-    ...(isShort && { plainRoute }),
+    ...(hasFastPath && { plainRequestRoute }),
     ...(arrival && { arrival }),
   });
 }
 
 let both: HttpServer;
-let alone: HttpServer;
+let reference: HttpServer;
 beforeAll(async () => {
-  // What waits for bytes that do not come ends only with the time that a request may take.
+  // A request whose bytes never come whole ends only after the time that a request may take.
   const arrival = { requestMs: 1_500, headersMs: 1_000 };
-  [both, alone] = await Promise.all([start(true, arrival), start(false, arrival)]);
+  [both, reference] = await Promise.all([start(true, arrival), start(false, arrival)]);
 });
-afterAll(() => Promise.all([both.close(0), alone.close(0)]));
+afterAll(() => Promise.all([both.close(0), reference.close(0)]));
 
-/** What is said to bytes after which the connection is to be closed: statuses and bodies. */
-async function said(port: number, pieces: readonly Buffer[], first = ''): Promise<string[]> {
+/** The statuses and bodies that answer these bytes, after which the server must close the connection. */
+async function answersTo(port: number, pieces: readonly Buffer[], first = ''): Promise<string[]> {
   const { socket, received, closed } = dial(port);
   if (first !== '') {
     socket.write(first);
@@ -89,7 +90,7 @@ function statusesAndBodies(text: string): string[] {
 }
 
 const post = (body: string, ...fields: string[]): string =>
-  ['POST /short HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, ...fields, '', body].join(
+  ['POST /plain HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, ...fields, '', body].join(
     '\r\n',
   );
 const last = 'GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -99,39 +100,39 @@ async function compare(text: string, cuts: readonly number[] = [], first = ''): 
   const ends = [...cuts].filter((cut) => cut < bytes.length).sort((a, b) => a - b);
   const pieces = [...ends, bytes.length].map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
   const [ours, theirs] = await Promise.all([
-    said(both.port, pieces, first),
-    said(alone.port, [bytes], first),
+    answersTo(both.port, pieces, first),
+    answersTo(reference.port, [bytes], first),
   ]);
-  // Where a request is broken, node:http forgets those before it that it has not answered yet.
+  // At a broken request, node:http forgets earlier requests that it has not answered yet.
   const isCut = theirs.length < ours.length && /^4\d\d /.test(theirs[0] ?? '');
   expect(isCut ? ours.slice(-theirs.length) : ours).toEqual(theirs);
   return ours;
 }
 
-const request = 'POST /short HTTP/1.1\r\nHost: a\r\n';
+const request = 'POST /plain HTTP/1.1\r\nHost: a\r\n';
 
 describe('a request', () => {
-  it('is served on the short way where it is plain', async () => {
-    const before = short;
+  it('is served on the fast path where it is plain', async () => {
+    const before = served;
     const heads = [
       post('{}', 'Content-Type: application/json', 'X-Api-Key:  pub_1 \t', 'Empty:'),
       post('{}', 'Connection: Keep-Alive', 'User-Agent: a:b, c; "d" (e)'),
       post(''),
       `${request}content-length: 0002\r\n\r\nab`,
-      'POST /short/a?b?c=%20 HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx',
+      'POST /plain/a?b?c=%20 HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx',
     ];
     for (const head of heads) {
       const bodies = await compare(head + head);
       expect(bodies).toHaveLength(3);
     }
-    expect(short - before).toBe(2 * heads.length);
+    expect(served - before).toBe(2 * heads.length);
   });
 
   it.each([
-    ['another method', 'PUT /short HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['another method', 'PUT /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
     ['another path', 'POST /other HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
-    ['an absolute target', 'POST http://a/short HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
-    ['HTTP/1.0', 'POST /short HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['an absolute target', 'POST http://a/plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
+    ['HTTP/1.0', 'POST /plain HTTP/1.0\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'],
     ['chunks', `${request}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`],
     [
       'chunks and a length',
@@ -143,13 +144,13 @@ describe('a request', () => {
     ['a length with a sign', `${request}Content-Length: +1\r\n\r\nx`],
     ['a length in hex', `${request}Content-Length: 0x1\r\n\r\nx`],
     ['no length', `${request}\r\n`],
-    ['no host', 'POST /short HTTP/1.1\r\nContent-Length: 1\r\n\r\nx'],
+    ['no host', 'POST /plain HTTP/1.1\r\nContent-Length: 1\r\n\r\nx'],
     ['a field twice', post('x', 'X-A: 1', 'x-a: 2')],
     ['a folded field', post('x', 'X-A: 1', ' 2')],
     ['a space before the colon', post('x', 'X-A : 1')],
     ['a field without a name', post('x', ': 1')],
     ['a field without a colon', post('x', 'X-A')],
-    ['a bare line feed', `POST /short HTTP/1.1\nHost: a\nContent-Length: 1\n\nx`],
+    ['a bare line feed', `POST /plain HTTP/1.1\nHost: a\nContent-Length: 1\n\nx`],
     ['a line feed in a field', post('x', 'X-A: 1\nX-B: 2')],
     ['a carriage return in a field', post('x', 'X-A: 1\rX-B: 2')],
     ['a zero byte in a field', post('x', 'X-A: 1\0')],
@@ -162,13 +163,13 @@ describe('a request', () => {
     ['a head that is too long', post('x', `X-A: ${'a'.repeat(20_000)}`)],
     ['an empty line before it', `\r\n${post('x')}`],
     ['nothing at all', ''],
-  ])('with %s is answered as node:http answers it', async (_name, text) => {
+  ])('with %s gets the answer of node:http', async (_name, text) => {
     await compare(text);
     await compare(text, [], post('first'));
     await compare(text, [1, 5, 20, 40]);
   });
 
-  it('is understood as node:http understands it, whatever is changed in it', async () => {
+  it('means the same on both paths, however it is mutated', async () => {
     const source = `${post('{"a":1}', 'Content-Type: application/json', 'X-Api-Key: pub_1')}`;
     const patches = [
       '\r',
@@ -203,7 +204,7 @@ describe('a request', () => {
       }
       return text;
     });
-    // A body that is longer than told makes the rest the next request; one that is shorter takes from what follows.
+    // Bytes beyond the length begin the next request; a body shorter than its length takes bytes of the request behind.
     const texts = fc.sample(changed, { numRuns: 600, seed: 4_091 });
     for (let from = 0; from < texts.length; from += atOnce) {
       await Promise.all(
@@ -214,31 +215,31 @@ describe('a request', () => {
 });
 
 describe('a body', () => {
-  it('comes whole in whatever pieces it is sent', async () => {
+  it('arrives whole in any pieces', async () => {
     const body = 'x'.repeat(300);
     const text = post(body) + post('y') + post(body);
-    const before = short;
+    const before = served;
     await compare(text, [60, 61, 120, 380, 381, 400, 500]);
-    // Its head came whole, so all of them took the short way.
-    expect(short - before).toBe(3);
+    // The first head came whole, so the fast path served all three.
+    expect(served - before).toBe(3);
   });
 
   it.each([131_072, 131_073, 1_048_576, 1_048_577])(
-    'of %i bytes is what was sent',
+    'of %i bytes arrives unchanged',
     async (size) => {
       await compare(post('x'.repeat(size)) + post('y'.repeat(size)));
     },
   );
 
-  it('is never another’s, however many share the memory for them', async () => {
+  it('is never mixed up with another body in the same memory', async () => {
     const bodies = Array.from({ length: 40 }, (_, index) => {
       return String.fromCharCode(0x41 + index).repeat(70_000 + index);
     });
     const lines = bodies.map((body) => ({ ...dial(both.port), bytes: Buffer.from(post(body)) }));
     for (let round = 1; round <= 3; round++) {
       for (const { socket, bytes } of lines) socket.write(bytes.subarray(0, 40_000));
-      // What was written before a request on another connection has been read when that is answered.
-      await said(both.port, [Buffer.from(post('x') + last)]);
+      // The server has read all earlier bytes once it answers a later request on another connection.
+      await answersTo(both.port, [Buffer.from(post('x') + last)]);
       for (const { socket, bytes } of lines) socket.write(bytes.subarray(40_000));
       for (const [index, { received }] of lines.entries()) {
         const digest = createHash('sha256')
@@ -250,10 +251,10 @@ describe('a body', () => {
     for (const { socket } of lines) socket.destroy();
   });
 
-  it('that drips in is cut off', async () => {
+  it('that drips in ends with 408', async () => {
     const server = await start(true, { requestMs: 300, headersMs: 200 });
     const { socket, received, closed } = dial(server.port);
-    socket.write('POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n');
+    socket.write('POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n');
     const dripping = setInterval(() => socket.write('x'), 20);
     await closed;
     clearInterval(dripping);
@@ -263,7 +264,7 @@ describe('a body', () => {
 });
 
 describe('a connection', () => {
-  it('that says nothing is closed', async () => {
+  it('that sends nothing is closed', async () => {
     const server = await start(true, { requestMs: 300, headersMs: 200 });
     const { received, closed } = dial(server.port);
     await closed;
@@ -271,23 +272,23 @@ describe('a connection', () => {
     await server.close(0);
   });
 
-  it('whose request nobody answers any more is closed', async () => {
+  it('whose request gets no answer is closed', async () => {
     const { socket, received, closed } = dial(both.port);
-    socket.write('POST /short/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+    socket.write('POST /plain/nobody HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
     await closed;
     expect(received()).toBe('');
   });
 
-  it('is closed at the end once its request is answered, and at once without one', async () => {
+  it('is closed with the server: at once when idle, otherwise after its answer', async () => {
     const server = await start(true);
     let open = (): void => {};
-    gates.set('/short/gate', new Promise((resolve) => (open = resolve)));
+    gates.set('/plain/gate', new Promise((resolve) => (open = resolve)));
     const idle = dial(server.port);
     idle.socket.write(post('x'));
     const busy = dial(server.port);
-    const before = short;
-    busy.socket.write('POST /short/gate HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx');
-    await expect.poll(() => short).toBe(before + 2);
+    const before = served;
+    busy.socket.write('POST /plain/gate HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx');
+    await expect.poll(() => served).toBe(before + 2);
     await expect.poll(idle.received).toContain('200 OK');
     const closed = server.close(60_000);
     await idle.closed;
@@ -297,23 +298,49 @@ describe('a connection', () => {
     expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/);
   });
 
-  it('whose answers are not read gets no more of them', async () => {
+  it('whose state is broken is closed, and the others go on', async () => {
+    const errors: unknown[] = [];
+    const server = await startHttp({
+      host: '127.0.0.1',
+      port: 0,
+      nodeHttpRoutes: [echoRoute],
+      plainRequestRoute(head, peerAddress) {
+        if (head.path === '/plain/broken') throw new Error('broken');
+        return plainRequestRoute(head, peerAddress);
+      },
+      connect: { routes: () => {} },
+      serviceAliases: new Map(),
+      onBrokenConnection: (error) => errors.push(error),
+    });
+    const good = dial(server.port);
+    good.socket.write(post('x'));
+    const broken = dial(server.port);
+    broken.socket.write(post('x') + post('x').replace('/plain', '/plain/broken') + post('x'));
+    await broken.closed;
+    expect(statusesAndBodies(broken.received())).toHaveLength(1);
+    expect(errors).toEqual([new Error('broken')]);
+    good.socket.write(post('x'));
+    await expect.poll(() => statusesAndBodies(good.received()).length).toBe(2);
+    await server.close(0);
+  });
+
+  it('that does not read its answers gets no more of them', async () => {
     const sent = 100;
     const { socket, received } = dial(both.port);
     socket.pause();
-    const before = short;
-    socket.write(post('x').replace('/short', '/short/large').repeat(sent));
-    const answered = await settled(() => short - before);
+    const before = served;
+    socket.write(post('x').replace('/plain', '/plain/large').repeat(sent));
+    const answered = await settled(() => served - before);
     expect(answered).toBeGreaterThan(0);
     expect(answered).toBeLessThan(sent);
     socket.resume();
     await expect.poll(() => received().length, { timeout: 20_000 }).toBeGreaterThan(sent * large);
-    expect(short - before).toBe(sent);
+    expect(served - before).toBe(sent);
     socket.destroy();
   });
 });
 
-/** A number once it no longer changes. */
+/** Resolves to the number once it stays the same for 200 ms. */
 async function settled(read: () => number): Promise<number> {
   for (let known = -1; ; ) {
     const next = read();

@@ -1,28 +1,28 @@
-// The head of a request that asks for nothing unusual, read strictly. Whatever could be understood in two ways is not
-// read here but left to node:http, so that both always agree on where a request ends.
+// Reads the head of a plain request strictly. A head that could be understood in two ways is not read here but left to
+// node:http, so that both always agree on where a request ends.
 
 export interface RequestHead {
   path: string;
-  /** What follows the first '?' of the target. */
+  /** The target's text behind its first '?'. */
   query: string;
-  /** By name in lower case, as node:http has them. */
+  /** By name in lower case, like node:http's. */
   headers: Readonly<Record<string, string>>;
-  /** The body's length, which is told and not encoded in any way. */
+  /** From content-length; the body is neither chunked nor compressed. */
   bodyBytes: number;
 }
 
-/** A POST of HTTP/1.1 and fields in plain ASCII, each on a line of its own. */
+/** POST in HTTP/1.1; every field is ASCII and on a line of its own. */
 const plainHead =
   /^POST \/[\x21-\x7e]* HTTP\/1\.1\r\n(?:[A-Za-z][A-Za-z0-9-]*:[\t\x20-\x7e]*\r\n)+$/;
 const targetStart = 'POST '.length;
 const versionLength = ' HTTP/1.1\r\n'.length;
 
-/** They change how a body is to be read, or what its sender waits for. */
+/** These fields change how a body is read, or what its sender waits for. */
 const unusual = ['transfer-encoding', 'content-encoding', 'expect', 'upgrade', 'trailer', 'te'];
 
 /**
- * Reads a head up to and with the line break of its last field. Undefined where it is not of the plain kind: a field
- * comes twice, has unusual bytes or none of a known length, the connection is not to be kept.
+ * `text` ends with the line break of the last field. Undefined where the request is not plain: a field comes twice or
+ * has unusual bytes, there is no host or no length, the connection is not to be kept.
  */
 export function readHead(text: string): RequestHead | undefined {
   if (!plainHead.test(text)) return undefined;

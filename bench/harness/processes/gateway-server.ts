@@ -27,9 +27,19 @@ export async function startGateway(publicKey: string): Promise<number> {
     ...{ eventsPerSecond: 1_000_000_000, eventsBurst: 1_000_000_000 },
     ...{ clock: systemClock, log: createLog('warn'), metrics },
   };
-  const { hotRoute, plainRoute } = createIngest(options, createIngestMetrics(metrics), openEnd);
+  const { nodeHttpRoute, plainRequestRoute } = createIngest(
+    options,
+    createIngestMetrics(metrics),
+    openEnd,
+  );
   const http = await startHttp({
-    ...{ host: '127.0.0.1', port: 0, hotRoutes: [hotRoute], plainRoute, serviceAliases: new Map() },
+    ...{
+      host: '127.0.0.1',
+      port: 0,
+      nodeHttpRoutes: [nodeHttpRoute],
+      plainRequestRoute,
+      serviceAliases: new Map(),
+    },
     connect: { routes: () => {} },
   });
   return http.port;

@@ -7,7 +7,11 @@ import { CallerReader } from '../../../ingest/caller/caller.ts';
 import { CookielessResolver } from '../../../ingest/cookieless/visitor-ids.ts';
 import { createIngestMetrics } from '../../../ingest/metrics.ts';
 import { FramePacking } from '../../../ingest/publish/frame-packing.ts';
-import { acceptEvents, type IngestParts, type Sender } from '../../../ingest/rpc/accept.ts';
+import {
+  type AuthenticatedCall,
+  acceptEvents,
+  type IngestParts,
+} from '../../../ingest/rpc/accept.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
@@ -98,7 +102,7 @@ function partsOf(hash: Hash): IngestParts {
   const salts = new Map([0, 1].map((ago) => [ago, createHmac('sha256', `${ago}`).digest()]));
   const today = Math.floor(nowMs / dayMs);
   return {
-    authenticate: () => principal,
+    authenticate: () => ({ kind: 'ok', principal }),
     callers: new CallerReader({
       trustedProxies: new BlockList(),
       proxyHops: 0,
@@ -135,9 +139,14 @@ function publisherTo(hash: Hash): IngestParts['publisher'] {
   };
 }
 
-const principal = { projectId: 'p', credential: 'public', keyId: 'k' } as const;
+const principal = {
+  projectId: 'p',
+  organizationId: 'o',
+  credential: 'public',
+  keyId: 'k',
+} as const;
 
-function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): Sender {
+function senderOf(visitor: number, userAgent: string, { callers }: IngestParts): AuthenticatedCall {
   const peerAddress = `10.${visitor >> 16}.${(visitor >> 8) & 255}.${visitor & 255}`;
   const request = { headers: { 'user-agent': userAgent }, peerAddress };
   const caller = callers.read(request, 'public');

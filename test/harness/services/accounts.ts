@@ -5,15 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DescService } from '@bufbuild/protobuf';
-import {
-  type Client,
-  createClient,
-  createContextValues,
-  type Interceptor,
-} from '@connectrpc/connect';
+import { type Client, createClient, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { defaultAttemptLimits } from '../../../control/auth/attempts.ts';
-import { callerAddressKey } from '../../../control/caller-address.ts';
 import { type Control, type ControlOptions, startControl } from '../../../control/start.ts';
 import {
   checkAccessFirst,
@@ -98,6 +92,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     log,
     settings,
     publicUrl: () => 'http://dashboard.test',
+    addressOf: ({ peerAddress }) => peerAddress,
     attemptLimits: unlimited,
     ...options.control,
   });
@@ -110,7 +105,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const http = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    hotRoutes: [],
+    nodeHttpRoutes: [],
     connect: {
       routes: (router) => {
         control.register(router);
@@ -126,8 +121,6 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
         checkAccessFirst(router, authenticate);
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
-      contextValues: (request) =>
-        createContextValues().set(callerAddressKey, request.socket.remoteAddress),
     },
     serviceAliases: new Map(),
   });

@@ -3,14 +3,12 @@
 
 import { BlockList } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createContextValues } from '@connectrpc/connect';
 import {
   createApiKey,
   createProject,
   type ProjectStore,
 } from '../../../control/projects/project-record.ts';
 import { openSalts } from '../../../ingest/cookieless/salt-bucket.ts';
-import { peerAddressKey } from '../../../ingest/rpc/connect-router.ts';
 import { type IngestOptions, startIngest } from '../../../ingest/start.ts';
 import {
   checkAccessFirst,
@@ -93,8 +91,8 @@ export async function startIngestService(
     startHttp({
       host: '127.0.0.1',
       port: 0,
-      hotRoutes: way === 'router' ? [] : [ingest.hotRoute],
-      ...(way === 'plain' && { plainRoute: ingest.plainRoute }),
+      nodeHttpRoutes: way === 'router' ? [] : [ingest.nodeHttpRoute],
+      ...(way === 'plain' && { plainRequestRoute: ingest.plainRequestRoute }),
       connect: {
         routes: (router) => {
           ingest.register(router);
@@ -102,8 +100,6 @@ export async function startIngestService(
         },
         interceptors: [createAuthInterceptor(authenticate)],
         readMaxBytes: maxBodyBytes,
-        contextValues: (request) =>
-          createContextValues().set(peerAddressKey, request.socket.remoteAddress),
       },
       serviceAliases: new Map(),
     });

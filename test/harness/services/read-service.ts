@@ -42,7 +42,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
   const http = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    hotRoutes: [],
+    nodeHttpRoutes: [],
     serviceAliases: new Map(),
     connect: {
       routes: (router) =>

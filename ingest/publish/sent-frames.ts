@@ -1,0 +1,95 @@
+// Frames on their way: sent, their acknowledgement not yet here. Bounds how long their requests wait, counts the bytes
+// that they hold, and knows no broker beyond its flush.
+
+export interface Frame {
+  shard: number;
+  /** Answers the frame's requests, one function each. */
+  settle: ((published: Published) => void)[];
+  bytes: number;
+  sentBytes: number;
+  /** On performance.now()'s scale. */
+  openedAtMs: number;
+  isSettled: boolean;
+}
+
+/** `full`: surely not queued. `unavailable`: not known to be queued. */
+export type Published = 'stored' | 'full' | 'unavailable';
+
+interface SentFramesOptions {
+  /** How long a frame may wait for its acknowledgement. */
+  deadlineMs: number;
+  /** Resolves when the broker has read all that was written before; rejects when the connection is lost. */
+  flush: () => Promise<void>;
+  /** Runs once for each frame whose deadline passes. */
+  onOverdue: (frame: Frame) => void;
+}
+
+export class SentFrames {
+  readonly #options: SentFramesOptions;
+  /** By the last token of the reply subject, oldest first. */
+  readonly #frames = new Map<string, Frame>();
+  #bytes = 0;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(options: SentFramesOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of all frames, counted before packing. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(token: string, frame: Frame): void {
+    this.#frames.set(token, frame);
+    this.#bytes += frame.bytes;
+    this.#sweep ??= setTimeout(() => this.#expire(), this.#options.deadlineMs);
+  }
+
+  /** Undefined where the frame was taken or given up before. */
+  take(token: string): Frame | undefined {
+    const frame = this.#frames.get(token);
+    if (frame === undefined) return undefined;
+    this.#frames.delete(token);
+    this.#bytes -= frame.bytes;
+    return frame;
+  }
+
+  takeAll(): Frame[] {
+    const frames = [...this.#frames.values()];
+    this.#frames.clear();
+    this.#bytes = 0;
+    return frames;
+  }
+
+  close(): void {
+    clearTimeout(this.#sweep);
+  }
+
+  /** Frames whose deadline is past keep their bytes until the broker has surely read them. */
+  #expire(): void {
+    const { deadlineMs, flush, onOverdue } = this.#options;
+    this.#sweep = undefined;
+    const overdue: string[] = [];
+    const nowMs = performance.now();
+    for (const [token, frame] of this.#frames) {
+      const leftMs = frame.openedAtMs + deadlineMs - nowMs;
+      if (leftMs > 0) {
+        this.#sweep = setTimeout(() => this.#expire(), leftMs + 1);
+        break;
+      }
+      if (frame.isSettled) continue;
+      overdue.push(token);
+      onOverdue(frame);
+    }
+    if (overdue.length === 0) return;
+    flush().then(
+      // The broker has read them and not acknowledged them: they hold no memory here any more.
+      () => {
+        for (const token of overdue) this.take(token);
+      },
+      // A lost connection gives up all frames, see the publisher.
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,134 @@
+// Last of the composition, on top of foundation.ts: the roles that answer requests, their routes, and the port. The
+// pipeline answers no request: service.ts starts it.
+
+import { join } from 'node:path';
+import type { ConnectRouter } from '@connectrpc/connect';
+import { callerOptions, type Foundation } from './foundation.ts';
+import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
+import { openSalts } from './ingest/cookieless/salt-bucket.ts';
+import { type Ingest, startIngest } from './ingest/start.ts';
+import { serviceAliases } from './platform/access/access-table.ts';
+import {
+  checkAccessFirst,
+  createAuthInterceptor,
+  principalOf,
+} from './platform/access/auth-interceptor.ts';
+import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import type { Config } from './platform/config.ts';
+import { startHttp } from './platform/http/http.ts';
+import {
+  createOperatorRoutes,
+  type MetricsPage,
+  type ReadinessCheck,
+} from './platform/http/operator-routes.ts';
+import { maxBodyBytes } from './platform/limits.ts';
+import type { Shutdown } from './platform/shutdown.ts';
+import { registerQuery } from './query/routes.ts';
+
+const requestGraceMs = 5_000;
+
+interface PortOptions {
+  locate: LocateAddress | undefined;
+  /** Shown on the operator's pages. */
+  checks: readonly ReadinessCheck[];
+  metrics: MetricsPage;
+}
+
+/** Starts the roles that answer requests, and listens; returns the base URL. */
+export async function openPort(
+  config: Config,
+  foundation: Foundation,
+  { locate, checks, metrics }: PortOptions,
+  shutdown: Shutdown,
+): Promise<string> {
+  const { control, authenticate, log } = foundation;
+  const ingest = config.roles.includes('ingest')
+    ? await openIngest(config, foundation, locate, shutdown)
+    : undefined;
+  const operatorRoutes = createOperatorRoutes({
+    checks,
+    metrics,
+    descriptorsFile: join(import.meta.dirname, 'proto', 'descriptors.binpb'),
+  });
+  const http = await startHttp({
+    host: config.host,
+    port: config.port,
+    plainRequestRoute: ingest?.plainRequestRoute,
+    nodeHttpRoutes:
+      ingest === undefined ? [operatorRoutes] : [ingest.nodeHttpRoute, operatorRoutes],
+    connect: {
+      routes: (router) => registerRoles(router, config, foundation, ingest),
+      interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
+      readMaxBytes: maxBodyBytes,
+    },
+    serviceAliases,
+    onBrokenConnection: (error) =>
+      log.error({ err: error }, 'a connection was closed: its state was broken'),
+  });
+  shutdown.add('http', () => http.close(requestGraceMs));
+  const baseUrl = baseUrlOf(config.host, http.port);
+  foundation.listening.url = baseUrl;
+  return baseUrl;
+}
+
+async function openIngest(
+  config: Config,
+  { nats, authenticate, clock, log, metrics }: Foundation,
+  locate: LocateAddress | undefined,
+  shutdown: Shutdown,
+): Promise<Ingest> {
+  const salts = await openSalts({ nats, clock, log });
+  shutdown.add('salts', async () => salts.close());
+  const ingest = startIngest({
+    nats,
+    salts,
+    shards: config.shards,
+    authenticate,
+    caller: callerOptions(config, locate),
+    eventsPerSecond: config.eventsPerSecond,
+    eventsBurst: config.eventsBurst,
+    publishDeadlineMs: config.publishDeadlineMs,
+    frameLz4: config.frameLz4,
+    clock,
+    log,
+    metrics,
+  });
+  shutdown.add('ingest', async () => ingest.close());
+  return ingest;
+}
+
+/** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
+function registerRoles(
+  router: ConnectRouter,
+  { roles, shards, readsPerSecond }: Config,
+  { nats, clickhouse, control, authenticate, clock, log }: Foundation,
+  ingest: Ingest | undefined,
+): void {
+  ingest?.register(router);
+  if (roles.includes('query')) {
+    registerQuery(router, {
+      clickhouse,
+      clock,
+      profiles: createProfileQueue({ nats, shards, clock, log }),
+      log,
+      readerOf: principalOf,
+      readsPerSecond,
+    });
+  }
+  if (roles.includes('control')) control.register(router);
+  checkAccessFirst(router, authenticate);
+}
+
+/** Undefined without a database; rejects with one sentence where the file is no city database. */
+export async function openLocator({ geoDatabase }: Config): Promise<LocateAddress | undefined> {
+  return geoDatabase === undefined ? undefined : openGeo(geoDatabase);
+}
+
+export function baseUrlOf(host: string, port: number): string {
+  return `http://${displayHost(host)}:${port}`;
+}
+
+function displayHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
