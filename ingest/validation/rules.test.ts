@@ -120,7 +120,7 @@ const samplesOfBoth: Record<RuleOf<'both'>, Sample> = {
 };
 
 /** The violation that a reader found; undefined where it took the body. */
-function refusalOf(read: ReadBody | ReadChange): object | undefined {
+function violationOf(read: ReadBody | ReadChange): object | undefined {
   return read.kind === 'invalid' ? read.violation : undefined;
 }
 
@@ -146,7 +146,7 @@ describe('both: a body of JSON in the typed shape', () => {
     const { body, verdict } = sampleOf(samplesOfBoth, rule);
     const bytes = Buffer.from(body);
     expect(scanner.validate(bytes, receiveTimeMs)).toMatchObject(verdict);
-    expect(refusalOf(readJsonBody(bytes, context))).toMatchObject(verdict);
+    expect(violationOf(readJsonBody(bytes, context))).toMatchObject(verdict);
   });
 
   it('a binary body of the same sample breaks the same rule, where protobuf can express it', () => {
@@ -157,7 +157,7 @@ describe('both: a body of JSON in the typed shape', () => {
         toBinary(BatchCreateRequestSchema, fromJson(BatchCreateRequestSchema, jsonOf(body))),
       );
       if (bytes === undefined) onlyInJson.push(rule);
-      else expect(refusalOf(readBinaryBody(bytes, context))).toMatchObject(verdict);
+      else expect(violationOf(readBinaryBody(bytes, context))).toMatchObject(verdict);
     }
     expect(onlyInJson).toEqual([
       'body_utf8',
@@ -195,7 +195,7 @@ describe('binary only', () => {
   };
   it.each(rulesOf('binary only'))('%s', (rule) => {
     const { body, verdict } = sampleOf(samples, rule);
-    expect(refusalOf(readBinaryBody(Buffer.from(body), context))).toMatchObject(verdict);
+    expect(violationOf(readBinaryBody(Buffer.from(body), context))).toMatchObject(verdict);
   });
 });
 
@@ -211,9 +211,9 @@ describe('reference: the short shape', () => {
   };
   it.each(rulesOf('reference'))('%s', (rule) => {
     const { body, verdict } = sampleOf(samples, rule);
-    expect(refusalOf(readShortJsonBody(Buffer.from(body), context))).toMatchObject(verdict);
+    expect(violationOf(readShortJsonBody(Buffer.from(body), context))).toMatchObject(verdict);
     const binary = toBinary(ShortRequestSchema, fromJson(ShortRequestSchema, jsonOf(body)));
-    expect(refusalOf(readShortBinaryBody(Buffer.from(binary), context))).toMatchObject(verdict);
+    expect(violationOf(readShortBinaryBody(Buffer.from(binary), context))).toMatchObject(verdict);
   });
 });
 
@@ -231,7 +231,7 @@ describe('transport', () => {
   it('body_size: a body too large to be queued', () => {
     const body = Buffer.from(JSON.stringify({ events: [valid] }));
     const violation = { rule: 'body_size', index: -1, field: 'body' };
-    expect(refusalOf(readJsonBody(body, { ...context, maxBodyBytes }))).toMatchObject(violation);
+    expect(violationOf(readJsonBody(body, { ...context, maxBodyBytes }))).toMatchObject(violation);
   });
 });
 
@@ -292,7 +292,7 @@ describe('identity: Identify', () => {
   };
   it.each(rulesOf('identity'))('%s', (rule) => {
     const { body, verdict } = sampleOf(samples, rule);
-    expect(refusalOf(identifyReader.readJson(Buffer.from(body)))).toMatchObject(verdict);
+    expect(violationOf(identifyReader.readJson(Buffer.from(body)))).toMatchObject(verdict);
   });
 
   it('a binary body of the same sample breaks the same rule, where protobuf can express it', () => {
@@ -303,7 +303,7 @@ describe('identity: Identify', () => {
         toBinary(IdentifyRequestSchema, fromJson(IdentifyRequestSchema, jsonOf(body))),
       );
       if (bytes === undefined) onlyInJson.push(rule);
-      else expect(refusalOf(identifyReader.readBinary(bytes))).toMatchObject(verdict);
+      else expect(violationOf(identifyReader.readBinary(bytes))).toMatchObject(verdict);
     }
     expect(onlyInJson).toEqual(['traits_object']);
   });

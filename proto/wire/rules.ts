@@ -20,8 +20,9 @@ interface RuleBounds {
 type Text = string | ((bounds: RuleBounds) => string);
 
 /**
- * Where a rule is checked. No rule is the scanner's alone, because the reference path is its oracle.
- * - `both`: by the scanner, under `code`, and by the reference path, for bodies of JSON in the typed shape.
+ * A rule's home is where it is checked. No rule is the scanner's alone, because the reference path is its oracle.
+ * - `both`: by the scanner, under `code`, and by the reference path, for bodies of JSON in the typed shape. Only
+ *   body_utf8 is checked outside the scanner's module, by its wrapper.
  * - `binary only`: by the readers of binary protobuf; a JSON body cannot break it.
  * - `reference`: by the reference path alone, for the short shape.
  * - `transport`: where any body is received or queued.

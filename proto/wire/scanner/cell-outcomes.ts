@@ -56,14 +56,12 @@ export class CellOutcomes {
     return this.#functions.putSenderOutcomes(from, to, sender);
   }
 
-  /** Remembers the outcome of all rows with the texts and properties of this one. False where there is no room. */
+  /** Remembers the outcome of all rows with `kind` and this row's texts and properties. False without room. */
   learnByRow(row: number, kind: number, outcome: Outcome): boolean {
     return this.#functions.learnRowOutcome(row, kind, outcome) !== 0;
   }
 
-  /**
-   * Remembers the outcome of all rows with this sender and the properties of this row. False where there is no room.
-   */
+  /** Remembers the outcome of all rows with `sender` and this row's properties. False where there is no room. */
   learnBySender(row: number, sender: number, outcome: Outcome): boolean {
     return this.#functions.learnSenderOutcome(row, sender, outcome) !== 0;
   }

@@ -108,9 +108,7 @@ export function putSenderOutcomes(from: usize, to: usize, sender: u32): usize {
   return to;
 }
 
-/**
- * Remembers the outcome of all rows with this kind and this row's properties and cells. False where there is no room.
- */
+/** Remembers the outcome of all rows with `kind` and this row's properties and cells. False where there is no room. */
 export function learnRowOutcome(row: usize, kind: u32, outcome: usize): bool {
   return learn(whoOf(kind, row), pairOf(row, 0), pairOf(row, 2), pairOf(row, 4), outcome);
 }
