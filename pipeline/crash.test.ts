@@ -30,14 +30,15 @@ import { createDeadLetters } from './consume/dead-letter.ts';
 import { openEventStream, streamCreated } from './consume/event-stream.ts';
 import { packMessages, readAgain } from './consume/message-batch.ts';
 import { MessageSource } from './consume/message-source.ts';
+import { DuplicateCheck } from './dedup/duplicate-check.ts';
 import { findStored, storeIds } from './dedup/event-ids.ts';
 import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
 import { findSessions, loadSessions } from './sessions/session-store.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { Judge } from './write/judge.ts';
 import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
-import { runWriter, type WriterEnd, type WriterParts, type WriterState } from './write/writer.ts';
+import { type EventWriterParts, runEventWriter } from './write/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 /** A broker on a busy machine answers late. */
 const patienceMs = 60_000;
@@ -141,7 +142,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxWaitMs: 100,
   });
   const builder = new BatchBuilder(secret);
-  const judge = new Judge({
+  const duplicateCheck = new DuplicateCheck({
     seen,
     clock: systemClock,
     findStored: (ids, rows) => findStored(clickhouse, ids, rows),
@@ -160,14 +161,14 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
   const loaded = await loadSessions(clickhouse, rows(), Date.now() - 3 * hourMs, 10);
   sessions.load(loaded.sessions, loaded.completeFromMs);
   let state: WriterState = 'loading';
-  const parts: WriterParts = {
+  const parts: EventWriterParts = {
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: async (batch, ask) => builder.finish(await ask(builder.read(0, packMessages(batch)))),
-    judge: (ids) => judge.judge(ids),
+    findDuplicates: (ids) => duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => judge.remember(ids),
+    remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard: 0,
@@ -185,7 +186,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
       state = next;
     },
   };
-  const ended = runWriter(mortal(parts, hooks.death), `test:${created}:0`)
+  const ended = runEventWriter(mortal(parts, hooks.death), `test:${created}:0`)
     .catch((error: unknown) => {
       if (error instanceof Crash) return 'crashed' as const;
       throw error;
@@ -198,7 +199,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
 }
 
 /** The same parts, one of which dies at its time. */
-function mortal(parts: WriterParts, death: Death | undefined): WriterParts {
+function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterParts {
   if (death === undefined) return parts;
   const { part, after, insert } = deaths[death.at];
   let batch = 0;

@@ -19,6 +19,7 @@ import { createDeadLetters } from './consume/dead-letter.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
 import { forgetBytes, packMessages, readAgain } from './consume/message-batch.ts';
 import { MessageSource, type SourceLimits } from './consume/message-source.ts';
+import { DuplicateCheck } from './dedup/duplicate-check.ts';
 import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
 import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
@@ -27,17 +28,11 @@ import { findSessions, loadSessions, type StoredRows } from './sessions/session-
 import { Sessions } from './sessions/sessions.ts';
 import { Audit } from './write/audit.ts';
 import { createInsert } from './write/insert.ts';
-import { Judge } from './write/judge.ts';
 import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
-import {
-  type DoneBatch,
-  runWriter,
-  type WriterEnd,
-  type WriterParts,
-  type WriterState,
-} from './write/writer.ts';
+import { type DoneBatch, type EventWriterParts, runEventWriter } from './write/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-export interface ShardOptions {
+export interface EventShardOptions {
   nats: NatsConnection;
   clickhouse: ClickHouseClient;
   shard: number;
@@ -75,7 +70,7 @@ const recountEveryMs = 30_000;
 type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
-export async function runShard(options: ShardOptions): Promise<WriterEnd> {
+export async function runEventShard(options: EventShardOptions): Promise<WriterEnd> {
   const { nats, shard, log } = options;
   const untilAnswered: UntilAnswered = (call) =>
     retry(call, {
@@ -122,7 +117,7 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
       sessions.done();
       books.record(done);
     };
-    return await runWriter({ ...parts, onDone }, `events:${created}:${shard}`);
+    return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
@@ -132,7 +127,7 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
 
 /** A new set each try: one that was filled halfway must not be filled again. */
 async function loadSeenSet(
-  { clickhouse, seenMaxBytes, eventKeys, clock }: ShardOptions,
+  { clickhouse, seenMaxBytes, eventKeys, clock }: EventShardOptions,
   source: SeenSource,
 ): Promise<{ seen: SeenSet; loaded: number }> {
   const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
@@ -142,7 +137,7 @@ async function loadSeenSet(
 
 /** With the sessions that an event of today or yesterday may continue. */
 async function openSessions(
-  { clickhouse, clock }: ShardOptions,
+  { clickhouse, clock }: EventShardOptions,
   storedRows: () => StoredRows,
   untilAnswered: UntilAnswered,
 ): Promise<Sessions> {
@@ -171,11 +166,11 @@ interface Opened {
   untilAnswered: UntilAnswered;
 }
 
-function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, 'onDone'> {
+function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWriterParts, 'onDone'> {
   const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
   const { ledger, source, stream, seen, seenSource, sessions, untilAnswered } = opened;
   const label = { shard: String(shard) };
-  const judge = new Judge({
+  const duplicateCheck = new DuplicateCheck({
     seen,
     clock,
     findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
@@ -186,9 +181,9 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: createBuild(options),
-    judge: (ids) => judge.judge(ids),
+    findDuplicates: (ids) => duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => judge.remember(ids),
+    remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard,
@@ -212,15 +207,15 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
 }
 
 /** Returns a function that builds a batch, anew where its thread died. */
-function createBuild({ pool, shard, log, metrics }: ShardOptions): WriterParts['build'] {
+function createBuild({ pool, shard, log, metrics }: EventShardOptions): EventWriterParts['build'] {
   let spare: ArrayBuffer | undefined;
-  return async (batch, judge) => {
+  return async (batch, findDropped) => {
     for (let attempt = 1; ; attempt++) {
       const startedMs = performance.now();
       try {
         const messages = packMessages(batch, spare);
         spare = undefined;
-        const built = await pool.build(shard, messages, judge);
+        const built = await pool.build(shard, messages, findDropped);
         const { buffer } = messages.bytes;
         if (buffer.byteLength <= maxSpareBytes) spare = buffer;
         const seconds = (performance.now() - startedMs) / 1_000;
@@ -238,7 +233,7 @@ function createBuild({ pool, shard, log, metrics }: ShardOptions): WriterParts['
 }
 
 /** Counts what is done, and audits it every half minute until closed. */
-function openBooks(options: ShardOptions, seen: SeenSet) {
+function openBooks(options: EventShardOptions, seen: SeenSet) {
   const { clickhouse, shard, clock, log, metrics } = options;
   const label = { shard: String(shard) };
   const audit = new Audit({

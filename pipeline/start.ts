@@ -11,10 +11,10 @@ import { sleep, waitAfter } from '../platform/retry.ts';
 import { EventKeys } from './build/event-key.ts';
 import { createBuilderPool } from './build/pool.ts';
 import { queuedMessages } from './consume/event-stream.ts';
-import { runShard, type ShardOptions } from './event-shard.ts';
+import { type EventShardOptions, runEventShard } from './event-shard.ts';
 import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profiles/writer.ts';
-import type { WriterEnd, WriterState } from './write/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 export interface PipelineOptions {
   /** Where ensureTopology has been called. */
@@ -66,7 +66,7 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const { clickhouse, seenMaxBytes } = options;
   const parts = { nats, clickhouse, clock, log, metrics, stop: stop.signal, abort: abort.signal };
   const running = states.map((_, shard) =>
-    keepRunning(runShard, {
+    keepRunning(runEventShard, {
       ...parts,
       shard,
       pool,
@@ -104,7 +104,7 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-type Running = Pick<ShardOptions, 'shard' | 'log' | 'stop' | 'onState'>;
+type Running = Pick<EventShardOptions, 'shard' | 'log' | 'stop' | 'onState'>;
 
 /** Runs a shard for as long as that is right: anew after a failure, not against another writer, not after a halt. */
 async function keepRunning<T extends Running>(

@@ -40,7 +40,7 @@ function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = no
   );
 }
 
-/** As the judge does it, with a table that takes everything at once. */
+/** Makes room as DuplicateCheck does, with a table that takes everything at once. */
 function makeRoom(set: SeenSet, nowMs: number): void {
   while (set.isOver) set.retire(nowMs, set.leaving);
 }

@@ -9,7 +9,7 @@ import { EventKeys } from '../build/event-key.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { parseUuid } from '../build/uuid.ts';
-import { Judge } from '../write/judge.ts';
+import { DuplicateCheck } from './duplicate-check.ts';
 import { findStored, storeIds } from './event-ids.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
 import { loadSeen } from './seen-store.ts';
@@ -87,8 +87,8 @@ async function load(shard = 0) {
   return { seen, loaded };
 }
 
-function judgeOf(seen: SeenSet): Judge {
-  return new Judge({
+function duplicateCheckOf(seen: SeenSet): DuplicateCheck {
+  return new DuplicateCheck({
     seen,
     clock: { nowMs: () => nowMs },
     findStored: (batch, rows) => findStored(clickhouse, batch, rows),
@@ -97,8 +97,12 @@ function judgeOf(seen: SeenSet): Judge {
 }
 
 /** The rows of a batch that a set leaves out, with the table's help. */
-async function dropped(seen: SeenSet, ids: BatchIds, judge = judgeOf(seen)): Promise<number[]> {
-  const { dropped: bits } = await judge.judge(ids);
+async function dropped(
+  seen: SeenSet,
+  ids: BatchIds,
+  duplicates = duplicateCheckOf(seen),
+): Promise<number[]> {
+  const { dropped: bits } = await duplicates.check(ids);
   return Array.from({ length: ids.rows }, (_, row) => row).filter(
     (row) => ((bits?.[row >>> 3] ?? 0) & (1 << (row & 7))) !== 0,
   );
@@ -149,11 +153,11 @@ describe('loading', () => {
 
   it('of the next start finds what was put away and what was not', async () => {
     await storeNumbered(0, 300_000, 30);
-    const first = judgeOf((await load()).seen);
-    // Each batch is stored before the next but one is judged, as the writer does it.
+    const first = duplicateCheckOf((await load()).seen);
+    // Each batch is stored before the next but one is checked: the writer keeps that order too.
     for (let from = 300_000; from < 900_000; from += 50_000) {
       const batch = numberedBatch(from, 50_000, 10);
-      expect((await first.judge(batch)).dropped).toBeUndefined();
+      expect((await first.check(batch)).dropped).toBeUndefined();
       await storeNumbered(from, 50_000, 10);
     }
     expect(await count('event_ids_reach')).toBeGreaterThan(1);

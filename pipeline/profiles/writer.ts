@@ -24,7 +24,7 @@ import {
   readLedgerRecord,
   takeOverLedger,
 } from '../write/ledger.ts';
-import type { WriterEnd, WriterState } from '../write/writer.ts';
+import type { WriterEnd, WriterState } from '../write/writer-state.ts';
 import { ProfileCache } from './cache.ts';
 import { type LoadingBounds, loadProfiles } from './loading.ts';
 import { type ProfileMessages, readProfileMessages } from './messages.ts';

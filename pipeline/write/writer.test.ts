@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../proto/wire/frame.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
-import { type Faults, project, Shard } from '../../test/harness/models/simulated-shard.ts';
+import { type Faults, project, SimulatedShard } from '../../test/harness/models/simulated-shard.ts';
 import type { BatchBuilder } from '../build/build-batch.ts';
 import { visitorKey } from '../build/visitor-key.ts';
 
@@ -38,7 +38,7 @@ async function live(seed: number): Promise<string | undefined> {
     insertAnswerLost: random() * 0.4,
     viewFails: random() * 0.3,
   };
-  const shard = new Shard(random, faults, builders);
+  const shard = new SimulatedShard(random, faults, builders);
   const sent = traffic(random);
   const kills = random() * 0.02;
   const zombies = random() * 0.01;
@@ -50,7 +50,7 @@ async function live(seed: number): Promise<string | undefined> {
     const frame = random() < 0.2 ? sent.frames.shift() : undefined;
     if (frame !== undefined) shard.publish(frame);
     shard.deliver();
-    // Faults stop in the end, so that the end can be judged.
+    // Faults stop in the end, so that the shard comes to rest.
     if (turn < 3_000 && random() < kills) {
       for (const writer of writers) writer.kill();
       writers = [shard.start()];
@@ -61,10 +61,10 @@ async function live(seed: number): Promise<string | undefined> {
     await new Promise(setImmediate);
   }
   for (const writer of writers) writer.kill();
-  return judge(shard, sent);
+  return findFault(shard, sent);
 }
 
-function judge(shard: Shard, sent: Traffic): string | undefined {
+function findFault(shard: SimulatedShard, sent: Traffic): string | undefined {
   if (shard.broken !== undefined) return shard.broken.message;
   const rows = shard.rows.map(({ id }) => id).toSorted();
   const expected = [...sent.good].toSorted();

@@ -11,22 +11,9 @@ import type {
 } from '../build/thread-messages.ts';
 import type { MessageBatch } from '../consume/message-batch.ts';
 import { type Ledger, type Pending, rangesOf, type Totals } from './ledger.ts';
+import type { WriterEnd, WriterState } from './writer-state.ts';
 
-/** What the writer is doing now; the only thing logged or asked about it. */
-export type WriterState =
-  | 'loading'
-  | 'recovering'
-  | 'waiting'
-  | 'promising'
-  | 'inserting'
-  | 'finishing'
-  | 'stopped'
-  /** Another writer has taken the shard over. */
-  | 'fenced'
-  /** Going on could lose or double events: somebody has to look. */
-  | 'halted';
-
-export interface WriterParts {
+export interface EventWriterParts {
   ledger: Ledger;
   source: {
     /** Begins to receive what comes after `hwm`. */
@@ -37,12 +24,12 @@ export interface WriterParts {
   };
   /** The messages of a pending batch, or undefined where one of them is gone. */
   readAgain(ranges: readonly (readonly [number, number])[]): Promise<MessageBatch | undefined>;
-  build(batch: MessageBatch, judge: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
+  build(batch: MessageBatch, findDropped: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
   /** Which rows were stored before; remembers all of them as stored. */
-  judge(ids: BatchIds): Promise<Verdict>;
+  findDuplicates(ids: BatchIds): Promise<Verdict>;
   /** The sessions of the rows that have none, less those that are dropped; asked once for every batch, in order. */
   assignSessions(ids: BatchIds, dropped: Uint8Array | undefined): Promise<Uint8Array<ArrayBuffer>>;
-  /** Remembers all rows of a batch as stored, without a judgement. */
+  /** Remembers all rows of a batch as stored, without a check. */
   remember(ids: BatchIds): void;
   /** Resolves once every letter is kept. */
   publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
@@ -67,18 +54,15 @@ interface Ready {
   pending: Pending;
 }
 
-/** Why a writer ended. */
-export type WriterEnd =
-  | { kind: 'stopped' }
-  | { kind: 'fenced' }
-  | { kind: 'halted'; reason: string };
-
 /**
  * Runs until the source ends, the shard is lost, or going on would be wrong. First the batch that the ledger has as
  * pending, then the source's, one at a time; the next is built while this one is inserted. Never rejects for what the
  * batches hold; rejects with what the parts throw.
  */
-export async function runWriter(parts: WriterParts, tokenPrefix: string): Promise<WriterEnd> {
+export async function runEventWriter(
+  parts: EventWriterParts,
+  tokenPrefix: string,
+): Promise<WriterEnd> {
   const recovered = await recover(parts);
   if (recovered !== undefined) return ended(parts, recovered);
   await parts.source.start(parts.ledger.hwm);
@@ -95,7 +79,7 @@ export async function runWriter(parts: WriterParts, tokenPrefix: string): Promis
 }
 
 /** Finishes what an earlier writer promised: the same rows under the same tokens. */
-async function recover(parts: WriterParts): Promise<WriterEnd | undefined> {
+async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> {
   const pending = parts.ledger.pending;
   if (pending === undefined) return undefined;
   parts.onState('recovering');
@@ -112,12 +96,12 @@ async function recover(parts: WriterParts): Promise<WriterEnd | undefined> {
 }
 
 /** The next batch, up to the point where it would have effects; undefined where the source has ended. */
-async function prepare(parts: WriterParts, tokenPrefix: string): Promise<Ready | undefined> {
+async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Ready | undefined> {
   const batch = await parts.source.next();
   if (batch === undefined) return undefined;
   let dropped: Uint8Array | undefined;
   const { built, ids } = await build(parts, batch, async (found) => {
-    ({ dropped } = await parts.judge(found));
+    ({ dropped } = await parts.findDuplicates(found));
     return { dropped, sessions: await parts.assignSessions(found, dropped) };
   });
   const seqs = rangesOf(batch.messages.map((message) => message.seq));
@@ -141,7 +125,7 @@ async function prepare(parts: WriterParts, tokenPrefix: string): Promise<Ready |
   return { batch, built, ids, pending };
 }
 
-async function land(parts: WriterParts, ready: Ready): Promise<WriterEnd | undefined> {
+async function land(parts: EventWriterParts, ready: Ready): Promise<WriterEnd | undefined> {
   parts.onState('promising');
   if ((await parts.ledger.begin(ready.pending)) === 'lost') return { kind: 'fenced' };
   return perform(parts, ready);
@@ -149,7 +133,7 @@ async function land(parts: WriterParts, ready: Ready): Promise<WriterEnd | undef
 
 /** The effects of a promised batch, in the order that a repetition after a crash relies on. */
 async function perform(
-  parts: WriterParts,
+  parts: EventWriterParts,
   { batch, built, ids, pending }: Ready,
 ): Promise<WriterEnd | undefined> {
   parts.onState('inserting');
@@ -167,20 +151,20 @@ async function perform(
 }
 
 async function build(
-  parts: WriterParts,
+  parts: EventWriterParts,
   batch: MessageBatch,
-  judge: (ids: BatchIds) => Promise<Verdict>,
+  findDropped: (ids: BatchIds) => Promise<Verdict>,
 ): Promise<{ built: BuiltBatch; ids: BatchIds }> {
-  let judged: BatchIds | undefined;
+  let known: BatchIds | undefined;
   let verdict: Promise<Verdict> | undefined;
   // A batch that is built anew because its thread died keeps its verdict: asked twice, every row would be a duplicate.
   const built = await parts.build(batch, (ids) => {
-    judged = ids;
-    verdict ??= judge(ids);
+    known = ids;
+    verdict ??= findDropped(ids);
     return verdict;
   });
-  if (judged === undefined) throw new Error('write: a batch was built without a judgement');
-  return { built, ids: judged };
+  if (known === undefined) throw new Error('write: a batch was built without a verdict');
+  return { built, ids: known };
 }
 
 /** Two batches with the same ids and sessions in the same order, month by month, have the same rows. */
@@ -202,7 +186,7 @@ function halted(reason: string): WriterEnd {
   return { kind: 'halted', reason };
 }
 
-function ended(parts: WriterParts, end: WriterEnd): WriterEnd {
+function ended(parts: EventWriterParts, end: WriterEnd): WriterEnd {
   parts.source.stop();
   parts.onState(end.kind);
   return end;

@@ -14,15 +14,16 @@ import type {
 } from '../../../pipeline/consume/event-stream.ts';
 import { packMessages, readAgain } from '../../../pipeline/consume/message-batch.ts';
 import { MessageSource } from '../../../pipeline/consume/message-source.ts';
+import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { minSeenBytes, SeenSet } from '../../../pipeline/dedup/seen-set.ts';
 import { Sessions, type StoredSession } from '../../../pipeline/sessions/sessions.ts';
-import { Judge } from '../../../pipeline/write/judge.ts';
 import {
   type LedgerBucket,
   type LedgerRecord,
   takeOverLedger,
 } from '../../../pipeline/write/ledger.ts';
-import { runWriter, type WriterEnd, type WriterState } from '../../../pipeline/write/writer.ts';
+import { runEventWriter } from '../../../pipeline/write/writer.ts';
+import type { WriterEnd, WriterState } from '../../../pipeline/write/writer-state.ts';
 import type { WriteResult } from '../../../platform/broker/kv.ts';
 
 const secret = Buffer.alloc(32, 7);
@@ -57,7 +58,7 @@ interface StoredRow {
 }
 
 /** What outlives every writer. */
-export class Shard {
+export class SimulatedShard {
   readonly random: () => number;
   readonly #faults: Faults;
   readonly #builders: BatchBuilder[];
@@ -137,7 +138,7 @@ export class Shard {
         },
         maxSessions: Math.floor(this.random() * 20),
       });
-      const judge = new Judge({
+      const duplicateCheck = new DuplicateCheck({
         seen,
         clock: { nowMs: () => nowMs },
         findStored: () => Promise.reject(new Broken('nothing here is beyond the budget')),
@@ -152,7 +153,7 @@ export class Shard {
         minIntervalMs: 0,
         maxWaitMs: 1,
       });
-      return runWriter(
+      return runEventWriter(
         {
           ledger,
           source,
@@ -164,9 +165,9 @@ export class Shard {
             await this.#time(life);
             return builder.finish(verdict);
           },
-          judge: (ids) => judge.judge(ids),
+          findDuplicates: (ids) => duplicateCheck.check(ids),
           assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-          remember: (ids) => judge.remember(ids),
+          remember: (ids) => duplicateCheck.remember(ids),
           publishDeadLetters: (letters) => this.#publish(life, letters),
           insert: (month, token) =>
             this.#untilAnswered(life, () => this.#insert(life, month, token)),
