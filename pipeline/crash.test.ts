@@ -36,7 +36,8 @@ import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
 import { findSessions, loadSessions } from './sessions/session-store.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
+import { type Ledger, takeOverLedger } from './write/ledger.ts';
+import { readLedgerRecord } from './write/ledger-record.ts';
 import { type EventWriterParts, runEventWriter } from './write/writer.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 

@@ -1,5 +1,6 @@
-// One shard's writer with all its parts: takes the shard over, loads what was stored, writes until it is stopped. A
-// table of contents; each part has a file of its own.
+// Puts together the writer of one shard's events: takes the shard over, loads what it needs of the tables, writes until
+// it is stopped. Only a table of contents: each part has a file of its own, and pipeline/write/writer.ts has the order
+// of effects. Its parallel for profiles is profile-shard.ts.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -17,7 +18,7 @@ import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
-import { forgetBytes, packMessages, readAgain } from './consume/message-batch.ts';
+import { readAgain } from './consume/message-batch.ts';
 import { MessageSource, type SourceLimits } from './consume/message-source.ts';
 import { DuplicateCheck } from './dedup/duplicate-check.ts';
 import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
@@ -26,9 +27,11 @@ import { loadSeen } from './dedup/seen-store.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { findSessions, loadSessions, type StoredRows } from './sessions/session-store.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { Audit } from './write/audit.ts';
+import { openBooks } from './write/books.ts';
+import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
-import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
+import { type Ledger, takeOverLedger } from './write/ledger.ts';
+import { readLedgerRecord } from './write/ledger-record.ts';
 import { type DoneBatch, type EventWriterParts, runEventWriter } from './write/writer.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
@@ -42,30 +45,26 @@ export interface EventShardOptions {
   clock: Clock;
   log: Log;
   metrics: PipelineMetrics;
-  /** Ends the source; what is queued is still written. */
+  /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
-  /** Ends every wait; what is pending stays pending. */
+  /** Ends every wait; the pending batch stays pending. */
   abort: AbortSignal;
   onState(state: WriterState): void;
 }
 
-/** Two of these and a pull are in memory at once. */
+/** Two batches of this size and a pull are in memory at once. */
 const sourceLimits: SourceLimits = {
   maxRows: maxBatchRows,
   maxBytes: 32 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
   minWaitMs: 100,
-  // Two and a half parts a second at most: what an event waits for the others, half of it on average.
+  // At most two and a half parts a second in the table; an event waits half of this time on average.
   minIntervalMs: 400,
   maxWaitMs: maxBatchWaitMs,
 };
-const buildTries = 3;
-/** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
-const maxSpareBytes = 16 * 1_048_576;
 /** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
 const maxLoadedSessions = 100_000;
-const recountEveryMs = 30_000;
 
 type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
 
@@ -93,7 +92,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   const { seen, loaded } = await untilAnswered(() => loadSeenSet(options, seenSource));
   const storedRows = (): StoredRows => ({
     shard,
-    // Without a record nothing says which rows were left unfinished: all that are there count.
+    // Without a ledger record nothing says which rows belong to an unfinished batch: all rows in the table count.
     hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
     streamCreatedMs: Date.parse(created),
   });
@@ -109,7 +108,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   const stopSource = () => source.stop();
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
-  const books = openBooks(options, seen);
+  const books = openBooks({ ...options, seenBytes: () => seen.bytes });
   try {
     const opened = { ledger, source, stream, seen, seenSource, sessions, untilAnswered };
     const parts = writerParts(options, opened);
@@ -125,7 +124,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   }
 }
 
-/** A new set each try: one that was filled halfway must not be filled again. */
+/** Makes a new set on each try: a set that was filled halfway must not be filled again. */
 async function loadSeenSet(
   { clickhouse, seenMaxBytes, eventKeys, clock }: EventShardOptions,
   source: SeenSource,
@@ -135,7 +134,7 @@ async function loadSeenSet(
   return { seen, loaded };
 }
 
-/** With the sessions that an event of today or yesterday may continue. */
+/** Loads the sessions that an event of today or yesterday may continue. */
 async function openSessions(
   { clickhouse, clock }: EventShardOptions,
   storedRows: () => StoredRows,
@@ -203,64 +202,5 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
       onFailures: (count) => metrics.insertFailures.set(label, count),
     }),
     onState: options.onState,
-  };
-}
-
-/** Returns a function that builds a batch, anew where its thread died. */
-function createBuild({ pool, shard, log, metrics }: EventShardOptions): EventWriterParts['build'] {
-  let spare: ArrayBuffer | undefined;
-  return async (batch, findDropped) => {
-    for (let attempt = 1; ; attempt++) {
-      const startedMs = performance.now();
-      try {
-        const messages = packMessages(batch, spare);
-        spare = undefined;
-        const built = await pool.build(shard, messages, findDropped);
-        const { buffer } = messages.bytes;
-        if (buffer.byteLength <= maxSpareBytes) spare = buffer;
-        const seconds = (performance.now() - startedMs) / 1_000;
-        metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
-        forgetBytes(batch);
-        return built;
-      } catch (error) {
-        if (attempt === buildTries) throw error;
-        log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
-      } finally {
-        metrics.activeBuilds.set(pool.active);
-      }
-    }
-  };
-}
-
-/** Counts what is done, and audits it every half minute until closed. */
-function openBooks(options: EventShardOptions, seen: SeenSet) {
-  const { clickhouse, shard, clock, log, metrics } = options;
-  const label = { shard: String(shard) };
-  const audit = new Audit({
-    clickhouse,
-    shard,
-    log,
-    onUnaccounted: (events) => metrics.unaccountedEvents.inc(label, events),
-    onDifference: (rows) => metrics.auditDifference.set(label, rows),
-  });
-  const recount = setInterval(() => {
-    audit.recount().catch((error: unknown) => log.warn({ shard, err: error }, 'a recount failed'));
-  }, recountEveryMs);
-  recount.unref();
-  return {
-    record(done: DoneBatch): void {
-      const { stored, duplicates, deadLetters } = done.pending.counts;
-      metrics.events.inc({ ...label, outcome: 'stored' }, stored);
-      metrics.events.inc({ ...label, outcome: 'duplicate' }, duplicates);
-      metrics.events.inc({ ...label, outcome: 'dead_letter' }, deadLetters);
-      metrics.batches.inc(label);
-      metrics.batchRows.observe(label, stored);
-      metrics.seenBytes.set(label, seen.bytes);
-      if (done.ids.rows > 0) {
-        metrics.lagSeconds.set(label, (clock.nowMs() - done.ids.minReceiveTimeMs) / 1_000);
-      }
-      audit.record(done);
-    },
-    close: () => clearInterval(recount),
   };
 }

@@ -13,7 +13,7 @@ import { createBuilderPool } from './build/pool.ts';
 import { queuedMessages } from './consume/event-stream.ts';
 import { type EventShardOptions, runEventShard } from './event-shard.ts';
 import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
-import { runProfileShard } from './profiles/writer.ts';
+import { runProfileShard } from './profile-shard.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 export interface PipelineOptions {

@@ -3,7 +3,8 @@
 
 import type { Clock } from '../../platform/clock.ts';
 import type { BatchIds, Verdict } from '../build/thread-messages.ts';
-import type { RowSpan, SeenSet } from './seen-set.ts';
+import type { RowSpan } from './recent-keys.ts';
+import type { SeenSet } from './seen-set.ts';
 
 export interface DuplicateCheckOptions {
   seen: SeenSet;

@@ -3,7 +3,7 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { BatchIds } from '../build/thread-messages.ts';
-import type { RowSpan } from './seen-set.ts';
+import type { RowSpan } from './recent-keys.ts';
 
 /** A statement that names every id of a batch, and some. */
 const maxStatementBytes = 8 * 1_048_576;

@@ -25,12 +25,13 @@ import { startEngine, type TestEngine } from '../../test/harness/servers/engine.
 import { createDeadLetters } from '../consume/dead-letter.ts';
 import { streamCreated } from '../consume/event-stream.ts';
 import { createPipelineMetrics } from '../metrics.ts';
-import { type LedgerRecord, readLedgerRecord } from '../write/ledger.ts';
+import { runProfileShard } from '../profile-shard.ts';
+import { type LedgerRecord, readLedgerRecord } from '../write/ledger-record.ts';
+import { blockOf, insertBlock, isStored } from './insert-block.ts';
 import { readProfileMessages } from './messages.ts';
+import { isTooLarge, loadMembers, loadRecords } from './read-records.ts';
 import { newRecord } from './record.ts';
-import { blockOf, insertBlock, isStored, isTooLarge, loadMembers, loadRecords } from './store.ts';
 import { ProfileTraits } from './traits.ts';
-import { runProfileShard } from './writer.ts';
 
 const log = createLog('silent');
 let broker: TestBroker;

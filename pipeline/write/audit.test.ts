@@ -6,7 +6,7 @@ import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';
 import { Audit } from './audit.ts';
-import type { Totals } from './ledger.ts';
+import type { Totals } from './ledger-record.ts';
 import type { DoneBatch } from './writer.ts';
 
 let engine: TestEngine;

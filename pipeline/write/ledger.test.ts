@@ -4,15 +4,8 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
-import {
-  type Ledger,
-  type LedgerBucket,
-  type LedgerOptions,
-  type Pending,
-  rangesOf,
-  readLedgerRecord,
-  takeOverLedger,
-} from './ledger.ts';
+import { type Ledger, type LedgerBucket, type LedgerOptions, takeOverLedger } from './ledger.ts';
+import { type Pending, rangesOf, readLedgerRecord } from './ledger-record.ts';
 
 let broker: TestBroker;
 let nats: NatsConnection;

@@ -17,11 +17,8 @@ import { MessageSource } from '../../../pipeline/consume/message-source.ts';
 import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { minSeenBytes, SeenSet } from '../../../pipeline/dedup/seen-set.ts';
 import { Sessions, type StoredSession } from '../../../pipeline/sessions/sessions.ts';
-import {
-  type LedgerBucket,
-  type LedgerRecord,
-  takeOverLedger,
-} from '../../../pipeline/write/ledger.ts';
+import { type LedgerBucket, takeOverLedger } from '../../../pipeline/write/ledger.ts';
+import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
 import { runEventWriter } from '../../../pipeline/write/writer.ts';
 import type { WriterEnd, WriterState } from '../../../pipeline/write/writer-state.ts';
 import type { WriteResult } from '../../../platform/broker/kv.ts';
