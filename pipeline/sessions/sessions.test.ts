@@ -4,7 +4,8 @@ import { SessionModel } from '../../test/harness/models/session-model.ts';
 import { SessionRows } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
-import { type FindSessions, Sessions, type StoredSession, sessionIdOf } from './sessions.ts';
+import type { StoredSession } from './session-memory.ts';
+import { type FindSessions, Sessions, sessionIdOf } from './sessions.ts';
 
 const minute = 60_000;
 const midnight = Date.UTC(2026, 10, 20);
