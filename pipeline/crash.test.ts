@@ -68,7 +68,7 @@ beforeEach(async () => {
     await manager.streams.delete(name).catch(() => {});
   }
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
-  // What a writer took with it comes back after this time.
+  // Messages that a dead writer had taken are delivered again after this time.
   const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
   await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 5e8 });
   for (const table of ['events', 'profile_activity']) {
@@ -80,13 +80,13 @@ const hourMs = 3_600_000;
 
 class Crash extends Error {}
 
-/** Where a writer dies, while it writes its batch number `batch` (from 1). */
+/** The point at which a writer dies, in its batch number `batch` (from 1). */
 interface Death {
   at: keyof typeof deaths;
   batch: number;
 }
 
-/** Each replaces one part of the writer by one that dies before or after having done its work. */
+/** Each replaces one part of the writer by one that dies before or after its work. */
 const deaths = {
   'before the promise': { part: 'begin', after: false, insert: 0 },
   'after the promise': { part: 'begin', after: true, insert: 0 },
@@ -107,7 +107,7 @@ interface Writer {
 
 interface Hooks {
   death?: Death;
-  /** Waited for before each insert. */
+  /** Called before each insert, which waits for it. */
   beforeInsert?: () => Promise<void>;
 }
 
@@ -149,7 +149,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     findStored: (ids, rows) => findStored(clickhouse, ids, rows),
     storeIds: (span, reach) => storeIds(clickhouse, seenSource, span, reach),
   });
-  // Too few in memory: most are looked up in the table.
+  // Memory is small, so that most sessions are looked up in the table.
   const rows = () => ({
     shard: 0,
     hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
@@ -199,7 +199,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
   return { ended, state: () => state, stop: () => source.stop() };
 }
 
-/** The same parts, one of which dies at its time. */
+/** The same parts, except that one dies at its time. */
 function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterParts {
   if (death === undefined) return parts;
   const { part, after, insert } = deaths[death.at];
@@ -251,7 +251,7 @@ function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterP
 interface Sent {
   ids: Set<string>;
   bad: number;
-  /** By event id, of those that are sent without one. */
+  /** Expected sessions by event id, of events that are sent without one. */
   sessions: Map<string, string>;
   model: SessionModel;
   startMs: number;
@@ -262,7 +262,7 @@ function newSent(): Sent {
   return { ids: new Set(), bad: 0, sessions: new Map(), model, startMs: Date.now() };
 }
 
-/** `count` messages of two months, with retries of earlier events and with one event each that cannot be read. */
+/** Publishes messages of two months, with retries of earlier events and with one unreadable event each. */
 async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   const receiveTimeMs = Date.now();
   const js = nats.jetstream({ timeout: patienceMs });
@@ -292,7 +292,7 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   return sent;
 }
 
-/** An event of the last five hours without a session; a retry repeats its time. */
+/** An event of the last five hours without a session. Its time follows from its id, because a retry repeats it. */
 function visit(eventId: string, { sessions, model, startMs }: Sent): object {
   const distinctId = `visitor ' ${eventId[34]}`;
   const timeMs = startMs - (Number.parseInt(eventId.slice(24, 31), 16) % (5 * hourMs));
@@ -306,7 +306,7 @@ async function streamMessages(stream: string): Promise<number> {
   return (await manager.streams.info(stream)).state.messages;
 }
 
-/** What the tables hold, compared with what was sent. */
+/** Compares the tables and the dead letters with the events that were sent. */
 async function expectExactly({ ids, bad, sessions }: Sent): Promise<void> {
   const result = await clickhouse.query({
     query: `SELECT
@@ -338,7 +338,7 @@ async function drain(writer: Writer): Promise<void> {
 describe('a writer that dies', () => {
   for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
     for (const batch of [1, 3]) {
-      it(`${at} of batch ${batch} leaves nothing lost and nothing twice`, async () => {
+      it(`${at} of batch ${batch} loses no event and stores none twice`, async () => {
         const sent = await publish(20);
         const first = await startWriter({ death: { at, batch } });
         expect(await first.ended).toBe('crashed');
@@ -349,7 +349,7 @@ describe('a writer that dies', () => {
     }
   }
 
-  it('again and again, at every point in turn, does so too', async () => {
+  it('again and again, at every point in turn, loses no event and stores none twice', async () => {
     const sent = await publish(10);
     for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
       await publish(6, sent);
@@ -362,7 +362,7 @@ describe('a writer that dies', () => {
 });
 
 describe('two writers', () => {
-  it('of one shard: the one that came first stops, and its last insert counts once', async () => {
+  it('of one shard: the earlier one stops, and its last insert counts once', async () => {
     const sent = await publish(10);
     let open = () => {};
     let reached = () => {};
@@ -381,7 +381,7 @@ describe('two writers', () => {
     await inserting;
     const second = await startWriter();
     const drained = drain(second);
-    // The second finishes what the first has promised; then the first inserts the same under the same token.
+    // The second writer finishes the batch that the first has promised; then the first inserts it under the same token.
     while ((await streamMessages(eventsStream(0))) > 0) await new Promise(setImmediate);
     open();
     expect(await first.ended).toEqual({ kind: 'fenced' });
@@ -390,8 +390,8 @@ describe('two writers', () => {
   });
 });
 
-describe('a ledger that forgets', () => {
-  it('what was done, as a broker may that lost its power, doubles nothing', async () => {
+describe('a ledger that is lost', () => {
+  it('with the power of its broker doubles no event', async () => {
     const sent = await publish(20);
     const first = await startWriter({ death: { at: 'before the acks', batch: 3 } });
     expect(await first.ended).toBe('crashed');
@@ -425,7 +425,7 @@ describe('a pending batch that cannot be built as promised', () => {
     expect(await result.json()).toEqual([['0']]);
   });
 
-  it('nor where one of its messages is gone', async () => {
+  it('halts the writer too where one of its messages is gone', async () => {
     await publish(5);
     const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
     expect(await first.ended).toBe('crashed');

@@ -1,6 +1,6 @@
-// Puts together the writer of one shard's profiles: takes the shard over and writes until it is stopped. Only a table of
-// contents: each part has a file of its own, and pipeline/profiles/writer.ts has the order of effects. Its parallel for
-// events is event-shard.ts; profiles need nothing loaded at the start.
+// Puts together the writer of one shard's profiles: takes the shard over and writes until it is stopped. Only a table
+// of contents: each part has a file of its own, and pipeline/profiles/writer.ts has the order of effects. Its parallel
+// for events is event-shard.ts; profiles need nothing loaded at the start.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';

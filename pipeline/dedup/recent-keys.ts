@@ -39,8 +39,8 @@ interface RecentTable {
  * Invariants, checked whenever a table comes or goes:
  * - Tables ascend by period, and only the last one takes keys.
  * - Each table before the last is closed: it is full at `maxSlots`, or its period is over.
- * - No table has more than `maxSlots` slots, more keys than its slots have room for, or more entries in `ahead` than its
- *   share.
+ * - No table has more than `maxSlots` slots, more keys than its slots have room for, or more entries in `ahead` than
+ *   its share.
  */
 export class RecentKeys {
   readonly #maxSlots: number;

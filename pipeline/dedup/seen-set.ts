@@ -43,8 +43,8 @@ export interface Known {
 }
 
 /**
- * A key comes into the recent keys and moves to the old ones with its whole table, the oldest table first. The key of an
- * event that has not occurred yet goes back into the recent keys instead.
+ * A key comes into the recent keys and moves to the old ones with its whole table, the oldest table first. The key of
+ * an event that has not occurred yet goes back into the recent keys instead.
  *
  * Each part asserts invariants of its own. Beside them, after each batch and after each table that has left: no recent
  * table is of an earlier period than an old one.

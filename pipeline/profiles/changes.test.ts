@@ -1,5 +1,5 @@
-// The changes of profiles as the tables show them after a real writer has stored them: merges, unmerges, deletions and the
-// traits that go with them.
+// The changes of profiles as the tables show them after a real writer has stored them: merges, unmerges, deletions and
+// the traits that go with them.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProfileChange } from '../../proto/wire/profile-change.ts';
@@ -28,7 +28,7 @@ it.each([
     [identify('a', [], 'x'), ['x into a']],
     [alias('a', 'b'), ['a into b', 'x into b']],
     [unmerge('a'), ['x into a']],
-    // There and back: what was not live at this root is again.
+    // Merged into the same root again: rows that were not live at this root are live again.
     [alias('a', 'b'), ['a into b', 'x into b']],
     [alias('b', 'c'), ['a into c', 'b into c', 'x into c']],
     [unmerge('x'), ['a into c', 'b into c']],
@@ -85,11 +85,11 @@ it('lists merged ids by the root they have, after any changes in any batches', a
 it.each([
   ['one batch', true],
   ['a batch each', false],
-])('lists who was deleted and named again once, in %s', async (_, asOne) => {
+])('lists a profile that was deleted and named again once, in %s', async (_, asOne) => {
   const project = `again-${asOne}`;
   const gone: ProfileChange = { kind: 'delete', distinctId: 'u' };
   await shard.apply(project, true, identify('u', []), identify('v', []));
-  // Each creation is a later moment.
+  // Each creation is at a later time.
   const writer = shard.startWriter();
   const lists = [[gone, identify('u', [])], [gone], [identify('u', []), gone, identify('u', [])]];
   for (const changes of asOne ? lists : lists.flat().map((change) => [change])) {
@@ -103,7 +103,7 @@ it.each([
 it.each([
   ['one batch', true],
   ['a batch each', false],
-])('takes back with a merge what it gave, in %s', async (_, asOne) => {
+])('takes the traits back with the merge that gave them, in %s', async (_, asOne) => {
   const project = `back-${asOne}`;
   await shard.apply(
     project,
@@ -122,7 +122,7 @@ it.each([
     ]),
     alias('old', 'work'),
     alias('work', 'home'),
-    // Said of the owner while it was merged: the owner's.
+    // Identify calls for a merged id set the traits of its owner.
     identify('work', [['since', '2000']]),
   );
   expect(await shard.traitsOf(project, 'home')).toEqual({
@@ -147,7 +147,7 @@ it.each([
   expect(await shard.traitsOf(project, 'old')).toEqual({ team: '"blue"', since: '1999' });
 });
 
-it('gives a trait that goes with a merge anew from another id that has it', async () => {
+it('gives a trait that goes with a merge again from another id that has it', async () => {
   await shard.apply(
     'anew',
     false,
@@ -161,13 +161,13 @@ it('gives a trait that goes with a merge anew from another id that has it', asyn
   expect(await shard.traitsOf('anew', 'root')).toEqual({ k: '"a"', only: '1' });
   await shard.apply('anew', false, unmerge('a'));
   expect(await shard.traitsOf('anew', 'root')).toEqual({ k: '"b"', only: '1' });
-  // It joined b after b was merged: b never had its traits itself.
+  // c joined b after b was merged, so b never had the traits of c itself.
   await shard.apply('anew', false, unmerge('b'));
   expect(await shard.traitsOf('anew', 'root')).toEqual({});
   expect(await shard.traitsOf('anew', 'b')).toEqual({ k: '"b"', only: '1' });
 });
 
-it('gives nothing back that was deleted', async () => {
+it('gives no deleted trait back', async () => {
   await shard.apply(
     'deleted',
     false,

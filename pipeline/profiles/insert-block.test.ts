@@ -21,7 +21,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-it('reads back what it stored, of many ids and of few, and tells blocks apart', async () => {
+it('stores records of many ids and of few that read back the same, and tells blocks apart', async () => {
   const odd = ["it's", 'a b:c', '\\', '😀', '{p:String}'];
   const ids = [...odd, ...Array.from({ length: 20_000 }, (_, index) => `id-${index}`)];
   const records = ids.map((distinctId) => ({

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => shard.stop());
 
-it('takes an id from its owner with all that was merged into it, though it remembers none of them', async () => {
+it('unmerges an id with the ids merged into it, though none of them is in memory', async () => {
   const first = shard.startWriter();
   const merged = await shard.publish(
     'unmerge',
@@ -42,7 +42,7 @@ it('takes an id from its owner with all that was merged into it, though it remem
   });
 });
 
-it('forgets no merge over a batch that only passes by it', async () => {
+it('keeps a merge through a batch that does not name its ids', async () => {
   const writer = shard.startWriter();
   await writer.done(
     await shard.publish(
@@ -51,7 +51,7 @@ it('forgets no merge over a batch that only passes by it', async () => {
       { kind: 'alias', previousId: 'c', externalId: 'd' },
     ),
   );
-  // To see what must go with x, the owners of b are followed past c, which the batch does not name.
+  // To find the ids that go with x, the writer follows the owners of b past c, which the batch does not name.
   await writer.done(
     await shard.publish(
       'passing',

@@ -27,8 +27,8 @@ const columns = `project_id, distinct_id, edge, named, deleted, mapKeys(traits),
 const fewNames = 500;
 
 /**
- * The stored records of these ids, in any order; ids without a record are left out. Throws an error for which isTooLarge
- * holds where the answer has more than `maxBytes`, and the client's errors.
+ * The stored records of these ids, in any order; ids without a record are left out. Throws an error for which
+ * isTooLarge holds where the answer has more than `maxBytes`, and the client's errors.
  */
 export async function loadRecords(
   clickhouse: Client,
@@ -37,7 +37,7 @@ export async function loadRecords(
 ): Promise<ProfileRecord[]> {
   const records = new Map<string, ProfileRecord>();
   for (const list of nameLists(names)) {
-    // PREWHERE filters before FINAL. That is right for columns of the table's order: all versions of a row agree on them.
+    // PREWHERE filters before FINAL, which is right here: all versions of a row have the same key.
     const keys = `PREWHERE profile_key IN (SELECT ${keySql('id')} FROM ${idsSql(list)})`;
     const ids = `WHERE (project_id, profile_id) IN (SELECT project, id FROM ${idsSql(list)})`;
     const where = names.length <= fewNames ? `${keys} ${ids}` : keys;

@@ -1,5 +1,5 @@
-// The writer of profiles on a real broker and engine: how it goes on after a crash between the steps of a batch, and which
-// changes it sets aside. What a change does to profiles is changes.test.ts.
+// The writer of profiles on a real broker and engine: how it goes on after a crash between the steps of a batch, and
+// which changes it sets aside. What a change does to profiles is changes.test.ts.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => shard.stop());
 
-/** The named profiles of a project as a read of one of them has them. */
+/** The named profiles of a project, from the records that a read of one profile uses. */
 async function recorded(projectId: string): Promise<string[]> {
   const result = await shard.clickhouse.query({
     query: `SELECT lower(hex(profile_id)), ${recordSql('profile_id')} FROM profile_activity
@@ -49,7 +49,7 @@ async function recorded(projectId: string): Promise<string[]> {
   return texts.sort();
 }
 
-/** The letters of a project, and those of nobody, oldest first. */
+/** The dead letters of a project and those without a project, oldest first. */
 async function deadLetters(projectId: string): Promise<object[]> {
   const manager = await shard.nats.jetstreamManager();
   const { state } = await manager.streams.info(deadLetterStream);
@@ -64,7 +64,7 @@ async function deadLetters(projectId: string): Promise<object[]> {
   return letters;
 }
 
-/** What a writer leaves that died after the promise, before or after its insert. */
+/** Puts a promise into the ledger like a writer that died after it; returns the version of the promised block. */
 async function promise(seq: number, refused = 0): Promise<string> {
   const created = await streamCreated(shard.nats, profilesStream(0));
   const second = BigInt(Math.floor(Date.parse(created) / 1_000) - Date.UTC(2020, 0, 1) / 1_000);
@@ -109,11 +109,11 @@ it('finishes a promised batch once, whether its block was inserted or not', asyn
   const next = await shard.publish('crash', identify('u', [['d', '4']]));
   await third.done(next);
   await third.stop();
-  // The block that was there is what counts: it is not computed anew.
+  // The stored block counts: the writer does not compute it again.
   expect(await shard.traitsOf('crash', 'u')).toEqual({ landed: '1', d: '4' });
 });
 
-it('completes a block whose views were kept from it by a crash', async () => {
+it('completes a block that a crash kept from its views', async () => {
   const first = shard.startWriter();
   await first.done(await shard.publish('half', identify('u', [], 'anon'), identify('gone', [])));
   await first.stop();
@@ -211,7 +211,7 @@ it('applies the changes of one batch in order, and stores a batch as one part', 
   expect(anonymous).toMatchObject({ owner: 'v', root: 'v', named: false, mergeSource: 'identify' });
 });
 
-it('sets aside what cannot be read, counted and with its reason, and does the rest', async () => {
+it('sets unreadable changes aside, counted and with their reason, and applies the others', async () => {
   const context = encodeContext({ projectId: 'odd', credential: 'private', receiveTimeMs: 1 });
   const body = (text: string): Uint8Array => Buffer.from(text);
   const odd = [
@@ -250,29 +250,32 @@ it('sets aside what cannot be read, counted and with its reason, and does the re
 it.each([
   ['before', false],
   ['after', true],
-])('publishes a promised letter once where its writer died %s it had', async (_, isPublished) => {
-  const jetstream = shard.nats.jetstream();
-  const content = Buffer.from(`junk ${isPublished}`);
-  const { seq } = await jetstream.publish(profilesSubject(0), content);
-  await promise(seq, 1);
-  if (isPublished) {
-    const stream = profilesStream(0);
-    const publishLetters = createDeadLetters({
-      ...{
-        broker: jetstream,
-        shard: 0,
-        stream,
-        streamCreated: await streamCreated(shard.nats, stream),
-      },
-      ...{ maxPayloadBytes: 1_048_576, retry: (call) => call() },
-    });
-    await publishLetters(readProfileMessages([{ seq, data: content }]).deadLetters);
-  }
-  const writer = shard.startWriter();
-  await writer.done(seq);
-  await writer.stop();
-  const letters = await deadLetters('');
-  expect(letters.filter((letter) => 'seq' in letter && letter.seq === seq)).toMatchObject([
-    { content: content.toString(), reason: 'frame_unreadable' },
-  ]);
-});
+])(
+  'publishes a promised letter once where its writer died %s publishing it',
+  async (_, isPublished) => {
+    const jetstream = shard.nats.jetstream();
+    const content = Buffer.from(`junk ${isPublished}`);
+    const { seq } = await jetstream.publish(profilesSubject(0), content);
+    await promise(seq, 1);
+    if (isPublished) {
+      const stream = profilesStream(0);
+      const publishLetters = createDeadLetters({
+        ...{
+          broker: jetstream,
+          shard: 0,
+          stream,
+          streamCreated: await streamCreated(shard.nats, stream),
+        },
+        ...{ maxPayloadBytes: 1_048_576, retry: (call) => call() },
+      });
+      await publishLetters(readProfileMessages([{ seq, data: content }]).deadLetters);
+    }
+    const writer = shard.startWriter();
+    await writer.done(seq);
+    await writer.stop();
+    const letters = await deadLetters('');
+    expect(letters.filter((letter) => 'seq' in letter && letter.seq === seq)).toMatchObject([
+      { content: content.toString(), reason: 'frame_unreadable' },
+    ]);
+  },
+);

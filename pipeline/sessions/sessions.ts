@@ -9,7 +9,9 @@ import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid, parseUuid } from '../build/uuid.ts';
 import { type Session, SessionMemory, type StoredSession } from './session-memory.ts';
 
-/** The stored sessions of some visitors with rows from `fromMs` to `toMs`; repeats the question until it is answered. */
+/**
+ * The stored sessions of some visitors with rows from `fromMs` to `toMs`; repeats the question until it is answered.
+ */
 export type FindSessions = (
   visitors: readonly string[],
   fromMs: number,
@@ -54,8 +56,8 @@ export class Sessions {
   }
 
   /**
-   * The session ids of a batch's sessionless rows, 16 bytes each in their order, zeros for rows whose bit in `dropped` is
-   * set. The caller calls it once for each batch, in stream order, and `done` when the batch is stored.
+   * The session ids of a batch's sessionless rows, 16 bytes each in their order, zeros for rows whose bit in `dropped`
+   * is set. The caller calls it once for each batch, in stream order, and `done` when the batch is stored.
    */
   async assign(
     sessionless: SessionlessRows,

@@ -73,7 +73,7 @@ function open(shard: number) {
 }
 
 describe('the audit', () => {
-  it('is content where the table has what the books say', async () => {
+  it('reports no difference where the table agrees with the books', async () => {
     const { audit, reported } = open(1);
     await store([5, 5, 6, 8, 4, 9], 1);
     audit.record(batch(5, 6, { accepted: 6, stored: 3, duplicates: 2, deadLetters: 1 }));
@@ -83,7 +83,7 @@ describe('the audit', () => {
     expect(reported).toEqual({ unaccounted: 0, differences: [0] });
   });
 
-  it('says how many rows are missing or too many', async () => {
+  it('reports how many rows are missing or too many', async () => {
     const { audit, reported } = open(2);
     await store([1, 2, 3], 2);
     audit.record(batch(1, 2, { accepted: 5, stored: 5 }));
@@ -95,7 +95,7 @@ describe('the audit', () => {
     expect(reported).toEqual({ unaccounted: 0, differences: [-3, 1] });
   });
 
-  it('says how many events of a batch are unaccounted for, either way', () => {
+  it('reports how many events of a batch are unaccounted for, in either direction', () => {
     const { audit, reported } = open(3);
     audit.record(batch(1, 1, { accepted: 5, stored: 1, duplicates: 1, deadLetters: 1 }));
     audit.record(batch(2, 2, { accepted: 0, deadLetters: 3 }));

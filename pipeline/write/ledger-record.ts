@@ -1,5 +1,5 @@
-// The ledger's record as the broker keeps it: its form, how it is read, and how sequences are written into it. ledger.ts
-// changes it.
+// The ledger's record as the broker keeps it: its form, how it is read, and how sequences are written into it.
+// ledger.ts changes it.
 
 import type { VersionedRecord } from '../../platform/broker/kv.ts';
 

@@ -45,7 +45,7 @@ function pendingOf(first: number, last: number): Pending {
 }
 
 describe('the ledger', () => {
-  it('starts at nothing, and remembers what was promised and what is done', async () => {
+  it('starts empty, and remembers promised batches and done ones', async () => {
     shard++;
     const { ledger, found } = await takeOverLedger(options('a'));
     expect([found, ledger.hwm, ledger.pending]).toEqual(['fresh', 0, undefined]);
@@ -66,7 +66,7 @@ describe('the ledger', () => {
     expect(after.totals).toEqual({ accepted: 12, stored: 6, duplicates: 4, deadLetters: 2 });
   });
 
-  it('lets only the writer that came last write', async () => {
+  it('lets only the latest writer write', async () => {
     shard++;
     const first = await open('a');
     const second = await open('b');
@@ -79,14 +79,14 @@ describe('the ledger', () => {
     expect(await third.finish()).toBe('written');
   });
 
-  it('of writers that start at the same time leaves exactly one', async () => {
+  it('leaves exactly one of several writers that start at the same time', async () => {
     shard++;
     const writers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => open(name)));
     const written = await Promise.all(writers.map((ledger) => ledger.begin(pendingOf(1, 2))));
     expect(written.toSorted()).toEqual(['lost', 'lost', 'lost', 'lost', 'written']);
   });
 
-  it('knows its own write where the answer was lost', async () => {
+  it('recognises its own write whose answer was lost', async () => {
     shard++;
     const flaky = loseAnswers(bucket);
     const retry = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -106,7 +106,7 @@ describe('the ledger', () => {
     expect(await ledger.finish()).toBe('lost');
   });
 
-  it('of an earlier stream keeps the totals and nothing else', async () => {
+  it('keeps only the totals of an earlier stream', async () => {
     shard++;
     const ledger = await open('a');
     await ledger.begin(pendingOf(1, 9));
@@ -122,7 +122,7 @@ describe('the ledger', () => {
     expect(await ledger.finish()).toBe('lost');
   });
 
-  it('refuses to guess: another version or junk is an error', async () => {
+  it('throws on another version or junk instead of guessing', async () => {
     shard++;
     const kv = await nats.jetstream().views.kv(buckets.ledger);
     for (const junk of ['{"schemaVersion":2}', '[]', 'x', 'null', '{"schemaVersion":1,"hwm":1}']) {
@@ -142,7 +142,7 @@ describe('the ledger', () => {
   });
 });
 
-it('ranges name exact sequences', () => {
+it('ranges hold exactly the sequences of a batch', () => {
   expect(rangesOf([])).toEqual([]);
   expect(rangesOf([5])).toEqual([[5, 5]]);
   expect(rangesOf([1, 2, 3, 5, 7, 8])).toEqual([
@@ -152,7 +152,7 @@ it('ranges name exact sequences', () => {
   ]);
 });
 
-/** Every write happens and its first answer is lost. */
+/** A bucket in which every write happens and loses its first answer. */
 function loseAnswers(real: LedgerBucket): LedgerBucket {
   let lose = true;
   const lost = async (write: Promise<WriteResult>): Promise<WriteResult> => {

@@ -1,6 +1,6 @@
-// A shard's ledger: the batch that its writer has promised and the messages that are done, in one record that changes by
-// compare-and-set only. A writer that loses a compare-and-set is not the shard's writer any more. The order of promise
-// and effects is the writers': writer.ts and profiles/writer.ts.
+// A shard's ledger: the batch that its writer has promised and the messages that are done, in one record that changes
+// by compare-and-set only. A writer that loses a compare-and-set is not the shard's writer any more. The order of
+// promise and effects is the writers': writer.ts and profiles/writer.ts.
 
 import type { ReadResult, WriteResult } from '../../platform/broker/kv.ts';
 import { type LedgerRecord, type Pending, schemaVersion, type Totals } from './ledger-record.ts';

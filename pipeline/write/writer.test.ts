@@ -10,7 +10,7 @@ const seeds = Number(process.env['MILLRACE_SEEDS'] ?? 600);
 const firstSeed = Number(process.env['MILLRACE_FIRST_SEED'] ?? 1);
 const atOnce = 40;
 
-it(`${seeds} simulated lives of a shard lose nothing and store nothing twice`, async () => {
+it(`${seeds} simulated lives of a shard lose no event and store none twice`, async () => {
   let next = firstSeed;
   const failed: string[] = [];
   const lane = async () => {

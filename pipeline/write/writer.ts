@@ -37,7 +37,9 @@ export interface EventWriterParts {
   build(batch: MessageBatch, findDropped: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
   /** The rows that were stored before, as dropped; remembers all rows as stored. */
   findDuplicates(ids: BatchIds): Promise<Verdict>;
-  /** The session ids of the rows that came without one, zeros for dropped rows; called once for each batch, in order. */
+  /**
+   * The session ids of the rows that came without one, zeros for dropped rows; called once for each batch, in order.
+   */
   assignSessions(ids: BatchIds, dropped: Uint8Array | undefined): Promise<Uint8Array<ArrayBuffer>>;
   /** Remembers all rows as stored without looking for duplicates. */
   remember(ids: BatchIds): void;

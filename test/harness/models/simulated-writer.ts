@@ -1,5 +1,5 @@
-// Runs the real source, ledger, seen-set, builder and writer on a simulated shard, until the test kills them. It replaces
-// no part of the product but the broker, the engine and the threads.
+// Runs the real source, ledger, seen-set, builder and writer on a simulated shard, until the test kills them. It
+// replaces no part of the product but the broker, the engine and the threads.
 
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
 import { EventKeys, writeEventKey } from '../../../pipeline/build/event-key.ts';

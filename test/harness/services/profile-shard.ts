@@ -1,5 +1,5 @@
-// The profiles of one shard on a real broker and engine, for tests of its writer: queues changes, runs writers and reads
-// the tables.
+// The profiles of one shard on a real broker and engine, for tests of its writer: queues changes, runs writers and
+// reads the tables.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { expect } from 'vitest';
