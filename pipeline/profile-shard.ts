@@ -22,7 +22,7 @@ import { takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-export interface ProfileShardOptions {
+interface ProfileShardOptions {
   nats: NatsConnection;
   clickhouse: ClickHouseClient;
   shard: number;

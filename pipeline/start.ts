@@ -17,7 +17,7 @@ import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profile-shard.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-export interface PipelineOptions {
+interface PipelineOptions {
   /** Connected to a broker on which ensureTopology was called. */
   nats: NatsConnection;
   /** A client of an engine with all migrations. */

@@ -6,7 +6,7 @@ import type { BatchIds, Verdict } from '../build/thread-messages.ts';
 import type { RowSpan } from './recent-keys.ts';
 import type { SeenSet } from './seen-set.ts';
 
-export interface DuplicateCheckOptions {
+interface DuplicateCheckOptions {
   seen: SeenSet;
   clock: Clock;
   /** Those of `rows` whose event the table has; tries until it knows. */

@@ -36,7 +36,7 @@ interface SeenBatch extends RowSpan {
   occurTimesMs: Float64Array;
 }
 
-/** Row numbers, ascending; all other rows are new. */
+/** Row numbers, ascending; rows in neither list are new. */
 export interface Known {
   stored: number[];
   maybe: number[];
@@ -46,8 +46,8 @@ export interface Known {
  * A key comes into the recent keys and moves to the old ones with its whole table, the oldest table first. The key of
  * an event that has not occurred yet goes back into the recent keys instead.
  *
- * Each part asserts invariants of its own. Beside them, after each batch and after each table that has left: no recent
- * table is of an earlier period than an old one.
+ * RecentKeys and OldKeys assert invariants of their own. This class asserts, after each batch and each table that has
+ * left, that no recent table is of an earlier period than an old one.
  */
 export class SeenSet {
   /** The latest keys that are always known exactly. */
@@ -142,7 +142,7 @@ export class SeenSet {
     const { period, minutes, ahead, keys, span } = oldest;
     for (let at = 0; at < ahead.length; at += aheadNumbers) {
       const [high = 0, low = 0, occurTimeMs = 0] = ahead.slice(at, at + aheadNumbers);
-      // These rows leave all the same: event_ids has them, so their sequences must not hold `reach` back.
+      // event_ids has these rows too, so their sequences must not hold `reach` back.
       const again = { ...span, firstSeq: Number.POSITIVE_INFINITY };
       if (occurTimeMs < nowMs - aheadMs) minutes.add(occurTimeMs);
       else {

@@ -6,8 +6,8 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { ProfileRecord } from './record.ts';
 
 /**
- * No token is remembered for these inserts: the same record twice is one record. The window in which profile_activity
- * remembers inserts is for those of events, which are counted.
+ * These inserts take no place in the window in which profile_activity remembers inserts: the same record twice is one
+ * record, while an insert of events that the window forgets would count twice.
  */
 const notRemembered = { deduplicate_blocks_in_dependent_materialized_views: 0 } as const;
 

@@ -7,8 +7,8 @@
 //    A writer that has lost the shard is stopped here, before it does anything.
 // 2. Dead letters (consume/dead-letter.ts): before 3, because a row of this version says after a crash that the letters
 //    are published too. The broker drops a letter that comes again.
-// 3. Insert (insert-block.ts): the table has the block whole or not at all. After a crash it is asked for the version:
-//    without it, the records are still those from before the batch, and the batch is applied again.
+// 3. Insert (insert-block.ts): the table has the block whole or not at all. After a crash the next writer asks it for
+//    the version; where it is missing, the records are still those from before the batch, which is applied again.
 // 4. Done (write/ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
 // 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
 //    apply the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.

@@ -18,7 +18,7 @@ export type FindSessions = (
   toMs: number,
 ) => Promise<readonly StoredSession[]>;
 
-export interface SessionsOptions {
+interface SessionsOptions {
   find: FindSessions;
   /** Sessions kept in memory besides the sessions of batches that are not stored yet; 200,000 by default. */
   maxSessions?: number;

@@ -24,7 +24,7 @@ const countRows = `
     AND receive_time BETWEEN fromUnixTimestamp64Milli({fromMs:Int64})
                          AND fromUnixTimestamp64Milli({toMs:Int64})`;
 
-export interface AuditOptions {
+interface AuditOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
   shard: number;
   log: Log;

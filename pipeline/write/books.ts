@@ -10,7 +10,7 @@ import type { DoneBatch } from './writer.ts';
 
 const recountEveryMs = 30_000;
 
-export interface BooksOptions {
+interface BooksOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
   shard: number;
   clock: Clock;
@@ -20,7 +20,7 @@ export interface BooksOptions {
   seenBytes(): number;
 }
 
-export interface Books {
+interface Books {
   record(done: DoneBatch): void;
   /** Ends the recounts. */
   close(): void;

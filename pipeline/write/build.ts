@@ -11,7 +11,7 @@ const buildTries = 3;
 /** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
 const maxSpareBytes = 16 * 1_048_576;
 
-export interface BuildOptions {
+interface BuildOptions {
   pool: BuilderPool;
   shard: number;
   log: Log;

@@ -9,7 +9,7 @@ import type { BuiltMonth } from '../build/thread-messages.ts';
 const firstWaitMs = 100;
 const longestWaitMs = 10_000;
 
-export interface InsertOptions {
+interface InsertOptions {
   /** One try; resolves once the rows are on disk. */
   insertArrow(arrow: Uint8Array, token: string): Promise<void>;
   signal: AbortSignal;

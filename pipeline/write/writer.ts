@@ -35,7 +35,7 @@ export interface EventWriterParts {
   /** The messages of a pending batch again; undefined where one of them is gone. */
   readAgain(ranges: readonly (readonly [number, number])[]): Promise<MessageBatch | undefined>;
   build(batch: MessageBatch, findDropped: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
-  /** The rows that were stored before, as dropped; remembers all rows as stored. */
+  /** Marks the rows that were stored before as dropped; remembers all rows as stored. */
   findDuplicates(ids: BatchIds): Promise<Verdict>;
   /**
    * The session ids of the rows that came without one, zeros for dropped rows; called once for each batch, in order.

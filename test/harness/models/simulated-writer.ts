@@ -21,7 +21,7 @@ const nowMs = Date.UTC(2026, 10, 20);
 /** The chance that a thread dies after its verdict. */
 const deadThreads = 0.05;
 
-export interface SimulatedWriter {
+interface SimulatedWriter {
   state(): WriterState;
   /** Ends the writer at once, wherever it is. */
   kill(): void;
