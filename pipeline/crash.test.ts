@@ -1,3 +1,6 @@
+// The writer of events on a real broker and engine, killed at each point of a batch: no event may be lost or stored
+// twice.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// Puts together the writer of one shard's events: takes the shard over, loads what it needs from the tables, writes until
-// it is stopped. Only a table of contents: each part has a file of its own, and pipeline/write/writer.ts has the order
-// of effects. Its parallel for profiles is profile-shard.ts.
+// Puts together the writer of one shard's events: takes the shard over, loads what it needs from the tables, writes
+// until it is stopped. Only a table of contents: each part has a file of its own, and pipeline/write/writer.ts has the
+// order of effects. Its parallel for profiles is profile-shard.ts.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';

@@ -1,3 +1,5 @@
+// The whole pipeline of a process on a real broker and engine, through restarts and failures of both.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

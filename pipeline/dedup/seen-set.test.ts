@@ -1,3 +1,6 @@
+// The seen-set against a JavaScript Map and against its own promises, and the keys of events. No table: see
+// seen-store.test.ts.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,6 @@
+// The seen-set together with the tables of a real engine: loading at the start, and duplicates that only event_ids
+// knows.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

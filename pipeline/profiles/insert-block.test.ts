@@ -1,3 +1,5 @@
+// Blocks of records, stored in a real engine and read back.
+
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';

@@ -1,3 +1,5 @@
+// Sessions against the session model, with a simulated table. crash.test.ts has them on a real engine.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionModel } from '../../test/harness/models/session-model.ts';

@@ -1,3 +1,5 @@
+// The ledger on a real broker: one writer at a time, and writes whose answers are lost.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBucket, type WriteResult } from '../../platform/broker/kv.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';

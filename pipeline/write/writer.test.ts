@@ -1,3 +1,6 @@
+// The writer of events in simulated surroundings that fail in every way, with faults drawn from seeds. crash.test.ts
+// has it on a real broker and engine.
+
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../proto/wire/frame.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
