@@ -1,3 +1,6 @@
+// The writer of events on a real broker and engine, killed at each point of a batch: no event may be lost or stored
+// twice.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -30,14 +33,16 @@ import { createDeadLetters } from './consume/dead-letter.ts';
 import { openEventStream, streamCreated } from './consume/event-stream.ts';
 import { packMessages, readAgain } from './consume/message-batch.ts';
 import { MessageSource } from './consume/message-source.ts';
+import { DuplicateCheck } from './dedup/duplicate-check.ts';
 import { findStored, storeIds } from './dedup/event-ids.ts';
 import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
 import { findSessions, loadSessions } from './sessions/session-store.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { Judge } from './write/judge.ts';
-import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
-import { runWriter, type WriterEnd, type WriterParts, type WriterState } from './write/writer.ts';
+import { type Ledger, takeOverLedger } from './write/ledger.ts';
+import { readLedgerRecord } from './write/ledger-record.ts';
+import { type EventWriterParts, runEventWriter } from './write/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 /** A broker on a busy machine answers late. */
 const patienceMs = 60_000;
@@ -66,7 +71,7 @@ beforeEach(async () => {
     await manager.streams.delete(name).catch(() => {});
   }
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
-  // What a writer took with it comes back after this time.
+  // Messages that a dead writer had taken are delivered again after this time.
   const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
   await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 5e8 });
   for (const table of ['events', 'profile_activity']) {
@@ -78,13 +83,13 @@ const hourMs = 3_600_000;
 
 class Crash extends Error {}
 
-/** Where a writer dies, while it writes its batch number `batch` (from 1). */
+/** The point at which a writer dies, in its batch number `batch` (from 1). */
 interface Death {
   at: keyof typeof deaths;
   batch: number;
 }
 
-/** Each replaces one part of the writer by one that dies before or after having done its work. */
+/** Each replaces one part of the writer by one that dies before or after its work. */
 const deaths = {
   'before the promise': { part: 'begin', after: false, insert: 0 },
   'after the promise': { part: 'begin', after: true, insert: 0 },
@@ -105,7 +110,7 @@ interface Writer {
 
 interface Hooks {
   death?: Death;
-  /** Waited for before each insert. */
+  /** Called before each insert, which waits for it. */
   beforeInsert?: () => Promise<void>;
 }
 
@@ -141,13 +146,13 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxWaitMs: 100,
   });
   const builder = new BatchBuilder(secret);
-  const judge = new Judge({
+  const duplicateCheck = new DuplicateCheck({
     seen,
     clock: systemClock,
     findStored: (ids, rows) => findStored(clickhouse, ids, rows),
     storeIds: (span, reach) => storeIds(clickhouse, seenSource, span, reach),
   });
-  // Too few in memory: most are looked up in the table.
+  // Memory is small, so that most sessions are looked up in the table.
   const rows = () => ({
     shard: 0,
     hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
@@ -160,14 +165,14 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
   const loaded = await loadSessions(clickhouse, rows(), Date.now() - 3 * hourMs, 10);
   sessions.load(loaded.sessions, loaded.completeFromMs);
   let state: WriterState = 'loading';
-  const parts: WriterParts = {
+  const parts: EventWriterParts = {
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: async (batch, ask) => builder.finish(await ask(builder.read(0, packMessages(batch)))),
-    judge: (ids) => judge.judge(ids),
+    findDuplicates: (ids) => duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => judge.remember(ids),
+    remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard: 0,
@@ -185,7 +190,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
       state = next;
     },
   };
-  const ended = runWriter(mortal(parts, hooks.death), `test:${created}:0`)
+  const ended = runEventWriter(mortal(parts, hooks.death), `test:${created}:0`)
     .catch((error: unknown) => {
       if (error instanceof Crash) return 'crashed' as const;
       throw error;
@@ -197,8 +202,8 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
   return { ended, state: () => state, stop: () => source.stop() };
 }
 
-/** The same parts, one of which dies at its time. */
-function mortal(parts: WriterParts, death: Death | undefined): WriterParts {
+/** The same parts, except that one dies at its time. */
+function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterParts {
   if (death === undefined) return parts;
   const { part, after, insert } = deaths[death.at];
   let batch = 0;
@@ -249,7 +254,7 @@ function mortal(parts: WriterParts, death: Death | undefined): WriterParts {
 interface Sent {
   ids: Set<string>;
   bad: number;
-  /** By event id, of those that are sent without one. */
+  /** Expected sessions by event id, of events that are sent without one. */
   sessions: Map<string, string>;
   model: SessionModel;
   startMs: number;
@@ -260,7 +265,7 @@ function newSent(): Sent {
   return { ids: new Set(), bad: 0, sessions: new Map(), model, startMs: Date.now() };
 }
 
-/** `count` messages of two months, with retries of earlier events and with one event each that cannot be read. */
+/** Publishes messages of two months, with retries of earlier events and with one unreadable event each. */
 async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   const receiveTimeMs = Date.now();
   const js = nats.jetstream({ timeout: patienceMs });
@@ -290,7 +295,7 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   return sent;
 }
 
-/** An event of the last five hours without a session; a retry repeats its time. */
+/** An event of the last five hours without a session. Its time follows from its id, because a retry repeats it. */
 function visit(eventId: string, { sessions, model, startMs }: Sent): object {
   const distinctId = `visitor ' ${eventId[34]}`;
   const timeMs = startMs - (Number.parseInt(eventId.slice(24, 31), 16) % (5 * hourMs));
@@ -304,7 +309,7 @@ async function streamMessages(stream: string): Promise<number> {
   return (await manager.streams.info(stream)).state.messages;
 }
 
-/** What the tables hold, compared with what was sent. */
+/** Compares the tables and the dead letters with the events that were sent. */
 async function expectExactly({ ids, bad, sessions }: Sent): Promise<void> {
   const result = await clickhouse.query({
     query: `SELECT
@@ -336,7 +341,7 @@ async function drain(writer: Writer): Promise<void> {
 describe('a writer that dies', () => {
   for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
     for (const batch of [1, 3]) {
-      it(`${at} of batch ${batch} leaves nothing lost and nothing twice`, async () => {
+      it(`${at} of batch ${batch} loses no event and stores none twice`, async () => {
         const sent = await publish(20);
         const first = await startWriter({ death: { at, batch } });
         expect(await first.ended).toBe('crashed');
@@ -347,7 +352,7 @@ describe('a writer that dies', () => {
     }
   }
 
-  it('again and again, at every point in turn, does so too', async () => {
+  it('again and again, at every point in turn, loses no event and stores none twice', async () => {
     const sent = await publish(10);
     for (const at of Object.keys(deaths) as (keyof typeof deaths)[]) {
       await publish(6, sent);
@@ -360,7 +365,7 @@ describe('a writer that dies', () => {
 });
 
 describe('two writers', () => {
-  it('of one shard: the one that came first stops, and its last insert counts once', async () => {
+  it('of one shard: the earlier one stops, and its last insert counts once', async () => {
     const sent = await publish(10);
     let open = () => {};
     let reached = () => {};
@@ -379,7 +384,7 @@ describe('two writers', () => {
     await inserting;
     const second = await startWriter();
     const drained = drain(second);
-    // The second finishes what the first has promised; then the first inserts the same under the same token.
+    // The second writer finishes the batch that the first has promised; then the first inserts it under the same token.
     while ((await streamMessages(eventsStream(0))) > 0) await new Promise(setImmediate);
     open();
     expect(await first.ended).toEqual({ kind: 'fenced' });
@@ -388,8 +393,8 @@ describe('two writers', () => {
   });
 });
 
-describe('a ledger that forgets', () => {
-  it('what was done, as a broker may that lost its power, doubles nothing', async () => {
+describe('a ledger that is lost', () => {
+  it('with the power of its broker doubles no event', async () => {
     const sent = await publish(20);
     const first = await startWriter({ death: { at: 'before the acks', batch: 3 } });
     expect(await first.ended).toBe('crashed');
@@ -423,7 +428,7 @@ describe('a pending batch that cannot be built as promised', () => {
     expect(await result.json()).toEqual([['0']]);
   });
 
-  it('nor where one of its messages is gone', async () => {
+  it('halts the writer too where one of its messages is gone', async () => {
     await publish(5);
     const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
     expect(await first.ended).toBe('crashed');

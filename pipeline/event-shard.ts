@@ -1,5 +1,6 @@
-// One shard's writer with all its parts: takes the shard over, loads what was stored, writes until it is stopped. A
-// table of contents; each part has a file of its own.
+// Puts together the writer of one shard's events: takes the shard over, loads what it needs from the tables, writes
+// until it is stopped. Only a table of contents: each part has a file of its own, and pipeline/write/writer.ts has the
+// order of effects. Its parallel for profiles is profile-shard.ts.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -18,28 +19,25 @@ import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
-import { forgetBytes, packMessages, readAgain } from './consume/message-batch.ts';
+import { readAgain } from './consume/message-batch.ts';
 import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
+import { DuplicateCheck } from './dedup/duplicate-check.ts';
 import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
 import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
 import { loadSeen } from './dedup/seen-store.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { findSessions, loadSessions, type StoredRows } from './sessions/session-store.ts';
 import { Sessions } from './sessions/sessions.ts';
-import { Audit } from './write/audit.ts';
+import { openBooks } from './write/books.ts';
+import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
-import { Judge } from './write/judge.ts';
-import { type Ledger, readLedgerRecord, takeOverLedger } from './write/ledger.ts';
-import {
-  type DoneBatch,
-  runWriter,
-  type WriterEnd,
-  type WriterParts,
-  type WriterState,
-} from './write/writer.ts';
+import { type Ledger, takeOverLedger } from './write/ledger.ts';
+import { readLedgerRecord } from './write/ledger-record.ts';
+import { type DoneBatch, type EventWriterParts, runEventWriter } from './write/writer.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-export interface ShardOptions {
+export interface EventShardOptions {
   nats: NatsConnection;
   clickhouse: ClickHouseClient;
   shard: number;
@@ -49,35 +47,31 @@ export interface ShardOptions {
   clock: Clock;
   log: Log;
   metrics: PipelineMetrics;
-  /** Ends the source; what is queued is still written. */
+  /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
-  /** Ends every wait; what is pending stays pending. */
+  /** Ends every wait; the pending batch stays pending. */
   abort: AbortSignal;
   onState(state: WriterState): void;
 }
 
-/** Two of these and a pull are in memory at once. */
+/** Two batches of this size and a pull are in memory at once. */
 const sourceLimits: BatchLimits = {
   maxRows: maxBatchRows,
   maxBytes: 32 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
   minWaitMs: 100,
-  // Two and a half parts a second at most: what an event waits for the others, half of it on average.
+  // At most two and a half parts a second in the table; an event waits half of this time on average.
   minIntervalMs: 400,
   maxWaitMs: maxBatchWaitMs,
 };
-const buildTries = 3;
-/** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
-const maxSpareBytes = 16 * 1_048_576;
 /** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
 const maxLoadedSessions = 100_000;
-const recountEveryMs = 30_000;
 
 type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
-export async function runShard(options: ShardOptions): Promise<WriterEnd> {
+export async function runEventShard(options: EventShardOptions): Promise<WriterEnd> {
   const { nats, shard, log } = options;
   const untilAnswered: UntilAnswered = (call) =>
     retry(call, {
@@ -100,7 +94,7 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
   const { seen, loaded } = await untilAnswered(() => loadSeenSet(options, seenSource));
   const storedRows = (): StoredRows => ({
     shard,
-    // Without a record nothing says which rows were left unfinished: all that are there count.
+    // Without a ledger record nothing says which rows belong to an unfinished batch: all rows in the table count.
     hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
     streamCreatedMs: Date.parse(created),
   });
@@ -116,7 +110,7 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
   const stopSource = () => source.stop();
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
-  const books = openBooks(options, seen);
+  const books = openBooks({ ...options, seenBytes: () => seen.bytes });
   try {
     const opened = { ledger, source, stream, seen, seenSource, sessions, untilAnswered };
     const parts = writerParts(options, opened);
@@ -124,7 +118,7 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
       sessions.done();
       books.record(done);
     };
-    return await runWriter({ ...parts, onDone }, `events:${created}:${shard}`);
+    return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
@@ -132,9 +126,9 @@ export async function runShard(options: ShardOptions): Promise<WriterEnd> {
   }
 }
 
-/** A new set each try: one that was filled halfway must not be filled again. */
+/** Makes a new set on each try: a set that was filled halfway must not be filled again. */
 async function loadSeenSet(
-  { clickhouse, seenMaxBytes, eventKeys, clock }: ShardOptions,
+  { clickhouse, seenMaxBytes, eventKeys, clock }: EventShardOptions,
   source: SeenSource,
 ): Promise<{ seen: SeenSet; loaded: number }> {
   const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
@@ -142,9 +136,9 @@ async function loadSeenSet(
   return { seen, loaded };
 }
 
-/** With the sessions that an event of today or yesterday may continue. */
+/** Loads the sessions that an event of today or yesterday may continue. */
 async function openSessions(
-  { clickhouse, clock }: ShardOptions,
+  { clickhouse, clock }: EventShardOptions,
   storedRows: () => StoredRows,
   untilAnswered: UntilAnswered,
 ): Promise<Sessions> {
@@ -173,11 +167,11 @@ interface Opened {
   untilAnswered: UntilAnswered;
 }
 
-function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, 'onDone'> {
+function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWriterParts, 'onDone'> {
   const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
   const { ledger, source, stream, seen, seenSource, sessions, untilAnswered } = opened;
   const label = { shard: String(shard) };
-  const judge = new Judge({
+  const duplicateCheck = new DuplicateCheck({
     seen,
     clock,
     findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
@@ -188,9 +182,9 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: createBuild(options),
-    judge: (ids) => judge.judge(ids),
+    findDuplicates: (ids) => duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => judge.remember(ids),
+    remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard,
@@ -210,64 +204,5 @@ function writerParts(options: ShardOptions, opened: Opened): Omit<WriterParts, '
       onFailures: (count) => metrics.insertFailures.set(label, count),
     }),
     onState: options.onState,
-  };
-}
-
-/** Returns a function that builds a batch, anew where its thread died. */
-function createBuild({ pool, shard, log, metrics }: ShardOptions): WriterParts['build'] {
-  let spare: ArrayBuffer | undefined;
-  return async (batch, judge) => {
-    for (let attempt = 1; ; attempt++) {
-      const startedMs = performance.now();
-      try {
-        const messages = packMessages(batch, spare);
-        spare = undefined;
-        const built = await pool.build(shard, messages, judge);
-        const { buffer } = messages.bytes;
-        if (buffer.byteLength <= maxSpareBytes) spare = buffer;
-        const seconds = (performance.now() - startedMs) / 1_000;
-        metrics.buildSeconds.observe({ shard: String(shard) }, seconds);
-        forgetBytes(batch);
-        return built;
-      } catch (error) {
-        if (attempt === buildTries) throw error;
-        log.error({ shard, attempt, err: error }, 'a batch could not be built and is tried again');
-      } finally {
-        metrics.activeBuilds.set(pool.active);
-      }
-    }
-  };
-}
-
-/** Counts what is done, and audits it every half minute until closed. */
-function openBooks(options: ShardOptions, seen: SeenSet) {
-  const { clickhouse, shard, clock, log, metrics } = options;
-  const label = { shard: String(shard) };
-  const audit = new Audit({
-    clickhouse,
-    shard,
-    log,
-    onUnaccounted: (events) => metrics.unaccountedEvents.inc(label, events),
-    onDifference: (rows) => metrics.auditDifference.set(label, rows),
-  });
-  const recount = setInterval(() => {
-    audit.recount().catch((error: unknown) => log.warn({ shard, err: error }, 'a recount failed'));
-  }, recountEveryMs);
-  recount.unref();
-  return {
-    record(done: DoneBatch): void {
-      const { stored, duplicates, deadLetters } = done.pending.counts;
-      metrics.events.inc({ ...label, outcome: 'stored' }, stored);
-      metrics.events.inc({ ...label, outcome: 'duplicate' }, duplicates);
-      metrics.events.inc({ ...label, outcome: 'dead_letter' }, deadLetters);
-      metrics.batches.inc(label);
-      metrics.batchRows.observe(label, stored);
-      metrics.seenBytes.set(label, seen.bytes);
-      if (done.ids.rows > 0) {
-        metrics.lagSeconds.set(label, (clock.nowMs() - done.ids.minReceiveTimeMs) / 1_000);
-      }
-      audit.record(done);
-    },
-    close: () => clearInterval(recount),
   };
 }

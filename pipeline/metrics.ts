@@ -1,9 +1,9 @@
-// What the pipeline counts, by name and label. Values are set where they arise.
+// The metrics of the pipeline, by name and label. It sets no values: the parts that know them do.
 
 import type { Counter, Gauge, Histogram, Metrics } from '../platform/metrics.ts';
 
 export interface PipelineMetrics {
-  /** By outcome: stored, duplicate, dead_letter. Their sum is what was accepted and is done. */
+  /** By outcome: stored, duplicate or dead_letter. Their sum is the accepted events that are done. */
   events: Counter<'shard' | 'outcome'>;
   batches: Counter<'shard'>;
   batchRows: Histogram<'shard'>;

@@ -1,3 +1,5 @@
+// The whole pipeline of a process on a real broker and engine, through restarts and failures of both.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,7 +30,7 @@ let nats: NatsConnection;
 let manager: JetStreamManager;
 let clickhouse: ClickHouseClient;
 let running: Pipeline[] = [];
-/** A project of its own for each test, so that they share the tables. */
+/** Each test has a project of its own, so that all tests can share the tables. */
 let project = '';
 
 beforeAll(async () => {
@@ -130,7 +132,7 @@ function outcome(metrics: Metrics, name: string): Promise<number> {
 }
 
 describe('the pipeline', () => {
-  it('makes rows of what is queued, in every shard', async () => {
+  it('makes rows of queued events, in every shard', async () => {
     const { pipeline, stop } = await start();
     await until(async () => pipeline.ready());
     expect(pipeline.state()).toEqual(['waiting', 'waiting']);
@@ -148,7 +150,7 @@ describe('the pipeline', () => {
     expect(pipeline.state()).toEqual(['stopped', 'stopped']);
   });
 
-  it('stores an event once across batches, restarts and machines, and counts the others', async () => {
+  it('stores an event once across batches and restarts, and counts its repetitions', async () => {
     const first = await start();
     const events = Array.from({ length: 300 }, () => event());
     await send(events);
@@ -160,7 +162,7 @@ describe('the pipeline', () => {
     await first.stop();
     expect(await outcome(first.metrics, 'stored')).toBe(301);
     expect(await outcome(first.metrics, 'duplicate')).toBe(150);
-    // What the second knows, it has read from the table.
+    // The second pipeline knows only the ids that it has read from the table.
     const second = await start();
     await send([...events, event({ kind: 'fresh' })]);
     await untilRows(302);
@@ -170,7 +172,7 @@ describe('the pipeline', () => {
     expect(await rows('count(), uniqExact(event_id)')).toEqual([['302', '302']]);
   });
 
-  it('writes what it has received before it ends, and leaves the rest', async () => {
+  it('writes the messages it has received before it ends, and leaves the rest', async () => {
     const { pipeline, stop } = await start();
     await until(async () => pipeline.ready());
     for (let n = 0; n < 50; n++) await send(Array.from({ length: 20 }, () => event()));
@@ -186,7 +188,7 @@ describe('the pipeline', () => {
     expect(await rows('count(), uniqExact(event_id)')).toEqual([['1000', '1000']]);
   });
 
-  it('keeps what cannot become rows, with the reason, and goes on', async () => {
+  it('keeps unreadable events with their reason, and goes on', async () => {
     const { metrics, stop } = await start();
     const bad = event({ kind: '', customProperties: { x: { stringValue: 'y' } } });
     await send([event(), bad]);
@@ -211,7 +213,7 @@ describe('the pipeline', () => {
     await stop();
   });
 
-  it('waits for an engine that is gone, says so, and stores everything once it is back', async () => {
+  it('waits for an engine that is gone, reports it, and stores every event once it is back', async () => {
     const { pipeline, metrics, stop } = await start();
     await until(async () => pipeline.ready());
     await engine.kill9();
@@ -261,7 +263,7 @@ describe('the pipeline', () => {
     await stop();
   });
 
-  it('stops while another writes the shard, and says so', async () => {
+  it('stops where another pipeline writes the shard, and reports it', async () => {
     const first = await start();
     await until(async () => first.pipeline.ready());
     const second = await start();
@@ -280,7 +282,7 @@ describe('the pipeline', () => {
   });
 });
 
-/** Everything in the dead letter stream. */
+/** All messages of the dead letter stream. */
 async function deadLetters(): Promise<JsMsg[]> {
   const { state } = await manager.streams.info(deadLetterStream);
   const { name } = await manager.consumers.add(deadLetterStream, { ack_policy: AckPolicy.None });

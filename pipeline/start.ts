@@ -1,4 +1,5 @@
-// The pipeline of one process: a writer for each shard, the builders' threads they share, and how it all ends.
+// Runs the pipeline of one process: for each shard a writer of events and a writer of profiles, with the builders'
+// threads that they share. One shard's parts are put together in event-shard.ts and profile-shard.ts.
 
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -11,38 +12,38 @@ import { sleep, waitAfter } from '../platform/retry.ts';
 import { EventKeys } from './build/event-key.ts';
 import { createBuilderPool } from './build/pool.ts';
 import { queuedMessages } from './consume/event-stream.ts';
-import { runShard, type ShardOptions } from './event-shard.ts';
+import { type EventShardOptions, runEventShard } from './event-shard.ts';
 import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
-import { runProfileShard } from './profiles/writer.ts';
-import type { WriterEnd, WriterState } from './write/writer.ts';
+import { runProfileShard } from './profile-shard.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-export interface PipelineOptions {
-  /** Where ensureTopology has been called. */
+interface PipelineOptions {
+  /** Connected to a broker on which ensureTopology was called. */
   nats: NatsConnection;
-  /** Where the migrations have been applied. */
+  /** A client of an engine with all migrations. */
   clickhouse: ClickHouseClient;
   shards: number;
   /** Threads that build batches. */
   threads: number;
-  /** Memory for the keys by which duplicates are caught, per shard; see seen-set.ts for its least value. */
+  /** Memory for the keys that find duplicates, per shard; less than `minSeenBytes` of seen-set.ts counts as that. */
   seenMaxBytes: number;
   clock: Clock;
   log: Log;
   metrics: Metrics;
   /** See pool.ts. */
   workerFile?: string;
-  /** How long `stop` waits for what is in hand; 10 s by default. */
+  /** How long `stop` waits for the batches in hand; 10 s by default. */
   stopGraceMs?: number;
 }
 
 export interface Pipeline {
-  /** What each shard's writer is doing. */
+  /** The state of each shard's writer of events. */
   state(): WriterState[];
-  /** True once every shard writes, or could; false while one is loading, fenced or halted. */
+  /** True once every writer writes or waits for messages; false while one is loading, fenced or halted. */
   ready(): boolean;
   /**
-   * Writes what has been received, then ends. What cannot be written within the grace stays promised in the ledger, and
-   * the next writer finishes it.
+   * Writes the messages that were received, then ends. A batch that cannot be written within the grace stays promised
+   * in the ledger, and the next writer finishes it.
    */
   stop(): Promise<void>;
 }
@@ -51,7 +52,7 @@ const defaultStopGraceMs = 10_000;
 const queueCheckMs = 5_000;
 const restart = { baseMs: 500, capMs: 30_000 };
 
-/** Starts to write. Returns at once; `ready` says when the shards are loaded. */
+/** Starts to write and returns at once; `ready` says when the shards are loaded. */
 export function startPipeline(options: PipelineOptions): Pipeline {
   const { nats, clock, log, shards } = options;
   const metrics = createPipelineMetrics(options.metrics);
@@ -66,7 +67,7 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const { clickhouse, seenMaxBytes } = options;
   const parts = { nats, clickhouse, clock, log, metrics, stop: stop.signal, abort: abort.signal };
   const running = states.map((_, shard) =>
-    keepRunning(runShard, {
+    keepRunning(runEventShard, {
       ...parts,
       shard,
       pool,
@@ -104,9 +105,9 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-type Running = Pick<ShardOptions, 'shard' | 'log' | 'stop' | 'onState'>;
+type Running = Pick<EventShardOptions, 'shard' | 'log' | 'stop' | 'onState'>;
 
-/** Runs a shard for as long as that is right: anew after a failure, not against another writer, not after a halt. */
+/** Runs a shard again after each failure; not once another writer has it, and not after a halt. */
 async function keepRunning<T extends Running>(
   run: (options: T) => Promise<WriterEnd>,
   options: T,

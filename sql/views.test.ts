@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { insertAgain } from '../pipeline/profiles/store.ts';
+import { insertAgain } from '../pipeline/profiles/insert-block.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startEngine } from '../test/harness/servers/engine.ts';

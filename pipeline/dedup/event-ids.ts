@@ -1,22 +1,22 @@
-// The table event_ids: the names of stored events that the seen-set has no room for. Stores them, finds them, knows how
-// far they go.
+// The table event_ids: the keys of stored events that the seen-set has no room for. Stores them, finds them, and knows
+// up to which message they are complete. When that happens is duplicate-check.ts's and seen-store.ts's.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { BatchIds } from '../build/thread-messages.ts';
-import type { RowSpan } from './seen-set.ts';
+import type { RowSpan } from './recent-keys.ts';
 
-/** A statement that names every id of a batch, and some. */
+/** Room for a statement with every id of a batch. */
 const maxStatementBytes = 8 * 1_048_576;
-/** Parameters travel in the URL: a look-up that names more projects is done in parts. */
+/** Parameters travel in the URL: a look-up of more projects takes several statements. */
 const maxNamedProjects = 100;
 
-/** A shard's stream: one that is made anew counts its messages from 1 again. */
+/** A shard's stream, told apart from an earlier one: a stream made anew counts its messages from 1 again. */
 export interface SeenSource {
   shard: number;
   streamCreatedMs: number;
 }
 
-/** The rows of a shard that were received from one moment to before another. */
+/** The rows of a shard that were received at or after `fromMs` and before `toMs`. */
 export const windowRows = `
   shard = {shard:UInt16}
   AND receive_time >= fromUnixTimestamp64Milli({fromMs:Int64})
@@ -26,11 +26,11 @@ const selectReach = `
   SELECT max(stream_seq), toUnixTimestamp64Milli(max(receive_time)) FROM event_ids_reach
   WHERE shard = {shard:UInt16} AND stream_created = fromUnixTimestamp64Milli({streamCreatedMs:Int64})`;
 
-const insertNames = `
+const insertKeys = `
   INSERT INTO event_ids
   SELECT toDate(now('UTC')), millraceEventKey(project_id, event_id) FROM events WHERE ${windowRows}`;
 
-/** The last stream sequence up to which all rows are there, and when the latest of those was received; 0 for none. */
+/** The stream sequence up to which all rows are in event_ids, and the latest receive time of those; 0 for none. */
 export async function readReach(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   source: SeenSource,
@@ -39,19 +39,19 @@ export async function readReach(
   return { reachSeq, reachMs };
 }
 
-/** Puts the names of the rows there that `condition` selects, within `windowRows` and by its parameters. */
+/** Puts the keys of the rows within `windowRows` that meet `condition` into event_ids. Throws the client's errors. */
 export async function insertIds(
   clickhouse: Pick<ClickHouseClient, 'command'>,
   condition: string,
   parameters: object,
 ): Promise<void> {
-  const query = `${insertNames} AND ${condition}`;
+  const query = `${insertKeys} AND ${condition}`;
   await clickhouse.command({ query, query_params: { ...parameters } });
 }
 
 /**
- * Puts the names of the stored rows of a span into event_ids, of which those up to `reach` are then all there; the
- * same again does no harm. Throws what the client throws.
+ * Puts the keys of the stored rows of a span into event_ids, and notes that all rows up to sequence `reach` are there.
+ * A repetition does no harm. Throws the client's errors.
  */
 export async function storeIds(
   clickhouse: Pick<ClickHouseClient, 'command'>,
@@ -75,30 +75,30 @@ export async function storeIds(
   });
 }
 
-/** Ids and the places of their projects as hex digits in one literal each: tuples take twenty times as long. */
+/** The keys of ids. Ids and the places of their projects are one literal each: tuples take twenty times as long. */
 const selectKeys = (ids: string, places: string, count: number): string => `
   SELECT millraceEventKey(
     {projects:Array(String)}[ascii(substring(unhex('${places}'), number + 1, 1))],
     reinterpretAsUUID(substring(unhex('${ids}'), 16 * number + 1, 16)))
   FROM numbers(${count}) ORDER BY number`;
 
-type NamedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
+type IdentifiedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
 
-/** Of some rows of a batch, those whose event is in event_ids. Throws what the client throws. */
+/** Those of `rows` whose event is in event_ids, in any order. Throws the client's errors. */
 export async function findStored(
   clickhouse: Pick<ClickHouseClient, 'query'>,
-  ids: NamedRows,
+  ids: IdentifiedRows,
   rows: readonly number[],
 ): Promise<number[]> {
   const rowOf = new Map<string, number>();
   for (let from = 0; from < rows.length; ) {
-    const { idDigits, placeDigits, projects, end } = nextNames(ids, rows, from);
+    const { idDigits, placeDigits, projects, end } = nextIds(ids, rows, from);
     const query = selectKeys(idDigits, placeDigits, end - from);
     const keys = await readTexts(clickhouse, query, { projects });
     for (const [n, [key = '']] of keys.entries()) rowOf.set(key, rows[from + n] ?? 0);
     from = end;
   }
-  // As literals, because a set that a query makes is looked for in more of the index.
+  // Literals, because for a set that a query makes the engine reads more of the index.
   const list = [...rowOf.keys()].map(BigInt).join(',');
   const found = await readTexts(
     clickhouse,
@@ -107,9 +107,9 @@ export async function findStored(
   return found.flatMap(([key = '']) => rowOf.get(key) ?? []);
 }
 
-/** The names of the rows from `from` on that go into one statement; `end` is where the next has to begin. */
-function nextNames(ids: NamedRows, rows: readonly number[], from: number) {
-  /** For each project its place among those of the statement, from 1. */
+/** The ids of as many rows from `from` on as one statement holds; the next statement begins at `end`. */
+function nextIds(ids: IdentifiedRows, rows: readonly number[], from: number) {
+  /** The place of each project in the statement's list, from 1. */
   const places = new Map<number, number>();
   const bytes = Buffer.alloc(16 * (rows.length - from));
   const placeOf = Buffer.alloc(rows.length - from);
@@ -121,7 +121,7 @@ function nextNames(ids: NamedRows, rows: readonly number[], from: number) {
     places.set(project, place);
     placeOf[end - from] = place;
     const at = 16 * (end - from);
-    // A UUID from bytes is two little-endian halves.
+    // reinterpretAsUUID reads two little-endian halves.
     bytes.set(ids.eventIds.subarray(16 * row, 16 * row + 16), at);
     bytes.subarray(at, at + 8).reverse();
     bytes.subarray(at + 8, at + 16).reverse();
@@ -135,7 +135,7 @@ function nextNames(ids: NamedRows, rows: readonly number[], from: number) {
   };
 }
 
-/** Rows of numbers. */
+/** The rows of an answer as numbers. Throws the client's errors. */
 export async function readNumbers(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   query: string,
@@ -144,7 +144,7 @@ export async function readNumbers(
   return (await readTexts(clickhouse, query, parameters)).map((row) => row.map(Number));
 }
 
-/** 64-bit numbers as text, which has all of their digits. */
+/** The rows of an answer as texts: a 64-bit number keeps all of its digits. */
 async function readTexts(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   query: string,

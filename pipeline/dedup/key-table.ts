@@ -1,13 +1,13 @@
-// A hash set of 64-bit keys in one typed array, and what is left of it when it must shrink to a quarter: sixteen bits
-// of each key at the place where the key was. Keys are hashes already: their low bits say where they belong.
+// A hash set of 64-bit keys in one typed array, and its fingerprints, which take a quarter of the memory: sixteen bits
+// of each key at the key's place. Keys are hashes already, so their low bits are their place.
 
 const wordsPerSlot = 2;
-/** Of a full table: a look-up of what is not there passes eight slots then. */
+/** The load of a full table. At it, a look-up of a key that is not there passes eight slots. */
 const maxLoad = 0.75;
 export const slotBytes = 8;
 export const fingerprintBytes = 2;
 
-/** Open addressing; a slot of two zeros is free, and no key is that. */
+/** Open addressing; a slot of two zeros is free, because no key is zero. */
 export class KeyTable {
   #words: Uint32Array;
   #count = 0;
@@ -17,7 +17,7 @@ export class KeyTable {
     this.#words = new Uint32Array(slots * wordsPerSlot);
   }
 
-  /** Keys that a table of so many slots takes before it must grow. */
+  /** The number of keys that a table of this many slots takes before it must grow. */
   static room(slots: number): number {
     return Math.floor(slots * maxLoad);
   }
@@ -44,7 +44,7 @@ export class KeyTable {
     this.#count++;
   }
 
-  /** Twice the room. */
+  /** Doubles the room. */
   grow(): void {
     const larger = new Uint32Array(this.#words.length * 2);
     for (let at = 0; at < this.#words.length; at += wordsPerSlot) {
@@ -56,9 +56,9 @@ export class KeyTable {
   }
 
   /**
-   * Sets `found[row]` for those of `rows` whose key, two words a row, is here. First it reads a word of each place:
-   * those reads wait for memory together, where each look-up waits by itself. Few rows at a time, so that what was read
-   * is still near.
+   * Sets `found[row]` for the rows whose key, two words a row in `keys`, is here. It first reads one word at the place
+   * of each key: these reads wait for memory together, while each look-up would wait by itself. The caller passes few
+   * rows at a time, so that the words are still in the cache.
    */
   mark(keys: Uint32Array, rows: Int32Array, found: Uint8Array): void {
     const words = this.#words;
@@ -85,7 +85,7 @@ export class KeyTable {
     }
   }
 
-  /** For `markFingerprints`, which finds every key that is here and about one in 7,000 of others. */
+  /** Fingerprints for `markFingerprints`, which finds every key that is here and about one in 7,000 other keys. */
   fingerprints(): Uint16Array {
     const prints = new Uint16Array(this.slots);
     for (let slot = 0; slot < prints.length; slot++) {
@@ -96,7 +96,7 @@ export class KeyTable {
   }
 }
 
-/** As `KeyTable.mark`, but also sets `found[row]` for a few whose key is not there. */
+/** Does the same as `KeyTable.mark`, but also sets `found[row]` for a few rows whose key was not there. */
 export function markFingerprints(
   prints: Uint16Array,
   keys: Uint32Array,
@@ -122,7 +122,7 @@ export function markFingerprints(
   }
 }
 
-/** What was read ahead goes here, as a compiler may leave out what goes nowhere. */
+/** Takes the words that were read ahead: a compiler may leave out reads whose results go nowhere. */
 export let touched = 0;
 
 /** Never zero, which marks a free slot. */

@@ -1,4 +1,4 @@
-// A set of minutes, a bit each: a few pages for events that occurred of late, a few thousand for those of decades.
+// A set of minutes, one bit each, in pages of a day: recent events need a few pages, events of decades a few thousand.
 
 const minuteMs = 60_000;
 const minutesPerPage = 1_440;
@@ -6,7 +6,7 @@ const wordsPerPage = minutesPerPage / 32;
 
 export class MinuteSet {
   readonly #pages = new Map<number, Uint32Array>();
-  // Most look-ups are of the page before.
+  // Most look-ups are in the same page as the one before.
   #lastNumber = Number.NaN;
   #lastPage: Uint32Array | undefined;
 

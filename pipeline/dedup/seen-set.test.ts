@@ -1,3 +1,6 @@
+// The seen-set against a JavaScript Map and against its own promises, and the keys of events. No table: see
+// seen-store.test.ts.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +13,7 @@ const MiB = 1_048_576;
 const startMs = Date.UTC(2026, 10, 20);
 const hourMs = 3_600_000;
 
-/** Distinct keys, reproducible. */
+/** Distinct keys, the same for the same seed. */
 function keys(count: number, seed: number): Uint32Array {
   const words = new Uint32Array(count * 2);
   let state = seed * 2_654_435_761 + 1;
@@ -24,7 +27,7 @@ function keys(count: number, seed: number): Uint32Array {
 
 let batches = 0;
 
-/** A batch of one message, whose events occurred as they were received but where said. */
+/** Checks a batch of one message; its events occurred when they were received, unless `occurTimeMs` says otherwise. */
 function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = nowMs): Known {
   const seq = ++batches;
   return set.check(
@@ -40,7 +43,7 @@ function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = no
   );
 }
 
-/** As the judge does it, with a table that takes everything at once. */
+/** Makes room as DuplicateCheck does, with a table that takes everything at once. */
 function makeRoom(set: SeenSet, nowMs: number): void {
   while (set.isOver) set.retire(nowMs, set.leaving);
 }
@@ -51,7 +54,7 @@ function counts({ stored, maybe }: Known): { stored: number; maybe: number } {
 
 const nothing = { stored: 0, maybe: 0 };
 
-/** Fills a set with batches of 50,000 keys a minute; returns when the next is due. */
+/** Fills a set with batches of 50,000 keys a minute; returns the time of the next one. */
 function fill(set: SeenSet, count: number, occurTimeMs?: number): number {
   for (let n = 0; n < count; n++) {
     const nowMs = startMs + n * 60_000;
@@ -64,7 +67,7 @@ function fill(set: SeenSet, count: number, occurTimeMs?: number): number {
 }
 
 describe('the seen-set', () => {
-  it('knows what was added, and nothing else, within the budget', () => {
+  it('within the budget knows the keys that were added, and no others', () => {
     const set = new SeenSet(32 * MiB);
     const first = keys(50_000, 1);
     const second = keys(50_000, 2);
@@ -75,7 +78,7 @@ describe('the seen-set', () => {
     expect(counts(check(set, keys(50_000, 3), startMs + 4))).toEqual(nothing);
   });
 
-  it('agrees with a plain set for any order of batches and times', () => {
+  it('agrees with a JavaScript Map for any order of batches and times', () => {
     const sent = fc.array(
       fc.record({
         ids: fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 20 }),
@@ -135,7 +138,7 @@ describe('the seen-set', () => {
             else expect(stored.includes(row)).toBe(false);
             occurred.set(id, occurTimesMs[row] ?? 0);
           });
-          // As if the budget were used up by this.
+          // The oldest keys leave after each batch, as they do where the budget is used up.
           set.retire(nowMs);
         }
       }),
@@ -143,7 +146,7 @@ describe('the seen-set', () => {
     );
   });
 
-  it('remembers for 48 hours and forgets within six more', () => {
+  it('remembers a key for 48 hours and forgets it within six more', () => {
     const set = new SeenSet(minSeenBytes);
     const early = keys(10, 1);
     check(set, early, startMs);
@@ -153,7 +156,7 @@ describe('the seen-set', () => {
     expect(set.bytes).toBeLessThan(2 * MiB);
   });
 
-  it('beyond the budget says maybe of what it stored, and new of what occurs now', () => {
+  it('beyond the budget says maybe of stored events, and new of events that occur now', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 100);
     for (const n of [0, 30, 60]) {
@@ -169,7 +172,7 @@ describe('the seen-set', () => {
     });
   });
 
-  it('the latest are known exactly, however many came before', () => {
+  it('knows the latest keys exactly, however many came before', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 43);
     for (const n of [41, 42, 43]) {
@@ -178,7 +181,7 @@ describe('the seen-set', () => {
     }
   });
 
-  it('says new of hardly less of the events of one old minute, as long as their fingerprints fit', () => {
+  it('says new of nearly all new events of an old minute, as long as its fingerprints fit', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 30, startMs);
     const { stored, maybe } = counts(check(set, keys(50_000, 252), nowMs, startMs));
@@ -186,7 +189,7 @@ describe('the seen-set', () => {
     expect(maybe).toBeLessThan(500);
   });
 
-  it('keeps what is to occur later until then, so that its minute is not one of old events', () => {
+  it('keeps an event that has not occurred yet exactly until then, so that its minute stays free of old events', () => {
     const set = new SeenSet(minSeenBytes);
     const ahead = keys(100, 254);
     check(set, ahead, startMs, startMs + 50 * 60_000 + 1_000);
@@ -204,7 +207,7 @@ describe('the seen-set', () => {
     expect(known).toEqual({ stored: 0, maybe: 100 });
   });
 
-  it('has the oldest rows leave by their bounds, and says up to where all are gone', () => {
+  it('names the bounds of the rows that leave, and the sequence up to which all rows have left', () => {
     const set = new SeenSet(minSeenBytes);
     const span = { minReceiveTimeMs: startMs - 5, maxReceiveTimeMs: startMs };
     expect(set.leaving).toBeUndefined();
@@ -215,12 +218,12 @@ describe('the seen-set', () => {
         startMs,
       );
     }
-    // 98,304 keys fill the first of them.
+    // 98,304 keys fill the first table.
     expect(set.leaving).toEqual({ firstSeq: 2, lastSeq: 21, ...span });
     expect(set.reach).toBe(19);
   });
 
-  it('has nothing leave in the place of keys that were forgotten meanwhile', () => {
+  it('retires no other keys where the leaving ones were forgotten meanwhile', () => {
     const set = new SeenSet(minSeenBytes);
     for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
     const leaving = set.leaving;
@@ -230,7 +233,7 @@ describe('the seen-set', () => {
     expect(counts(check(set, keys(40_000, 101), laterMs))).toEqual({ stored: 40_000, maybe: 0 });
   });
 
-  it('says maybe of everything from before rows that were not read', () => {
+  it('says maybe of every event that may be among rows that were not read', () => {
     const set = new SeenSet(minSeenBytes);
     set.addUnread(startMs);
     const later = startMs + hourMs;
@@ -240,12 +243,12 @@ describe('the seen-set', () => {
     expect(counts(check(set, keys(10, 3), startMs + 55 * hourMs, startMs))).toEqual(nothing);
   });
 
-  it('refuses a budget that does not hold the batches in hand', () => {
+  it('rejects a budget that does not hold the batches in hand', () => {
     expect(() => new SeenSet(1 * MiB)).toThrow('seen-set: the budget is too small');
     expect(new SeenSet(minSeenBytes).capacity).toBeGreaterThanOrEqual(150_000);
   });
 
-  it('knows six million exactly with the memory it is given by default', () => {
+  it('knows six million keys exactly with the default memory', () => {
     const read = readConfig({}, []);
     expect(read.kind === 'ok' && new SeenSet(read.config.seenMaxBytes).capacity).toBeGreaterThan(
       6_000_000,
@@ -291,7 +294,7 @@ describe('an event key', () => {
     expect(flipped / 128).toBeLessThan(36);
   });
 
-  it('has no clash among a million ids', () => {
+  it('is another for each of a million ids', () => {
     const projectKey = new EventKeys(secret).projectKey('p');
     const words = new Uint32Array(4);
     const out = new Uint32Array(2);

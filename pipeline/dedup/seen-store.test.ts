@@ -1,3 +1,6 @@
+// The seen-set together with the tables of a real engine: loading at the start, and duplicates that only event_ids
+// knows.
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +12,7 @@ import { EventKeys } from '../build/event-key.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { parseUuid } from '../build/uuid.ts';
-import { Judge } from '../write/judge.ts';
+import { DuplicateCheck } from './duplicate-check.ts';
 import { findStored, storeIds } from './event-ids.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
 import { loadSeen } from './seen-store.ts';
@@ -87,8 +90,8 @@ async function load(shard = 0) {
   return { seen, loaded };
 }
 
-function judgeOf(seen: SeenSet): Judge {
-  return new Judge({
+function duplicateCheckOf(seen: SeenSet): DuplicateCheck {
+  return new DuplicateCheck({
     seen,
     clock: { nowMs: () => nowMs },
     findStored: (batch, rows) => findStored(clickhouse, batch, rows),
@@ -96,16 +99,20 @@ function judgeOf(seen: SeenSet): Judge {
   });
 }
 
-/** The rows of a batch that a set leaves out, with the table's help. */
-async function dropped(seen: SeenSet, ids: BatchIds, judge = judgeOf(seen)): Promise<number[]> {
-  const { dropped: bits } = await judge.judge(ids);
+/** The rows of a batch that the duplicate check drops. */
+async function dropped(
+  seen: SeenSet,
+  ids: BatchIds,
+  duplicates = duplicateCheckOf(seen),
+): Promise<number[]> {
+  const { dropped: bits } = await duplicates.check(ids);
   return Array.from({ length: ids.rows }, (_, row) => row).filter(
     (row) => ((bits?.[row >>> 3] ?? 0) & (1 << (row & 7))) !== 0,
   );
 }
 
 describe('loading', () => {
-  it('brings back exactly the ids that were stored in the window', async () => {
+  it('loads exactly the ids that were stored in the window', async () => {
     const rows = Array.from({ length: 2_000 }, (_, n) => ({
       project: `project ${n % 3} ${'ü'.repeat(n % 50)}`,
       receivedHoursAgo: (n % 47) + 0.5,
@@ -118,25 +125,26 @@ describe('loading', () => {
     expect(await dropped(seen, batchOf([...known, ...others]))).toEqual(known.map((_, n) => n));
   });
 
-  it('leaves out what another shard stored and what is older than the window', async () => {
+  it('leaves out ids of another shard and ids older than the window', async () => {
     await store([{}, { receivedHoursAgo: 31 }, { receivedHoursAgo: -1 }]);
     await store([{ shard: 1 }, { receivedHoursAgo: 60 }, { shard: 1, receivedHoursAgo: 60 }]);
     expect((await load()).loaded).toBe(3);
     expect((await load(1)).loaded).toBe(1);
   });
 
-  it('of an empty table loads nothing', async () => {
+  it('loads nothing from an empty table', async () => {
     expect((await load()).loaded).toBe(0);
   });
 
-  it('beyond the budget reads the newest and has the table asked for the others', async () => {
+  it('beyond the budget reads the newest ids, and the table answers for the others', async () => {
     await storeNumbered(0, 600_000, 20);
     const [fresh = '', stale = ''] = await store([
       { receivedHoursAgo: 1 },
       { receivedHoursAgo: 20 },
     ]);
     const { seen, loaded } = await load();
-    // As many of the newest as fit; of the others only what occurred later, as the stale one says it did.
+    // The newest ids as far as they fit, and of the older ones only the stale event, which occurred later than
+    // received.
     expect(loaded).toBeGreaterThan(seen.capacity - 20_000);
     expect(loaded).toBeLessThanOrEqual(seen.capacity + 1);
     const known = [0, 299_999, 599_999].map((n) => ({
@@ -147,13 +155,13 @@ describe('loading', () => {
     expect(await dropped(seen, ids)).toEqual([0, 1, 3, 4, 5]);
   });
 
-  it('of the next start finds what was put away and what was not', async () => {
+  it('finds ids in the table and in the set after the next start', async () => {
     await storeNumbered(0, 300_000, 30);
-    const first = judgeOf((await load()).seen);
-    // Each batch is stored before the next but one is judged, as the writer does it.
+    const first = duplicateCheckOf((await load()).seen);
+    // Each batch is stored before the next but one is checked: the writer keeps that order too.
     for (let from = 300_000; from < 900_000; from += 50_000) {
       const batch = numberedBatch(from, 50_000, 10);
-      expect((await first.judge(batch)).dropped).toBeUndefined();
+      expect((await first.check(batch)).dropped).toBeUndefined();
       await storeNumbered(from, 50_000, 10);
     }
     expect(await count('event_ids_reach')).toBeGreaterThan(1);
@@ -172,7 +180,7 @@ describe('loading', () => {
 });
 
 describe('looking up', () => {
-  it('finds what was put away, per project, in any number', async () => {
+  it('finds stored ids, per project, in any number', async () => {
     const rows = Array.from({ length: 9_000 }, (_, n) => ({ project: `p${n % 2}` }));
     const ids = await store(rows);
     await storeIds(clickhouse, source, everything, 1);
@@ -185,7 +193,7 @@ describe('looking up', () => {
     );
   });
 
-  it('finds the rows within the bounds of what was put away, and no others of the shard', async () => {
+  it('finds the rows within the bounds of the stored span, and no others of the shard', async () => {
     const ids = await store([
       { seq: 4 },
       { seq: 5 },
@@ -232,12 +240,12 @@ function numbered(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** When an event occurred and was received: with a thousand others, a message a second. */
+/** The time at which event `n` occurred and was received: a thousand events a second. */
 function timeOf(n: number, hoursAgo: number): number {
   return at(hoursAgo) + Math.floor(n / 1_000) * 1_000;
 }
 
-/** Stores rows whose ids are `numbered`. */
+/** Stores rows with the ids `numbered(from)` and on. */
 async function storeNumbered(from: number, rows: number, hoursAgo: number): Promise<void> {
   await clickhouse.command({
     query: `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, shard, stream_seq)

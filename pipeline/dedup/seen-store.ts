@@ -1,4 +1,5 @@
-// Fills a seen-set at the start: with the ids of the window that event_ids lacks, as far as there is room.
+// Fills a seen-set at the start of a writer with the ids of the window that event_ids lacks, as far as there is room,
+// and puts the others into event_ids.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { duplicateWindowMs, maxOccurTimeAheadMs } from '../../platform/limits.ts';
@@ -6,15 +7,15 @@ import { type EventKeys, writeEventKey } from '../build/event-key.ts';
 import { insertIds, readNumbers, readReach, type SeenSource, windowRows } from './event-ids.ts';
 import { periodMs, type SeenSet } from './seen-set.ts';
 
-/** In steps of this the window is cut where the set has no more room. */
+/** The window is cut at a multiple of this where the set has no more room. */
 const sliceMs = 10_000;
-/** Rows that one statement puts into event_ids, a slice aside: a second or two of work. */
+/** Rows that one statement puts into event_ids, give or take a slice: a second or two of work. */
 const maxRowsPerPart = 4_000_000;
 
 interface Window extends SeenSource {
   fromMs: number;
   toMs: number;
-  /** Of this stream, rows up to here are in event_ids. */
+  /** Rows of this stream up to this sequence are in event_ids. */
   reachSeq: number;
 }
 
@@ -39,10 +40,10 @@ const selectAhead = `${selectIds} AND occur_time > fromUnixTimestamp64Milli({ahe
 type Client = Pick<ClickHouseClient, 'query' | 'exec' | 'command'>;
 
 /**
- * Fills the set with the ids that the shard has stored in the window before `nowMs` and that are not in event_ids, the
- * newest as far as there is room; the others are put there. Rows of a batch that is still pending may be among them:
- * such a batch is finished by what the ledger says, never by this. Returns the number of ids read. Throws what the
- * client throws; the set is of no use then.
+ * Fills the set with the ids that the shard stored in the window before `nowMs` and that are not in event_ids: the
+ * newest ones as far as there is room. Puts the others into event_ids. Rows of a pending batch may be among them, which
+ * does no harm: the ledger alone says which rows of that batch are dropped. Returns the number of ids read. Throws the
+ * client's errors; the set is of no use then.
  */
 export async function loadSeen(
   clickhouse: Client,
@@ -52,7 +53,7 @@ export async function loadSeen(
 ): Promise<number> {
   const { reachSeq, reachMs } = await readReach(clickhouse, source);
   const fromMs = nowMs - duplicateWindowMs;
-  // Beyond now as well: the clock of whoever received an event may be ahead.
+  // The window goes beyond now too: the clock of the machine that received an event may be ahead.
   const window: Window = { ...source, reachSeq, fromMs, toMs: nowMs + duplicateWindowMs };
   const slices = await readNumbers(clickhouse, countSlices, window);
   const { loadedFromMs, older } = choose(slices, seen.capacity, window);
@@ -61,7 +62,7 @@ export async function loadSeen(
   const load = { clickhouse, seen, eventKeys };
   let loaded = 0;
   if (unreadMs >= fromMs) loaded += await addUnread(load, window, { unreadMs, loadedFromMs });
-  // A period at a time: the set takes them in ascending order.
+  // One period at a time, because the set takes periods in ascending order.
   for (let at = Math.max(loadedFromMs, fromMs); at < window.toMs; ) {
     const next = (Math.floor(at / periodMs) + 1) * periodMs;
     const part = { ...window, fromMs: at, toMs: Math.min(next, window.toMs) };
@@ -76,7 +77,9 @@ interface Part {
   toMs: number;
 }
 
-/** From when on the rows of the latest slices fit into `room`, and what is older, in parts of one statement each. */
+/**
+ * The time from which on the rows of the latest slices fit into `room`; the older ones, in parts of one statement each.
+ */
 function choose(
   slices: readonly number[][],
   room: number,
@@ -107,7 +110,10 @@ interface Load {
   eventKeys: EventKeys;
 }
 
-/** Tells the set of rows that are not loaded. Those that occurred after all of them were received, it gets. */
+/**
+ * Tells the set up to which time there are rows that it does not have. Rows whose events occurred after that time are
+ * loaded all the same.
+ */
 async function addUnread(
   load: Load,
   window: Window,
@@ -116,12 +122,12 @@ async function addUnread(
   const limit = load.seen.capacity;
   const ahead = { ...window, aheadOfMs: unreadMs, loadedFromMs, limit };
   const loaded = await addIds(load, selectAhead, ahead);
-  // So many that some may be missing: everything is asked for until the window has passed.
+  // At the limit some may be missing: the set then says 'maybe' of every event until the window has passed.
   load.seen.addUnread(loaded === limit ? unreadMs + maxOccurTimeAheadMs : unreadMs);
   return loaded;
 }
 
-/** A length-prefixed project, a UUID and three numbers a row; a row may lie across two chunks. */
+/** Reads rows of a length-prefixed project, a UUID and three numbers; a row may lie across two chunks. */
 async function addIds(
   { clickhouse, seen, eventKeys }: Load,
   query: string,
@@ -155,7 +161,7 @@ async function addIds(
   return count;
 }
 
-/** Bytes of a row behind its project. */
+/** Bytes of a row after its project. */
 const afterProject = 16 + 3 * 8;
 
 /** Exact up to 2^53, which neither times nor sequences exceed. */
@@ -163,7 +169,7 @@ function readInt64(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readInt32LE(at + 4) * 4_294_967_296;
 }
 
-/** RowBinary's LEB128 length and where its text starts; beyond the end where the bytes do not suffice. */
+/** The length of a RowBinary text (LEB128) and where the text starts; an end beyond `bytes` where they are cut off. */
 function readLength(bytes: Buffer, at: number): { at: number; length: number } {
   let length = 0;
   for (let shift = 0; at < bytes.length; shift += 7) {
@@ -174,7 +180,7 @@ function readLength(bytes: Buffer, at: number): { at: number; length: number } {
   return { at: bytes.length, length: 1 };
 }
 
-/** RowBinary has a UUID as two little-endian halves; `id` gets its bytes in text order, as uuid.ts has them. */
+/** RowBinary writes a UUID as two little-endian halves; `id` gets its bytes in the order of its text, see uuid.ts. */
 function readUuid(bytes: Buffer, at: number, id: Uint32Array): void {
   id[0] = bytes.readUInt32BE(at + 4);
   id[1] = bytes.readUInt32BE(at);

@@ -1,13 +1,13 @@
-// The records that were used last, so that a profile which is identified again and again is not read again and again.
-// It is the one writer's own: what it holds is what is stored.
+// Keeps the records that a writer used last, so that it does not read a profile again with each Identify call. Only
+// the shard's writer stores records, so the kept ones are equal to the stored ones.
 
 import { noTimes, type ProfileRecord, recordKey } from './record.ts';
 
-/** What a record takes beside its texts, and what its traits do. */
+/** Bytes of a record and of its traits, besides their texts. */
 const recordBytes = 400;
 const traitsBytes = 600;
 
-/** Two generations, the older of which is let go of as a whole: to keep the order of uses costs more than it saves. */
+/** Two generations; the older one is dropped whole, because keeping the order of uses costs more than it saves. */
 export class ProfileCache {
   readonly #generationBytes: number;
   #young = new Map<string, ProfileRecord>();
@@ -23,7 +23,7 @@ export class ProfileCache {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** Keeps a record that was stored. One that is put again counts again, because it may have grown. */
+  /** Keeps a record that was stored. A record that is put again counts again, because it may have grown. */
   put(record: ProfileRecord): void {
     record.formerCreateTimesMs = noTimes;
     record.storedRoot = record.root;

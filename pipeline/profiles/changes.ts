@@ -1,5 +1,5 @@
-// What each change does to profiles, applied one after the other in stream order to records that were loaded before.
-// No input or output, no clock: the same records and changes end in the same records.
+// Applies changes of profiles, one after the other in stream order, to records that were loaded before. No input or
+// output, no clock: the same records and changes end in the same records.
 
 import type {
   AliasChange,
@@ -8,9 +8,10 @@ import type {
   ProfileChange,
   UnmergeChange,
 } from '../../proto/wire/profile-change.ts';
-import { type MergeSource, type ProfileRecord, recordKey, traitsOf } from './record.ts';
+import type { LoadedRecords } from './loaded-records.ts';
+import { type MergeSource, type ProfileRecord, traitsOf } from './record.ts';
 
-/** A change with what its request says of it. */
+/** A change with the project and the time of its request. */
 export interface QueuedChange {
   projectId: string;
   receiveTimeMs: number;
@@ -18,8 +19,8 @@ export interface QueuedChange {
 }
 
 /**
- * Ids whose records, and ids whose members, a change looks at. Beside them it looks at the root of each, and where it
- * asks for members at their owners, and theirs.
+ * The ids whose records a change looks at, and the ids whose members it looks at. It also looks at the root of each;
+ * where it looks at members, it also follows their owners up to the root.
  */
 export function idsOf(change: ProfileChange): { records: string[]; groups: string[] } {
   switch (change.kind) {
@@ -36,26 +37,11 @@ export function idsOf(change: ProfileChange): { records: string[]; groups: strin
 }
 
 export class ProfileChanges {
-  /** Those that were changed and must be stored. */
-  readonly changed = new Set<ProfileRecord>();
-  readonly #records = new Map<string, ProfileRecord>();
-  /** Records by the key of their root; absent until they are asked for, which most batches never do. */
-  #members: Map<string, Set<ProfileRecord>> | undefined;
+  readonly #records: LoadedRecords;
 
-  /** Hands over a record as it is stored, or a new one where none is; the second of one id is ignored. */
-  add(record: ProfileRecord): void {
-    const key = recordKey(record.projectId, record.distinctId);
-    if (this.#records.has(key)) return;
-    this.#records.set(key, record);
-    if (this.#members !== undefined) addMember(this.#members, record);
-  }
-
-  has(projectId: string, distinctId: string): boolean {
-    return this.#records.has(recordKey(projectId, distinctId));
-  }
-
-  records(): Iterable<ProfileRecord> {
-    return this.#records.values();
+  /** `records` has every record that `idsOf` the changes asks for. */
+  constructor(records: LoadedRecords) {
+    this.#records = records;
   }
 
   apply({ projectId, receiveTimeMs, change }: QueuedChange): void {
@@ -85,25 +71,25 @@ export class ProfileChanges {
       profile.updateTimeMs = timeMs;
     }
     if (change.deviceId !== '') profile.deviceId = change.deviceId;
-    this.changed.add(profile);
+    this.#records.changed.add(profile);
     if (change.anonymousId === '') return;
-    const anonymous = this.#get(projectId, change.anonymousId);
+    const anonymous = this.#records.get(projectId, change.anonymousId);
     if (anonymous.named) return;
     this.#claim(anonymous, profile, change.externalId, timeMs, 'identify');
   }
 
   #alias(projectId: string, timeMs: number, { previousId, externalId }: AliasChange): void {
     const profile = this.#named(projectId, externalId, timeMs);
-    const previous = this.#get(projectId, previousId);
+    const previous = this.#records.get(projectId, previousId);
     if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
     if (inherit(profile, previous, givenAsWell)) profile.updateTimeMs = timeMs;
-    this.changed.add(profile);
+    this.#records.changed.add(profile);
   }
 
-  /** The profile that an externalId means: its root's, made or made anew where there is none. */
+  /** The profile of an externalId, which is its root's; made where there is none, and made again after a deletion. */
   #named(projectId: string, externalId: string, timeMs: number): ProfileRecord {
-    const named = this.#get(projectId, externalId);
-    const profile = this.#root(named);
+    const named = this.#records.get(projectId, externalId);
+    const profile = this.#records.rootOf(named);
     for (const record of new Set([named, profile])) {
       if (record.named && !record.deleted) continue;
       if (record.named) {
@@ -113,12 +99,12 @@ export class ProfileChanges {
       record.deleted = false;
       record.createTimeMs = timeMs;
       record.updateTimeMs = timeMs;
-      this.changed.add(record);
+      this.#records.changed.add(record);
     }
     return profile;
   }
 
-  /** The first claim holds. One that would close a circle is none. */
+  /** The first claim of an id holds; false for a later claim and for one that would close a circle. */
   #claim(
     merged: ProfileRecord,
     profile: ProfileRecord,
@@ -131,45 +117,48 @@ export class ProfileChanges {
     merged.mergeTimeMs = timeMs;
     merged.mergeSource = source;
     merged.wasClaimed = true;
-    this.#setRoot(merged, profile.distinctId);
-    // Identify claims an id that nobody named, and such a one owns no other.
+    this.#records.setRoot(merged, profile.distinctId);
+    // Identify claims only ids that were never named, and those own no others.
     if (source === 'identify') return true;
-    for (const member of [...this.#membersOf(merged)]) this.#setRoot(member, profile.distinctId);
+    for (const member of [...this.#records.membersOf(merged)])
+      this.#records.setRoot(member, profile.distinctId);
     return true;
   }
 
-  /** What is known of the ids that were merged into it is the profile's, and goes too. */
+  /** The ids merged into a profile are part of it, so their traits and devices go too. */
   #delete(projectId: string, { distinctId }: DeleteChange): void {
-    const profile = this.#root(this.#get(projectId, distinctId));
+    const profile = this.#records.rootOf(this.#records.get(projectId, distinctId));
     profile.deleted = true;
-    for (const record of [profile, ...this.#membersOf(profile)]) {
+    for (const record of [profile, ...this.#records.membersOf(profile)]) {
       record.traits = undefined;
       record.deviceId = '';
-      this.changed.add(record);
+      this.#records.changed.add(record);
     }
   }
 
   #unmerge(projectId: string, timeMs: number, { distinctId }: UnmergeChange): void {
-    const record = this.#get(projectId, distinctId);
+    const record = this.#records.get(projectId, distinctId);
     if (record.owner === '') return;
-    const profile = this.#root(record);
-    const below = [...this.#membersOf(profile)].filter((member) => this.#leadsTo(member, record));
+    const profile = this.#records.rootOf(record);
+    const below = [...this.#records.membersOf(profile)].filter((member) =>
+      this.#leadsTo(member, record),
+    );
     record.owner = '';
     record.mergeSource = '';
-    this.#setRoot(record, '');
-    for (const member of below) this.#setRoot(member, distinctId);
+    this.#records.setRoot(record, '');
+    for (const member of below) this.#records.setRoot(member, distinctId);
     for (const changed of [profile, record]) {
       if (this.#settleTraits(changed)) changed.updateTimeMs = timeMs;
-      this.changed.add(changed);
+      this.#records.changed.add(changed);
     }
   }
 
   /**
-   * Takes from a root what others gave who do not belong to it any more, and gives it what those who do have; false
-   * where that is what it had.
+   * Takes from a root the traits of ids that are not its members any more, and gives it those that its members have;
+   * false where nothing changed.
    */
   #settleTraits(profile: ProfileRecord): boolean {
-    const members = [...this.#membersOf(profile)].sort(byMergeTime);
+    const members = [...this.#records.membersOf(profile)].sort(byMergeTime);
     const ids = new Set(members.map(({ distinctId }) => distinctId));
     let isChanged = (profile.traits?.giveBack((giver) => !ids.has(giver)) ?? []).length > 0;
     const owned = new Map<string, ProfileRecord[]>();
@@ -178,7 +167,7 @@ export class ProfileChanges {
       owned.set(member.owner, siblings);
       siblings.push(member);
     }
-    // An owner's traits win over those of the ids that were merged into it, so it comes before them.
+    // An owner comes before the ids that were merged into it, because its traits win.
     const next = [...(owned.get(profile.distinctId) ?? [])];
     for (let member = next.pop(); member !== undefined; member = next.pop()) {
       isChanged = inherit(profile, member, ownOnly) || isChanged;
@@ -191,52 +180,18 @@ export class ProfileChanges {
   #leadsTo(member: ProfileRecord, record: ProfileRecord): boolean {
     let at = member;
     while (at.owner !== '') {
-      at = this.#get(member.projectId, at.owner);
+      at = this.#records.get(member.projectId, at.owner);
       if (at === record) return true;
     }
     return false;
   }
-
-  #setRoot(record: ProfileRecord, root: string): void {
-    this.#members?.get(recordKey(record.projectId, record.root))?.delete(record);
-    record.root = root;
-    if (this.#members !== undefined) addMember(this.#members, record);
-    this.changed.add(record);
-  }
-
-  #root(record: ProfileRecord): ProfileRecord {
-    return record.root === '' ? record : this.#get(record.projectId, record.root);
-  }
-
-  #get(projectId: string, distinctId: string): ProfileRecord {
-    const record = this.#records.get(recordKey(projectId, distinctId));
-    // To take it for one that nothing is known of could undo a merge.
-    if (record === undefined) throw new Error('profile changes: a record was not loaded');
-    return record;
-  }
-
-  /** The records whose root this one is. */
-  #membersOf({ projectId, distinctId }: ProfileRecord): Iterable<ProfileRecord> {
-    if (this.#members === undefined) {
-      this.#members = new Map();
-      for (const record of this.#records.values()) addMember(this.#members, record);
-    }
-    return this.#members.get(recordKey(projectId, distinctId)) ?? [];
-  }
 }
 
-function addMember(members: Map<string, Set<ProfileRecord>>, record: ProfileRecord): void {
-  if (record.root === '') return;
-  const key = recordKey(record.projectId, record.root);
-  const group = members.get(key) ?? new Set();
-  members.set(key, group);
-  group.add(record);
-}
-
+/** Traits that the other record has from merges are inherited too, or only those it was given itself. */
 const givenAsWell = true;
 const ownOnly = false;
 
-/** Gives a profile the traits that it lacks and another record has; false where there are none. */
+/** Gives a profile the traits of another record that it lacks; false where it lacks none. */
 function inherit(profile: ProfileRecord, from: ProfileRecord, withGiven: boolean): boolean {
   if (from.traits === undefined) return false;
   const { values, givers } = from.traits;

@@ -1,31 +1,32 @@
-// What a batch's changes look at, from memory or from the table, before they are applied: the records of the ids that
-// they name, their members where a change asks for these, and the roots and owners above them.
+// Loads the records that a batch's changes look at, from memory or from the table: the records of the ids that they
+// name, the members of those ids where a change asks for them, and the roots and owners above. It applies no change.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { ProfileCache } from './cache.ts';
-import { idsOf, ProfileChanges, type QueuedChange } from './changes.ts';
+import { idsOf, type QueuedChange } from './changes.ts';
+import { LoadedRecords } from './loaded-records.ts';
+import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './read-records.ts';
 import { newRecord, type ProfileRecord, recordKey } from './record.ts';
-import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './store.ts';
 
-export interface LoadingOptions {
+interface LoadingOptions {
   clickhouse: ClickHouseClient;
   cache: ProfileCache;
   untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 export interface LoadingBounds {
-  /** What the engine may answer to one read; 0 for any. */
+  /** Bytes of the engine's answer to one read; 0 for no bound. */
   maxBytes: number;
-  /** Characters of all traits, those from memory included. */
+  /** Characters of all traits, including the traits of records from memory. */
   maxTraitsLength: number;
 }
 
-/** Nothing is applied yet; too-large where the bounds do not hold it. */
+/** Every record that applying these changes needs; too-large where that is more than the bounds. */
 export async function loadProfiles(
   options: LoadingOptions,
   queued: readonly QueuedChange[],
   bounds: LoadingBounds,
-): Promise<ProfileChanges | 'too-large'> {
+): Promise<LoadedRecords | 'too-large'> {
   const loading = new Loading(options, bounds);
   const records = new Map<string, ProfileName>();
   const groups = new Map<string, ProfileName>();
@@ -37,17 +38,17 @@ export async function loadProfiles(
   await loading.fetch(records.values());
   if (groups.size > 0) await loading.fetchMembers(groups);
   while (!loading.isTooLarge && (await loading.fetchAbove(groups.size > 0))) {
-    // Each turn is one step up the longest chain of owners.
+    // Each turn goes one step up the longest chain of owners.
   }
-  return loading.isTooLarge ? 'too-large' : loading.changes;
+  return loading.isTooLarge ? 'too-large' : loading.records;
 }
 
 class Loading {
-  readonly changes = new ProfileChanges();
+  readonly records = new LoadedRecords();
   readonly #options: LoadingOptions;
   readonly #bounds: LoadingBounds;
   #traitsLength = 0;
-  #isRefused = false;
+  #hasOverflowed = false;
 
   constructor(options: LoadingOptions, bounds: LoadingBounds) {
     this.#options = options;
@@ -55,15 +56,15 @@ class Loading {
   }
 
   get isTooLarge(): boolean {
-    return this.#isRefused || this.#traitsLength > this.#bounds.maxTraitsLength;
+    return this.#hasOverflowed || this.#traitsLength > this.#bounds.maxTraitsLength;
   }
 
-  /** Adds the records of these ids, from memory or from the table. */
+  /** Adds the records of these ids, from memory, from the table, or new. */
   async fetch(names: Iterable<ProfileName>): Promise<void> {
     const { clickhouse, cache } = this.#options;
     const unknown: ProfileName[] = [];
     for (const name of names) {
-      if (this.changes.has(name.projectId, name.distinctId)) continue;
+      if (this.records.has(name.projectId, name.distinctId)) continue;
       const held = cache.get(name.projectId, name.distinctId);
       if (held === undefined) unknown.push(name);
       else this.#add(held);
@@ -73,9 +74,9 @@ class Loading {
     for (const { projectId, distinctId } of unknown) this.#add(newRecord(projectId, distinctId));
   }
 
-  /** Adds the members of these ids, and of their roots: the group of an id that is merged is its root's. */
+  /** Adds the members of these ids and of their roots: a merged id belongs to the group of its root. */
   async fetchMembers(groups: Map<string, ProfileName>): Promise<void> {
-    for (const { projectId, distinctId, root } of [...this.changes.records()]) {
+    for (const { projectId, distinctId, root } of [...this.records.all()]) {
       const isGroup = groups.has(recordKey(projectId, distinctId));
       if (isGroup && root !== '') groups.set(recordKey(projectId, root), named(projectId, root));
     }
@@ -83,12 +84,12 @@ class Loading {
     await this.#read((maxBytes) => loadMembers(clickhouse, [...groups.values()], maxBytes));
   }
 
-  /** Adds the roots, and where asked the owners, of what was added; false where nothing was missing. */
+  /** Adds the roots of all records, and with `withOwners` the owners; false where none was missing. */
   async fetchAbove(withOwners: boolean): Promise<boolean> {
     const above = new Map<string, ProfileName>();
-    for (const { projectId, root, owner } of this.changes.records()) {
+    for (const { projectId, root, owner } of this.records.all()) {
       for (const id of withOwners ? [root, owner] : [root]) {
-        const isMissing = id !== '' && !this.changes.has(projectId, id);
+        const isMissing = id !== '' && !this.records.has(projectId, id);
         if (isMissing) above.set(recordKey(projectId, id), named(projectId, id));
       }
     }
@@ -102,7 +103,7 @@ class Loading {
     const found = await untilAnswered(() =>
       load(this.#bounds.maxBytes).catch((error) => {
         if (!isTooLarge(error)) throw error;
-        this.#isRefused = true;
+        this.#hasOverflowed = true;
         return [];
       }),
     );
@@ -110,8 +111,8 @@ class Loading {
   }
 
   #add(record: ProfileRecord): void {
-    if (this.changes.has(record.projectId, record.distinctId)) return;
-    this.changes.add(record);
+    if (this.records.has(record.projectId, record.distinctId)) return;
+    this.records.add(record);
     this.#traitsLength += record.traits?.length ?? 0;
   }
 }

@@ -1,5 +1,5 @@
-// What the messages of a profiles stream ask for, in order, and what of them cannot be done. Ingest writes none such:
-// whoever did must not hold everybody up, so nothing gets past here that the engine could refuse.
+// Reads the changes from messages of a profiles stream, in order. A malformed message becomes a dead letter: one bad
+// producer must not block the shard, so no change gets past here that the engine could refuse. Ingest writes none.
 
 import { decodeFrame, type FrameRequest, frameEvents } from '../../proto/wire/frame.ts';
 import { decodeChange } from '../../proto/wire/profile-change.ts';
@@ -12,9 +12,10 @@ export interface ProfileMessages {
   deadLetters: DeadLetter[];
 }
 
-/** Far in the future, and still a moment that the engine's times hold. */
+/** Far in the future, and still within the engine's times. */
 const maxReceiveTimeMs = Date.UTC(2200, 0, 1);
 
+/** Reads every message; never throws for the content of one. */
 export function readProfileMessages(messages: readonly StreamMessage[]): ProfileMessages {
   const read: ProfileMessages = { changes: [], deadLetters: [] };
   for (const message of messages) {
@@ -27,6 +28,11 @@ export function readProfileMessages(messages: readonly StreamMessage[]): Profile
     }
   }
   return read;
+}
+
+/** Changes that became dead letters. */
+export function unreadableChanges({ deadLetters }: ProfileMessages): number {
+  return deadLetters.reduce((sum, { events }) => sum + events, 0);
 }
 
 function requestsOf({ data }: StreamMessage): FrameRequest[] | undefined {
@@ -47,7 +53,7 @@ function changeOf({ context, body }: FrameRequest): QueuedChange | undefined {
   }
 }
 
-/** A frame's contexts are JSON of whoever wrote it. */
+/** Checks every field: a frame's contexts are JSON that any producer may have written. */
 function isKnown(context: unknown): context is { projectId: string; receiveTimeMs: number } {
   if (typeof context !== 'object' || context === null) return false;
   const projectId: unknown = Reflect.get(context, 'projectId');

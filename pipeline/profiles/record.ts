@@ -1,38 +1,39 @@
-// What is known of one distinct id: whether it was named, claimed or deleted, and its traits. The state that changes
-// are applied to; how it is stored is profile-store.ts's.
+// The record of one distinct id: whether it was named, claimed or deleted, and its traits. Changes are applied to
+// records (changes.ts); read-records.ts and insert-block.ts know how they are stored.
 
 import { ProfileTraits } from './traits.ts';
 
+/** The call that claimed an id; empty where it has no owner. */
 export type MergeSource = '' | 'identify' | 'alias';
 
 export interface ProfileRecord {
   readonly projectId: string;
   readonly distinctId: string;
-  /** An Identify or Alias had it as its externalId. */
+  /** An Identify or Alias named it as its externalId. */
   named: boolean;
   deleted: boolean;
-  /** Absent where it has none, as most ids do: a batch makes ten thousands of records. */
+  /** Absent where it has none: most ids have none, and a batch makes tens of thousands of records. */
   traits: ProfileTraits | undefined;
   deviceId: string;
   createTimeMs: number;
-  /** Those that it had before, since it was stored the last time. */
+  /** The times of earlier creations since the record was last stored. */
   formerCreateTimesMs: readonly number[];
   updateTimeMs: number;
-  /** The id that claimed this one; empty where none does. */
+  /** The id that claimed this one; empty for none. */
   owner: string;
-  /** Where following owners ends; empty where this is the end. */
+  /** The id at the end of the owners; empty where that is this one. */
   root: string;
-  /** The root that its row has, which the next one must name where it is another. */
+  /** The root in its stored row. The next row names it as the former root where the root has changed. */
   storedRoot: string;
   mergeTimeMs: number;
   mergeSource: MergeSource;
-  /** It was claimed once, so that a row must say by whom, or that nobody does any more. */
+  /** It was claimed once, so it has an edge's row, which names its owner or says that it has none any more. */
   wasClaimed: boolean;
 }
 
 export const noTimes: readonly number[] = [];
 
-/** An id that nothing was said about yet. */
+/** The record of an id that no call has named yet. */
 export function newRecord(projectId: string, distinctId: string): ProfileRecord {
   return {
     projectId,
@@ -53,13 +54,13 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
   };
 }
 
-/** The record's traits, to be changed. */
+/** The record's traits to change; made where it has none. */
 export function traitsOf(record: ProfileRecord): ProfileTraits {
   record.traits ??= new ProfileTraits();
   return record.traits;
 }
 
-/** Names an id among those of all projects; a project's id holds no space. */
+/** A key for an id among those of all projects; unambiguous because a project's id holds no space. */
 export function recordKey(projectId: string, distinctId: string): string {
   return `${projectId} ${distinctId}`;
 }

@@ -1,17 +1,17 @@
-// The traits of one profile, each value as JSON text, and of those that merges brought, who had them: taking a merge
-// back takes them back too.
+// The traits of one profile, each value as JSON text. A trait that came with a merge remembers its giver: taking the
+// merge back takes the trait back too.
 
 import type { Trait } from '../../proto/wire/profile-change.ts';
 
-/** What one profile may gather from any number of calls; further keys are left out. */
-export const maxStoredTraits = 1_024;
-export const maxStoredTraitsLength = 262_144;
+/** Traits that one profile gathers over all calls; further keys are left out. The length counts keys and values. */
+const maxStoredTraits = 1_024;
+const maxStoredTraitsLength = 262_144;
 
 const none: ReadonlyMap<string, string> = new Map();
 
 export class ProfileTraits {
   readonly #values = new Map<string, string>();
-  /** Absent until a merge brings something. */
+  /** The giver of each inherited trait, by key; absent until the first one. */
   #givers: Map<string, string> | undefined;
   #length = 0;
 
@@ -23,7 +23,7 @@ export class ProfileTraits {
     return this.#values;
   }
 
-  /** The ids that had these traits, by key; a profile's own are left out. */
+  /** The giver of each inherited trait, by key; the profile's own traits are not in it. */
   get givers(): ReadonlyMap<string, string> {
     return this.#givers ?? none;
   }
@@ -33,12 +33,12 @@ export class ProfileTraits {
     return this.#length;
   }
 
-  /** Sets a trait of the profile's own; changes nothing where the profile is full. */
+  /** Sets a trait as the profile's own; changes nothing where the profile is full. */
   set([key, json]: Trait): void {
     if (this.#put(key, json)) this.#givers?.delete(key);
   }
 
-  /** Takes over the trait of another id; false where the profile has one of this key, or is full. */
+  /** Takes over the trait of another id; false where the profile has this key already, or is full. */
   inherit([key, json]: Trait, giver: string): boolean {
     if (this.#values.has(key) || !this.#put(key, json)) return false;
     this.#givers ??= new Map();
@@ -46,7 +46,7 @@ export class ProfileTraits {
     return true;
   }
 
-  /** Lets go of what these ids gave; returns the keys. */
+  /** Drops the traits whose giver is gone; returns their keys. */
   giveBack(isGone: (giver: string) => boolean): string[] {
     const keys = [...this.givers].flatMap(([key, giver]) => (isGone(giver) ? [key] : []));
     for (const key of keys) {

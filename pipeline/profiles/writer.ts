@@ -1,132 +1,69 @@
-// One shard's writer of profiles: takes the shard over, then batch by batch reads the records that its changes touch,
-// applies them in stream order, and stores what became of them. A batch is promised in the ledger, what of it cannot be
-// read goes to the dead letters, the rest is inserted as one block, and it is done. After a crash the table says
-// whether the promised block is in it: if not, nothing of it is, and the records are those from before the batch.
+// The writer of one shard's profiles: reads the records that a batch of changes touches, applies the changes in stream
+// order and stores the records that changed. It counts nothing and starts nothing: profile-shard.ts hands the parts in.
+// The writer of events is pipeline/write/writer.ts.
+//
+// A batch has these effects. Each begins once the one before it is confirmed:
+// 1. Promise (write/ledger.ts, `begin`): first, so that the next writer repeats exactly this batch as the same version.
+//    A writer that has lost the shard is stopped here, before it does anything.
+// 2. Dead letters (consume/dead-letter.ts): before 3, because a row of this version says after a crash that the letters
+//    are published too. The broker drops a letter that comes again.
+// 3. Insert (insert-block.ts): the table has the block whole or not at all. After a crash the next writer asks it for
+//    the version; where it is missing, the records are still those from before the batch, which is applied again.
+// 4. Done (write/ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
+// 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
+//    apply the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.
 
-import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { buckets } from '../../platform/broker/buckets.ts';
-import { maxPayloadBytes, type NatsConnection } from '../../platform/broker/nats.ts';
-import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { profilesLedgerKey, profilesStream } from '../../platform/broker/streams.ts';
-import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
-import { retry } from '../../platform/retry.ts';
-import { createDeadLetters } from '../consume/dead-letter.ts';
-import { openEventStream, streamCreated } from '../consume/event-stream.ts';
+import type { DeadLetter } from '../build/thread-messages.ts';
+import type { EventStream } from '../consume/event-stream.ts';
 import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';
-import type { BatchLimits } from '../consume/message-queue.ts';
-import { MessageSource } from '../consume/message-source.ts';
-import type { PipelineMetrics } from '../metrics.ts';
-import {
-  type Ledger,
-  type Pending,
-  rangesOf,
-  readLedgerRecord,
-  takeOverLedger,
-} from '../write/ledger.ts';
-import type { WriterEnd, WriterState } from '../write/writer.ts';
-import { ProfileCache } from './cache.ts';
+import type { MessageSource } from '../consume/message-source.ts';
+import type { Ledger } from '../write/ledger.ts';
+import { type Pending, rangesOf } from '../write/ledger-record.ts';
+import type { WriterEnd, WriterState } from '../write/writer-state.ts';
+import type { ProfileCache } from './cache.ts';
+import { ProfileChanges } from './changes.ts';
+import { blockOf, insertAgain, insertBlock, isStored, type ProfileBlock } from './insert-block.ts';
 import { type LoadingBounds, loadProfiles } from './loading.ts';
-import { type ProfileMessages, readProfileMessages } from './messages.ts';
-import { blockOf, insertAgain, insertBlock, isStored, type ProfileBlock } from './store.ts';
+import { type ProfileMessages, readProfileMessages, unreadableChanges } from './messages.ts';
 
-export interface ProfileShardOptions {
-  nats: NatsConnection;
+/**
+ * Beyond these bounds a batch is taken in halves: the engine has 384 MiB for a block, which 75 MB of traits use up, and
+ * a block that does not fit would fail again for ever.
+ */
+const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
+/** A promised batch is one block, however large. */
+const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
+
+export interface ProfileWriterParts {
   clickhouse: ClickHouseClient;
   shard: number;
-  clock: Clock;
-  log: Log;
-  metrics: Pick<PipelineMetrics, 'profileChanges' | 'profileLagSeconds'>;
-  /** Ends the source; what is queued is still written. */
-  stop: AbortSignal;
-  /** Ends every wait; what is pending stays pending. */
-  abort: AbortSignal;
+  ledger: Ledger;
+  source: MessageSource;
+  stream: EventStream;
+  cache: ProfileCache;
+  /** Resolves once every letter is kept. */
+  publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
+  /** Runs one call until it succeeds. */
+  untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Called after the acks of each batch. */
+  onDone(done: ProfileMessages): void;
   onState(state: WriterState): void;
 }
 
-const sourceLimits: BatchLimits = {
-  maxRows: 10_000,
-  maxBytes: 16 * 1_048_576,
-  maxMessages: 4_000,
-  minWaitMs: 30,
-  minIntervalMs: 200,
-  maxWaitMs: 300,
-};
-const cacheBytes = 64 * 1_048_576;
-// Of the profiles that a batch changes, before it is taken in halves: the engine has 384 MiB for a block, which is one
-// with 75 MB of traits, and what does not fit would come again for ever.
-const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
-/** What was promised is one block, whatever it takes. */
-const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
-
-/** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
-export async function runProfileShard(options: ProfileShardOptions): Promise<WriterEnd> {
-  const { nats, shard, log } = options;
-  options.onState('loading');
-  const untilAnswered: Writer['untilAnswered'] = (call) =>
-    retry(call, {
-      signal: options.abort,
-      baseMs: 50,
-      capMs: 2_000,
-      onFailure: ({ error, attempt }) => {
-        const fields = { shard, attempt, err: error };
-        if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses a statement');
-        else log.warn(fields, 'a call failed');
-      },
-    });
-  const stream = profilesStream(shard);
-  const created = await untilAnswered(() => streamCreated(nats, stream));
-  const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
-  const { ledger, found } = await takeOverLedger({
-    bucket,
-    key: profilesLedgerKey(shard),
-    streamCreated: created,
-    writer: randomUUID(),
-    retry: untilAnswered,
-  });
-  log.info({ shard, found, hwm: ledger.hwm }, 'writing profiles of a shard');
-  const events = openEventStream({ connection: nats, stream, created, retry: untilAnswered });
-  const source = new MessageSource(events, sourceLimits);
-  const stopSource = () => source.stop();
-  options.stop.addEventListener('abort', stopSource);
-  if (options.stop.aborted) stopSource();
-  const cache = new ProfileCache(cacheBytes);
-  try {
-    return await write({
-      ...options,
-      ...{ ledger, source, stream: events, cache, untilAnswered },
-      publishDeadLetters: createDeadLetters({
-        ...{ broker: nats.jetstream(), shard, stream, streamCreated: created },
-        maxPayloadBytes: maxPayloadBytes(nats),
-        retry: untilAnswered,
-      }),
-    });
-  } finally {
-    options.stop.removeEventListener('abort', stopSource);
-    source.stop();
-  }
-}
-
-interface Writer extends ProfileShardOptions {
-  ledger: Ledger;
-  source: MessageSource;
-  stream: Parameters<typeof readAgain>[0];
-  cache: ProfileCache;
-  publishDeadLetters: ReturnType<typeof createDeadLetters>;
-  untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
-}
-
-async function write(writer: Writer): Promise<WriterEnd> {
-  const { ledger, source, onState } = writer;
+/**
+ * Runs until the source ends, another writer takes the shard, or going on could lose or double changes. Finishes the
+ * pending batch of the ledger first. Rejects with the errors of its parts.
+ */
+export async function runProfileWriter(parts: ProfileWriterParts): Promise<WriterEnd> {
+  const { ledger, source, onState } = parts;
   const end = (reason: WriterEnd): WriterEnd => {
     onState(reason.kind);
     return reason;
   };
   if (ledger.pending !== undefined) {
     onState('recovering');
-    const lost = await recover(writer, ledger.pending);
+    const lost = await recover(parts, ledger.pending);
     if (lost !== undefined) return end(lost);
   }
   await source.start(ledger.hwm);
@@ -134,14 +71,17 @@ async function write(writer: Writer): Promise<WriterEnd> {
     onState('waiting');
     const batch = await source.next();
     if (batch === undefined) return end({ kind: 'stopped' });
-    const lost = await land(writer, batch);
+    const lost = await writeBatch(parts, batch);
     if (lost !== undefined) return end(lost);
   }
 }
 
-/** Finishes what an earlier writer promised. */
-async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | undefined> {
-  const { clickhouse, shard, ledger, stream, untilAnswered } = writer;
+/** Finishes the batch that an earlier writer promised. */
+async function recover(
+  parts: ProfileWriterParts,
+  pending: Pending,
+): Promise<WriterEnd | undefined> {
+  const { clickhouse, shard, ledger, stream, untilAnswered } = parts;
   const version = pending.inserts[0]?.token;
   const isInserted =
     version !== undefined && (await untilAnswered(() => isStored(clickhouse, shard, version)));
@@ -153,65 +93,54 @@ async function recover(writer: Writer, pending: Pending): Promise<WriterEnd | un
       return { kind: 'halted', reason: 'messages of the pending batch are gone from the stream' };
     }
     const { changes, deadLetters } = readProfileMessages(batch.messages);
-    await writer.publishDeadLetters(deadLetters);
+    await parts.publishDeadLetters(deadLetters);
     if (version !== undefined) {
-      const loaded = await loadProfiles(writer, changes, noBounds);
-      if (loaded === 'too-large') throw new Error('a batch without bounds was too large');
-      for (const change of changes) loaded.apply(change);
-      await insert(writer, blockOf(loaded.changed, shard, version));
+      const records = await loadProfiles(parts, changes, noBounds);
+      if (records === 'too-large') throw new Error('a batch without bounds was too large');
+      const applied = new ProfileChanges(records);
+      for (const change of changes) applied.apply(change);
+      await insert(parts, blockOf(records.changed, shard, version));
     }
   }
   return (await ledger.finish()) === 'lost' ? { kind: 'fenced' } : undefined;
 }
 
-async function land(writer: Writer, batch: MessageBatch): Promise<WriterEnd | undefined> {
-  const { shard, ledger, source, cache, onState } = writer;
+async function writeBatch(
+  parts: ProfileWriterParts,
+  batch: MessageBatch,
+): Promise<WriterEnd | undefined> {
+  const { shard, ledger, source, cache, onState } = parts;
   const read = readProfileMessages(batch.messages);
   const isOne = batch.messages.length === 1;
-  const changes = await loadProfiles(writer, read.changes, isOne ? noBounds : bounds);
-  if (changes === 'too-large') return landHalves(writer, batch.messages);
+  const records = await loadProfiles(parts, read.changes, isOne ? noBounds : bounds);
+  if (records === 'too-large') return writeHalves(parts, batch.messages);
   forgetBytes(batch);
+  const changes = new ProfileChanges(records);
   for (const change of read.changes) changes.apply(change);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
   const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
-  const block = blockOf(changes.changed, shard, version);
+  const block = blockOf(records.changed, shard, version);
   onState('promising');
   const begun = await ledger.begin(pendingOf(seqs, block, version, read));
   if (begun === 'lost') return { kind: 'fenced' };
   onState('inserting');
-  // Before the block, whose rows say after a crash that the letters are published too.
-  await writer.publishDeadLetters(read.deadLetters);
-  await insert(writer, block);
+  await parts.publishDeadLetters(read.deadLetters);
+  await insert(parts, block);
   onState('finishing');
   if ((await ledger.finish()) === 'lost') return { kind: 'fenced' };
   source.ack(batch);
-  for (const record of changes.records()) cache.put(record);
-  report(writer, read);
+  for (const record of records.all()) cache.put(record);
+  parts.onDone(read);
   return undefined;
 }
 
-async function landHalves(
-  writer: Writer,
+async function writeHalves(
+  parts: ProfileWriterParts,
   messages: MessageBatch['messages'],
 ): Promise<WriterEnd | undefined> {
   const middle = messages.length >> 1;
-  const lost = await land(writer, { messages: messages.slice(0, middle) });
-  return lost ?? land(writer, { messages: messages.slice(middle) });
-}
-
-function report({ shard, log, metrics, clock }: Writer, read: ProfileMessages): void {
-  const label = { shard: String(shard) };
-  const [first] = read.changes;
-  const refused = refusedOf(read);
-  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, read.changes.length);
-  metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, refused);
-  if (refused > 0) log.error({ shard, refused }, 'changes of profiles went to the dead letters');
-  if (first === undefined) return;
-  metrics.profileLagSeconds.set(label, (clock.nowMs() - first.receiveTimeMs) / 1_000);
-}
-
-function refusedOf({ deadLetters }: ProfileMessages): number {
-  return deadLetters.reduce((sum, { events }) => sum + events, 0);
+  const lost = await writeBatch(parts, { messages: messages.slice(0, middle) });
+  return lost ?? writeBatch(parts, { messages: messages.slice(middle) });
 }
 
 function pendingOf(
@@ -220,20 +149,21 @@ function pendingOf(
   version: string,
   read: ProfileMessages,
 ): Pending {
-  const [stored, refused] = [read.changes.length, refusedOf(read)];
+  const [stored, unreadable] = [read.changes.length, unreadableChanges(read)];
   return {
     seqs,
-    counts: { accepted: stored + refused, stored, duplicates: 0, deadLetters: refused },
+    counts: { accepted: stored + unreadable, stored, duplicates: 0, deadLetters: unreadable },
     inserts: rows === 0 ? [] : [{ month: 0, token: version, rows, idsHash: '' }],
   };
 }
 
-async function insert(writer: Writer, block: ProfileBlock): Promise<void> {
+async function insert(parts: ProfileWriterParts, block: ProfileBlock): Promise<void> {
   if (block.rows === 0) return;
-  await writer.untilAnswered(() => insertBlock(writer.clickhouse, block));
+  await parts.untilAnswered(() => insertBlock(parts.clickhouse, block));
 }
 
-// Sequences start anew with a stream: the second it was made in comes first, counted so that 64 bits last until 2054.
+// A stream that is made anew counts its sequences from 1 again, so a version begins with the second in which the stream
+// was made. Counted from 2020, these seconds fit beside the sequence in 64 bits until 2054.
 const sequenceBits = 34n;
 const firstSecond = Date.UTC(2020, 0, 1) / 1_000;
 

@@ -1,20 +1,20 @@
-// What sessions.ts needs of the table: the sessions that may still go on when a writer starts, and those of some
-// visitors that its memory has let go. Only rows that are surely stored count: see seen-store.ts.
+// Reads sessions from the table events for sessions.ts: at the start the sessions that may still go on, later the
+// sessions of some visitors. Only rows of finished batches count: a pending batch is assigned its sessions again.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { splitVisitorKey, visitorKey } from '../build/visitor-key.ts';
-import type { StoredSession } from './sessions.ts';
+import type { StoredSession } from './session-memory.ts';
 
-/** Which rows count: those of earlier streams, and of this one what lies up to `hwm`. */
+/** The rows that count: all of earlier streams, and those of this stream up to sequence `hwm`. */
 export interface StoredRows {
   shard: number;
   hwm: number;
   streamCreatedMs: number;
 }
 
-/** Text of ids in one statement: within the engine's default limit of 256 KiB. */
+/** Ids in one statement, as text: half of the engine's default limit of 256 KiB. */
 const maxListCharacters = 128 * 1_024;
-/** Parameters travel in the URL; beyond this sessions are looked for by time and id alone. */
+/** Parameters travel in the URL; with more projects than this, sessions are looked up by time and id alone. */
 const maxNamedProjects = 100;
 
 const derivedRows = `
@@ -38,8 +38,8 @@ const selectOf = (distinctIds: string): string => `
   GROUP BY project_id, session_id`;
 
 /**
- * The sessions with rows at or after `fromMs`, the latest `most` of them, and from when on they are all that there are.
- * Throws what the client throws.
+ * The latest `most` sessions with rows at or after `fromMs`, and the time from which on no session is missing. Throws
+ * the client's errors.
  */
 export async function loadSessions(
   clickhouse: Pick<ClickHouseClient, 'query'>,
@@ -49,12 +49,12 @@ export async function loadSessions(
 ): Promise<{ sessions: StoredSession[]; completeFromMs: number }> {
   const params = { ...paramsOf(rows, fromMs), most };
   const sessions = await read(clickhouse, selectLatest, params);
-  // Others may have ended in the same millisecond as the last one that was read.
+  // Further sessions may have ended in the same millisecond as the last one that was read.
   const completeFromMs = sessions.length < most ? fromMs : (sessions.at(-1)?.lastMs ?? fromMs) + 1;
   return { sessions, completeFromMs };
 }
 
-/** The sessions of these visitors with rows from `fromMs` to `toMs`. Throws what the client throws. */
+/** The sessions of these visitors with rows from `fromMs` to `toMs`. Throws the client's errors. */
 export async function findSessions(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   rows: StoredRows,
@@ -72,7 +72,7 @@ export async function findSessions(
   const found: StoredSession[] = [];
   for (const list of listsOf(visitors)) {
     const sessions = await read(clickhouse, selectOf(list), params);
-    // The same id may be somebody else's in another project.
+    // Another project may use the same id for another visitor.
     found.push(...sessions.filter((session) => session.visitors.some((key) => asked.has(key))));
   }
   return found;
@@ -82,7 +82,7 @@ function paramsOf(rows: StoredRows, fromMs: number): Record<string, number> {
   return { shard: rows.shard, hwm: rows.hwm, createdMs: rows.streamCreatedMs, fromMs };
 }
 
-/** Lists of ids for a statement, in hex, so that nothing of an id gets into its text. */
+/** Lists of ids in hex for one statement each: no character of an id gets into a statement. */
 function listsOf(visitors: readonly string[]): string[] {
   const lists: string[] = [];
   let list = '';

@@ -1,10 +1,13 @@
+// Sessions against the session model, with a simulated table. crash.test.ts has them on a real engine.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
-import { type FindSessions, Sessions, type StoredSession, sessionIdOf } from './sessions.ts';
+import type { StoredSession } from './session-memory.ts';
+import { type FindSessions, Sessions, sessionIdOf } from './sessions.ts';
 
 const minute = 60_000;
 const midnight = Date.UTC(2026, 10, 20);
@@ -35,7 +38,7 @@ function idsOf(bytes: Uint8Array): string[] {
 
 const nothing: FindSessions = async () => [];
 
-/** Assigns batches in memory that holds everything. */
+/** Assigns batches in order, with every session in memory. */
 async function assign(...batches: Event[][]): Promise<string[][]> {
   const sessions = new Sessions({ find: nothing });
   sessions.load([], Number.NEGATIVE_INFINITY);
@@ -47,8 +50,8 @@ async function assign(...batches: Event[][]): Promise<string[][]> {
   return ids;
 }
 
-/** The sessions as letters in the order of their first event: 'aab'. */
-async function shape(...batches: Event[][]): Promise<string> {
+/** The session of each event as a letter, 'a' for the first session: 'aab'. */
+async function letters(...batches: Event[][]): Promise<string> {
   const order: string[] = [];
   return (await assign(...batches))
     .flat()
@@ -61,23 +64,23 @@ async function shape(...batches: Event[][]): Promise<string> {
 
 describe('a session', () => {
   it('goes on for half an hour after its last event, to the millisecond', async () => {
-    expect(await shape([at(600), at(630), at(660)])).toBe('aaa');
-    expect(await shape([at(600)], [at(630)])).toBe('aa');
-    expect(await shape([at(600), { ...at(630), timeMs: at(630).timeMs + 1 }])).toBe('ab');
+    expect(await letters([at(600), at(630), at(660)])).toBe('aaa');
+    expect(await letters([at(600)], [at(630)])).toBe('aa');
+    expect(await letters([at(600), { ...at(630), timeMs: at(630).timeMs + 1 }])).toBe('ab');
   });
 
-  it('takes in an event that is up to half an hour before its first one, and from then on more', async () => {
-    expect(await shape([at(600), at(570), at(540), at(509)])).toBe('aaab');
+  it('takes in an event up to half an hour before its first one, which becomes its first', async () => {
+    expect(await letters([at(600), at(570), at(540), at(509)])).toBe('aaab');
   });
 
-  it('is the nearer one where two are in reach, and never becomes one with another', async () => {
-    expect(await shape([at(600), at(650), at(630)])).toBe('abb');
-    expect(await shape([at(600), at(650), at(620)])).toBe('aba');
-    expect(await shape([at(600), at(650), at(620), at(630), at(600), at(650)])).toBe('abaaab');
+  it('is the nearer one where two are in reach, and never merges with another', async () => {
+    expect(await letters([at(600), at(650), at(630)])).toBe('abb');
+    expect(await letters([at(600), at(650), at(620)])).toBe('aba');
+    expect(await letters([at(600), at(650), at(620), at(630), at(600), at(650)])).toBe('abaaab');
   });
 
-  it('is one visitor’s of one project', async () => {
-    expect(await shape([at(600, 'a'), at(600, 'b'), at(601, 'a')])).toBe('aba');
+  it('belongs to one visitor of one project', async () => {
+    expect(await letters([at(600, 'a'), at(600, 'b'), at(601, 'a')])).toBe('aba');
     const rows = new SessionlessTable();
     rows.add(0, 'p', 'a', '', midnight);
     rows.add(1, 'q', 'a', '', midnight);
@@ -86,14 +89,14 @@ describe('a session', () => {
     expect(p).not.toBe(q);
   });
 
-  it('is named by its first event, for ever', async () => {
+  it('keeps the id that its first event gave it', async () => {
     const [[first, second] = []] = await assign([at(600), at(590)]);
     expect(first).toBe(sessionIdOf('p\0a', at(600).timeMs));
     expect(second).toBe(first);
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('is not moved by events that are dropped', async () => {
+  it('is not extended by dropped events', async () => {
     const sessions = new Sessions({ find: nothing });
     const events = [at(600), at(625), at(650)];
     const [a, dropped, c] = idsOf(await sessions.assign(rowsOf(events), Uint8Array.of(0b010)));
@@ -103,20 +106,20 @@ describe('a session', () => {
 });
 
 describe('over midnight', () => {
-  it('the id of the day before carries a session on', async () => {
-    expect(await shape([at(-10, 'old'), at(5, 'new', 'old'), at(34, 'new'), at(65, 'new')])).toBe(
+  it('a session goes on with the id of the day before', async () => {
+    expect(await letters([at(-10, 'old'), at(5, 'new', 'old'), at(34, 'new'), at(65, 'new')])).toBe(
       'aaab',
     );
-    expect(await shape([at(-10, 'old')], [at(5, 'new', 'old')], [at(34, 'new')])).toBe('aaa');
+    expect(await letters([at(-10, 'old')], [at(5, 'new', 'old')], [at(34, 'new')])).toBe('aaa');
   });
 
-  it('not after half an hour, and not where the salt is gone', async () => {
-    expect(await shape([at(-10, 'old'), at(21, 'new', 'old')])).toBe('ab');
-    expect(await shape([at(-10, 'old'), at(5, 'new')])).toBe('ab');
+  it('a session ends after half an hour, or where the salt of the day before is gone', async () => {
+    expect(await letters([at(-10, 'old'), at(21, 'new', 'old')])).toBe('ab');
+    expect(await letters([at(-10, 'old'), at(5, 'new')])).toBe('ab');
   });
 
-  it('a late event of the day before joins what has begun since', async () => {
-    expect(await shape([at(5, 'new', 'old'), at(-10, 'old', 'new'), at(-35, 'old')])).toBe('aaa');
+  it('a late event of the day before joins the session that has begun since', async () => {
+    expect(await letters([at(5, 'new', 'old'), at(-10, 'old', 'new'), at(-35, 'old')])).toBe('aaa');
   });
 });
 
@@ -125,7 +128,7 @@ interface TableRow extends Event {
   id: string;
 }
 
-/** What a table of rows answers, up to a sequence. */
+/** The sessions that a table of rows has up to a sequence. */
 function stored(
   table: readonly TableRow[],
   hwm: number,
@@ -166,11 +169,11 @@ describe('any stream of events', () => {
     });
   const batch = fc.record({
     events: fc.array(event, { maxLength: 8 }),
-    // How the batch is written: at once, after a crash before it was stored, or after one when part of it was.
+    // The batch is stored at once, after a crash before any row was stored, or after a crash once rows were stored.
     crash: fc.constantFrom('none', 'none', 'before', 'after'),
   });
 
-  it('gets the same sessions with whatever memory, through restarts, late look-ups and crashes', async () => {
+  it('gets the same sessions with any memory, through restarts, late look-ups and crashes', async () => {
     const life = fc.asyncProperty(
       fc.array(batch, { maxLength: 12 }),
       fc.integer({ min: 0, max: 6 }),
@@ -222,7 +225,7 @@ describe('any stream of events', () => {
     await fc.assert(life, { numRuns: 1_500 });
   });
 
-  it('keeps a bounded number of sessions besides those in hand', async () => {
+  it('keeps a bounded number of sessions besides the batches in hand', async () => {
     const sessions = new Sessions({ find: nothing, maxSessions: 100 });
     sessions.load([], Number.NEGATIVE_INFINITY);
     for (let turn = 0; turn < 50; turn++) {

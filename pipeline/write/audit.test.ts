@@ -1,3 +1,5 @@
+// The audit against a real engine's table.
+
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +8,7 @@ import { createLog } from '../../platform/log.ts';
 import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import { Audit } from './audit.ts';
-import type { Totals } from './ledger.ts';
+import type { Totals } from './ledger-record.ts';
 import type { DoneBatch } from './writer.ts';
 
 let engine: TestEngine;
@@ -73,7 +75,7 @@ function open(shard: number) {
 }
 
 describe('the audit', () => {
-  it('is content where the table has what the books say', async () => {
+  it('reports no difference where the table agrees with the books', async () => {
     const { audit, reported } = open(1);
     await store([5, 5, 6, 8, 4, 9], 1);
     audit.record(batch(5, 6, { accepted: 6, stored: 3, duplicates: 2, deadLetters: 1 }));
@@ -83,7 +85,7 @@ describe('the audit', () => {
     expect(reported).toEqual({ unaccounted: 0, differences: [0] });
   });
 
-  it('says how many rows are missing or too many', async () => {
+  it('reports how many rows are missing or too many', async () => {
     const { audit, reported } = open(2);
     await store([1, 2, 3], 2);
     audit.record(batch(1, 2, { accepted: 5, stored: 5 }));
@@ -95,7 +97,7 @@ describe('the audit', () => {
     expect(reported).toEqual({ unaccounted: 0, differences: [-3, 1] });
   });
 
-  it('says how many events of a batch are unaccounted for, either way', () => {
+  it('reports how many events of a batch are unaccounted for, in either direction', () => {
     const { audit, reported } = open(3);
     audit.record(batch(1, 1, { accepted: 5, stored: 1, duplicates: 1, deadLetters: 1 }));
     audit.record(batch(2, 2, { accepted: 0, deadLetters: 3 }));

@@ -1,14 +1,14 @@
-// Holds the writer to its books: accepted = stored + duplicates + dead letters for every batch, and as many rows in the
-// table as the ledger says were stored. It only reports; nothing acts on it.
+// Checks the books of a shard: that accepted = stored + duplicates + dead letters for every batch, and that the table
+// has as many rows as the ledger says were stored. It only reports; nothing acts on it.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Log } from '../../platform/log.ts';
 import type { DoneBatch } from './writer.ts';
 
-/** Batches waiting to be recounted; beyond this the oldest are let go. */
+/** Batches that wait for a recount; beyond this number the oldest are not recounted. */
 const maxWaiting = 10_000;
 
-/** What is recounted at once: the batches of one stretch of the stream. */
+/** The batches of one stretch of the stream, which are recounted at once. */
 interface Stretch {
   firstSeq: number;
   lastSeq: number;
@@ -24,13 +24,13 @@ const countRows = `
     AND receive_time BETWEEN fromUnixTimestamp64Milli({fromMs:Int64})
                          AND fromUnixTimestamp64Milli({toMs:Int64})`;
 
-export interface AuditOptions {
+interface AuditOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
   shard: number;
   log: Log;
-  /** Events of batches whose counts do not add up. */
+  /** Reports by how many events the counts of a batch do not add up. */
   onUnaccounted(events: number): void;
-  /** Rows that a recount found too many (positive) or too few (negative). */
+  /** Reports each recount: rows too many (positive) or missing (negative), or 0. */
   onDifference(rows: number): void;
 }
 
@@ -61,7 +61,7 @@ export class Audit {
     if (this.#waiting.length > maxWaiting) this.#waiting.shift();
   }
 
-  /** Recounts what was recorded since the last time. Throws what the client throws. */
+  /** Recounts the batches recorded since the last recount. Throws the client's errors. */
   async recount(): Promise<void> {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;

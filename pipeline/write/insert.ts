@@ -1,5 +1,5 @@
-// Record batches into the table `events`: the same bytes under the same token, again and again, until the engine says
-// that it has them. After a failure that may have written, anything else would lose rows or double them.
+// The `insert` part of the events' writer: repeats the same bytes under the same token until the engine says that it
+// has them. After a failure that may have written, anything else would lose rows or double them.
 
 import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../../platform/log.ts';
@@ -9,13 +9,13 @@ import type { BuiltMonth } from '../build/thread-messages.ts';
 const firstWaitMs = 100;
 const longestWaitMs = 10_000;
 
-export interface InsertOptions {
+interface InsertOptions {
   /** One try; resolves once the rows are on disk. */
   insertArrow(arrow: Uint8Array, token: string): Promise<void>;
   signal: AbortSignal;
   log: Log;
   onInserted(seconds: number, month: BuiltMonth): void;
-  /** How often the insert at hand has failed; 0 once it is through. */
+  /** Reports how often the current insert has failed; 0 once it has succeeded. */
   onFailures(count: number): void;
 }
 
@@ -38,7 +38,7 @@ export function createInsert(
         onFailure: ({ error, attempt, waitMs }) => {
           options.onFailures(attempt);
           const fields = { token, rows: month.rows, attempt, waitMs, err: error };
-          // Rows that the engine could refuse were taken out before; if it refuses all the same, somebody has to look.
+          // The builder keeps out rows that the engine could refuse, so a refusal needs an operator.
           if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses an insert');
           else log.warn(fields, 'an insert failed and is tried again');
         },

@@ -1,3 +1,5 @@
+// The ledger on a real broker: one writer at a time, and writes whose answers are lost.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
@@ -5,15 +7,8 @@ import { openBucket, type WriteResult } from '../../platform/broker/record-bucke
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
-import {
-  type Ledger,
-  type LedgerBucket,
-  type LedgerOptions,
-  type Pending,
-  rangesOf,
-  readLedgerRecord,
-  takeOverLedger,
-} from './ledger.ts';
+import { type Ledger, type LedgerBucket, type LedgerOptions, takeOverLedger } from './ledger.ts';
+import { type Pending, rangesOf, readLedgerRecord } from './ledger-record.ts';
 
 let broker: TestBroker;
 let nats: NatsConnection;
@@ -53,7 +48,7 @@ function pendingOf(first: number, last: number): Pending {
 }
 
 describe('the ledger', () => {
-  it('starts at nothing, and remembers what was promised and what is done', async () => {
+  it('starts empty, and remembers promised batches and done ones', async () => {
     shard++;
     const { ledger, found } = await takeOverLedger(options('a'));
     expect([found, ledger.hwm, ledger.pending]).toEqual(['fresh', 0, undefined]);
@@ -74,7 +69,7 @@ describe('the ledger', () => {
     expect(after.totals).toEqual({ accepted: 12, stored: 6, duplicates: 4, deadLetters: 2 });
   });
 
-  it('lets only the writer that came last write', async () => {
+  it('lets only the latest writer write', async () => {
     shard++;
     const first = await open('a');
     const second = await open('b');
@@ -87,14 +82,14 @@ describe('the ledger', () => {
     expect(await third.finish()).toBe('written');
   });
 
-  it('of writers that start at the same time leaves exactly one', async () => {
+  it('leaves exactly one of several writers that start at the same time', async () => {
     shard++;
     const writers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => open(name)));
     const written = await Promise.all(writers.map((ledger) => ledger.begin(pendingOf(1, 2))));
     expect(written.toSorted()).toEqual(['lost', 'lost', 'lost', 'lost', 'written']);
   });
 
-  it('knows its own write where the answer was lost', async () => {
+  it('recognises its own write whose answer was lost', async () => {
     shard++;
     const flaky = loseAnswers(bucket);
     const retry = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -114,7 +109,7 @@ describe('the ledger', () => {
     expect(await ledger.finish()).toBe('lost');
   });
 
-  it('of an earlier stream keeps the totals and nothing else', async () => {
+  it('keeps only the totals of an earlier stream', async () => {
     shard++;
     const ledger = await open('a');
     await ledger.begin(pendingOf(1, 9));
@@ -130,7 +125,7 @@ describe('the ledger', () => {
     expect(await ledger.finish()).toBe('lost');
   });
 
-  it('refuses to guess: another version or junk is an error', async () => {
+  it('throws on another version or junk instead of guessing', async () => {
     shard++;
     const kv = await nats.jetstream().views.kv(buckets.ledger);
     for (const junk of ['{"schemaVersion":2}', '[]', 'x', 'null', '{"schemaVersion":1,"hwm":1}']) {
@@ -150,7 +145,7 @@ describe('the ledger', () => {
   });
 });
 
-it('ranges name exact sequences', () => {
+it('ranges hold exactly the sequences of a batch', () => {
   expect(rangesOf([])).toEqual([]);
   expect(rangesOf([5])).toEqual([[5, 5]]);
   expect(rangesOf([1, 2, 3, 5, 7, 8])).toEqual([
@@ -160,7 +155,7 @@ it('ranges name exact sequences', () => {
   ]);
 });
 
-/** Every write happens and its first answer is lost. */
+/** A bucket in which every write happens and loses its first answer. */
 function loseAnswers(real: LedgerBucket): LedgerBucket {
   let lose = true;
   const lost = async (write: Promise<WriteResult>): Promise<WriteResult> => {

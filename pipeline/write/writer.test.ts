@@ -1,17 +1,19 @@
+// The writer of events in simulated surroundings that fail in every way, with faults drawn from seeds. crash.test.ts
+// has it on a real broker and engine.
+
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../proto/wire/frame.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
-import { type Faults, project, Shard } from '../../test/harness/models/simulated-shard.ts';
-import type { BatchBuilder } from '../build/build-batch.ts';
+import { type Faults, project, SimulatedShard } from '../../test/harness/models/simulated-shard.ts';
+import { startSimulatedWriter } from '../../test/harness/models/simulated-writer.ts';
 import { visitorKey } from '../build/visitor-key.ts';
 
-/** `MILLRACE_SEEDS` and `MILLRACE_FIRST_SEED` run more of them, or one again. */
+/** `MILLRACE_SEEDS` and `MILLRACE_FIRST_SEED` run more lives, or one of them again. */
 const seeds = Number(process.env['MILLRACE_SEEDS'] ?? 600);
 const firstSeed = Number(process.env['MILLRACE_FIRST_SEED'] ?? 1);
 const atOnce = 40;
-const builders: BatchBuilder[] = [];
 
-it(`${seeds} simulated lives of a shard lose nothing and store nothing twice`, async () => {
+it(`${seeds} simulated lives of a shard lose no event and store none twice`, async () => {
   let next = firstSeed;
   const failed: string[] = [];
   const lane = async () => {
@@ -25,7 +27,7 @@ it(`${seeds} simulated lives of a shard lose nothing and store nothing twice`, a
   expect(failed).toEqual([]);
 }, 300_000);
 
-/** One life with faults drawn from `seed`; what went wrong, or undefined. */
+/** One life of a shard with faults drawn from `seed`; returns the first thing that went wrong. */
 async function live(seed: number): Promise<string | undefined> {
   const random = dice(seed);
   const faults: Faults = {
@@ -38,11 +40,11 @@ async function live(seed: number): Promise<string | undefined> {
     insertAnswerLost: random() * 0.4,
     viewFails: random() * 0.3,
   };
-  const shard = new Shard(random, faults, builders);
+  const shard = new SimulatedShard(random, faults);
   const sent = traffic(random);
   const kills = random() * 0.02;
   const zombies = random() * 0.01;
-  let writers = [shard.start()];
+  let writers = [startSimulatedWriter(shard)];
   let turn = 0;
   while (sent.frames.length > 0 || !shard.isEmpty) {
     if (shard.broken !== undefined) return shard.broken.message;
@@ -50,21 +52,21 @@ async function live(seed: number): Promise<string | undefined> {
     const frame = random() < 0.2 ? sent.frames.shift() : undefined;
     if (frame !== undefined) shard.publish(frame);
     shard.deliver();
-    // Faults stop in the end, so that the end can be judged.
+    // Faults stop in the end, so that the shard comes to rest.
     if (turn < 3_000 && random() < kills) {
       for (const writer of writers) writer.kill();
-      writers = [shard.start()];
+      writers = [startSimulatedWriter(shard)];
     } else if (turn < 3_000 && random() < zombies) {
-      // The one before goes on, and must find out by itself.
-      writers.push(shard.start());
+      // The writer before goes on, and must find out by itself that it has lost the shard.
+      writers.push(startSimulatedWriter(shard));
     }
     await new Promise(setImmediate);
   }
   for (const writer of writers) writer.kill();
-  return judge(shard, sent);
+  return findFault(shard, sent);
 }
 
-function judge(shard: Shard, sent: Traffic): string | undefined {
+function findFault(shard: SimulatedShard, sent: Traffic): string | undefined {
   if (shard.broken !== undefined) return shard.broken.message;
   const rows = shard.rows.map(({ id }) => id).toSorted();
   const expected = [...sent.good].toSorted();
@@ -95,12 +97,12 @@ interface Traffic {
   good: Set<string>;
   bad: number;
   events: number;
-  /** By event id, for those that name none. */
+  /** Expected sessions by event id, of events that name none. */
   sessions: Map<string, string>;
   model: SessionModel;
 }
 
-/** Messages of a few events each: retries of earlier ones, two months, some that cannot be read. */
+/** Messages of a few events each: of two months, with retries of earlier events and with unreadable ones. */
 function traffic(random: () => number): Traffic {
   const sent: Traffic = {
     frames: [],
@@ -150,7 +152,7 @@ function traffic(random: () => number): Traffic {
 
 const midnight = Date.UTC(2026, 10, 20);
 
-/** An event without a session, around midnight: a user's, or one of a cookieless visitor. A retry repeats all of it. */
+/** An event without a session, around midnight, of a user or of a cookieless visitor. A retry repeats all of it. */
 function visit(event: { eventId: string }, number: number, sent: Traffic | undefined): object {
   const timeMs = midnight + ((number * 7919) % 161) * 60_000 - 80 * 60_000;
   const isUser = number % 2 === 0;
@@ -165,7 +167,7 @@ function visit(event: { eventId: string }, number: number, sent: Traffic | undef
   return { ...event, ...who, occurTime: new Date(timeMs).toISOString() };
 }
 
-/** Mulberry32. */
+/** Random numbers from 0 to below 1 (Mulberry32). */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {

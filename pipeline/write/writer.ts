@@ -1,6 +1,15 @@
-// The shard's writer: takes batches of messages, has them built, and makes each one's effects happen once, in the one
-// order that survives a crash at any point: promise, dead letters, inserts, done, ack. Everything it touches is handed
-// in.
+// The writer of events: takes batches in stream order, has them built, and makes the effects of each happen once,
+// whenever it dies. It knows no broker and no engine: event-shard.ts hands the parts in. The writer of profiles is
+// pipeline/profiles/writer.ts.
+//
+// A batch has these effects. Each begins once the one before it is confirmed:
+// 1. Promise (ledger.ts, `begin`): first, so that the next writer repeats exactly this batch under the same tokens. A
+//    writer that has lost the shard is stopped here, before it does anything.
+// 2. Dead letters (consume/dead-letter.ts): the broker drops a letter that comes again.
+// 3. Inserts (insert.ts), one a month, each under its promised token: ClickHouse drops rows that come again under it.
+// 4. Done (ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
+// 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
+//    build the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.
 
 import type {
   BatchIds,
@@ -10,45 +19,35 @@ import type {
   Verdict,
 } from '../build/thread-messages.ts';
 import type { MessageBatch } from '../consume/message-batch.ts';
-import { type Ledger, type Pending, rangesOf, type Totals } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { type Pending, rangesOf, type Totals } from './ledger-record.ts';
+import type { WriterEnd, WriterState } from './writer-state.ts';
 
-/** What the writer is doing now; the only thing logged or asked about it. */
-export type WriterState =
-  | 'loading'
-  | 'recovering'
-  | 'waiting'
-  | 'promising'
-  | 'inserting'
-  | 'finishing'
-  | 'stopped'
-  /** Another writer has taken the shard over. */
-  | 'fenced'
-  /** Going on could lose or double events: somebody has to look. */
-  | 'halted';
-
-export interface WriterParts {
+export interface EventWriterParts {
   ledger: Ledger;
   source: {
-    /** Begins to receive what comes after `hwm`. */
+    /** Begins to receive the messages after `hwm`. */
     start(hwm: number): Promise<void>;
     next(): Promise<MessageBatch | undefined>;
     ack(batch: MessageBatch): void;
     stop(): void;
   };
-  /** The messages of a pending batch, or undefined where one of them is gone. */
+  /** The messages of a pending batch again; undefined where one of them is gone. */
   readAgain(ranges: readonly (readonly [number, number])[]): Promise<MessageBatch | undefined>;
-  build(batch: MessageBatch, judge: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
-  /** Which rows were stored before; remembers all of them as stored. */
-  judge(ids: BatchIds): Promise<Verdict>;
-  /** The sessions of the rows that have none, less those that are dropped; asked once for every batch, in order. */
+  build(batch: MessageBatch, findDropped: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
+  /** Marks the rows that were stored before as dropped; remembers all rows as stored. */
+  findDuplicates(ids: BatchIds): Promise<Verdict>;
+  /**
+   * The session ids of the rows that came without one, zeros for dropped rows; called once for each batch, in order.
+   */
   assignSessions(ids: BatchIds, dropped: Uint8Array | undefined): Promise<Uint8Array<ArrayBuffer>>;
-  /** Remembers all rows of a batch as stored, without a judgement. */
+  /** Remembers all rows as stored without looking for duplicates. */
   remember(ids: BatchIds): void;
   /** Resolves once every letter is kept. */
   publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
-  /** Resolves once the rows are in the tables; tries the same bytes under the same token for as long as it takes. */
+  /** Resolves once the rows are in the tables; repeats the same bytes under the same token until then. */
   insert(month: BuiltMonth, token: string): Promise<void>;
-  /** Told of each batch that is done. */
+  /** Called after the acks of each batch. */
   onDone(done: DoneBatch): void;
   onState(state: WriterState): void;
 }
@@ -59,7 +58,7 @@ export interface DoneBatch {
   totals: Totals;
 }
 
-/** A batch whose rows are known and which nobody has been promised yet. */
+/** A batch that is built and has had no effect yet. */
 interface Ready {
   batch: MessageBatch;
   built: BuiltBatch;
@@ -67,18 +66,15 @@ interface Ready {
   pending: Pending;
 }
 
-/** Why a writer ended. */
-export type WriterEnd =
-  | { kind: 'stopped' }
-  | { kind: 'fenced' }
-  | { kind: 'halted'; reason: string };
-
 /**
- * Runs until the source ends, the shard is lost, or going on would be wrong. First the batch that the ledger has as
- * pending, then the source's, one at a time; the next is built while this one is inserted. Never rejects for what the
- * batches hold; rejects with what the parts throw.
+ * Runs until the source ends, another writer takes the shard, or going on could lose or double events. Finishes the
+ * pending batch of the ledger first, then takes the source's batches one at a time; the next is built while this one is
+ * inserted. No content of a message makes it reject; it rejects with the errors of its parts.
  */
-export async function runWriter(parts: WriterParts, tokenPrefix: string): Promise<WriterEnd> {
+export async function runEventWriter(
+  parts: EventWriterParts,
+  tokenPrefix: string,
+): Promise<WriterEnd> {
   const recovered = await recover(parts);
   if (recovered !== undefined) return ended(parts, recovered);
   await parts.source.start(parts.ledger.hwm);
@@ -89,13 +85,13 @@ export async function runWriter(parts: WriterParts, tokenPrefix: string): Promis
     if (prepared.kind === 'failed') throw prepared.error;
     if (prepared.ready === undefined) return ended(parts, { kind: 'stopped' });
     ahead = settled(prepare(parts, tokenPrefix));
-    const lost = await land(parts, prepared.ready);
+    const lost = await writeBatch(parts, prepared.ready);
     if (lost !== undefined) return ended(parts, lost);
   }
 }
 
-/** Finishes what an earlier writer promised: the same rows under the same tokens. */
-async function recover(parts: WriterParts): Promise<WriterEnd | undefined> {
+/** Finishes the batch that an earlier writer promised: the same rows under the same tokens. */
+async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> {
   const pending = parts.ledger.pending;
   if (pending === undefined) return undefined;
   parts.onState('recovering');
@@ -111,13 +107,13 @@ async function recover(parts: WriterParts): Promise<WriterEnd | undefined> {
   return perform(parts, { batch, built, ids, pending });
 }
 
-/** The next batch, up to the point where it would have effects; undefined where the source has ended. */
-async function prepare(parts: WriterParts, tokenPrefix: string): Promise<Ready | undefined> {
+/** Takes the next batch up to the point before its first effect; undefined where the source has ended. */
+async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Ready | undefined> {
   const batch = await parts.source.next();
   if (batch === undefined) return undefined;
   let dropped: Uint8Array | undefined;
   const { built, ids } = await build(parts, batch, async (found) => {
-    ({ dropped } = await parts.judge(found));
+    ({ dropped } = await parts.findDuplicates(found));
     return { dropped, sessions: await parts.assignSessions(found, dropped) };
   });
   const seqs = rangesOf(batch.messages.map((message) => message.seq));
@@ -141,15 +137,15 @@ async function prepare(parts: WriterParts, tokenPrefix: string): Promise<Ready |
   return { batch, built, ids, pending };
 }
 
-async function land(parts: WriterParts, ready: Ready): Promise<WriterEnd | undefined> {
+async function writeBatch(parts: EventWriterParts, ready: Ready): Promise<WriterEnd | undefined> {
   parts.onState('promising');
   if ((await parts.ledger.begin(ready.pending)) === 'lost') return { kind: 'fenced' };
   return perform(parts, ready);
 }
 
-/** The effects of a promised batch, in the order that a repetition after a crash relies on. */
+/** Makes the effects of a promised batch, in the order that the top of this file explains. */
 async function perform(
-  parts: WriterParts,
+  parts: EventWriterParts,
   { batch, built, ids, pending }: Ready,
 ): Promise<WriterEnd | undefined> {
   parts.onState('inserting');
@@ -167,20 +163,20 @@ async function perform(
 }
 
 async function build(
-  parts: WriterParts,
+  parts: EventWriterParts,
   batch: MessageBatch,
-  judge: (ids: BatchIds) => Promise<Verdict>,
+  findDropped: (ids: BatchIds) => Promise<Verdict>,
 ): Promise<{ built: BuiltBatch; ids: BatchIds }> {
-  let judged: BatchIds | undefined;
+  let known: BatchIds | undefined;
   let verdict: Promise<Verdict> | undefined;
-  // A batch that is built anew because its thread died keeps its verdict: asked twice, every row would be a duplicate.
+  // One verdict for all tries: after the first answer every row counts as stored, so a second one would drop them all.
   const built = await parts.build(batch, (ids) => {
-    judged = ids;
-    verdict ??= judge(ids);
+    known = ids;
+    verdict ??= findDropped(ids);
     return verdict;
   });
-  if (judged === undefined) throw new Error('write: a batch was built without a judgement');
-  return { built, ids: judged };
+  if (known === undefined) throw new Error('write: a batch was built without a verdict');
+  return { built, ids: known };
 }
 
 /** Two batches with the same ids and sessions in the same order, month by month, have the same rows. */
@@ -202,7 +198,7 @@ function halted(reason: string): WriterEnd {
   return { kind: 'halted', reason };
 }
 
-function ended(parts: WriterParts, end: WriterEnd): WriterEnd {
+function ended(parts: EventWriterParts, end: WriterEnd): WriterEnd {
   parts.source.stop();
   parts.onState(end.kind);
   return end;
@@ -210,7 +206,7 @@ function ended(parts: WriterParts, end: WriterEnd): WriterEnd {
 
 type Settled = { kind: 'prepared'; ready: Ready | undefined } | { kind: 'failed'; error: unknown };
 
-/** Work that goes on while something else is awaited must not reject in the meantime. */
+/** Turns a rejection into a value: a promise that rejects while nobody awaits it would end the process. */
 async function settled(work: Promise<Ready | undefined>): Promise<Settled> {
   try {
     return { kind: 'prepared', ready: await work };

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
 import type { BuiltMonth, Messages } from '../../../pipeline/build/thread-messages.ts';
+import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { SeenSet } from '../../../pipeline/dedup/seen-set.ts';
-import { Judge } from '../../../pipeline/write/judge.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { maxBatchRows } from '../../../platform/limits.ts';
 import { makeBodies } from '../../../test/harness/requests/bodies.ts';
@@ -55,7 +55,7 @@ export const stagesBench: Bench = {
     const chain: Chain = {
       ...{ service, engine },
       builder: new BatchBuilder(secret),
-      judge: new Judge({
+      duplicateCheck: new DuplicateCheck({
         seen: new SeenSet(256 * 2 ** 20),
         clock: systemClock,
         findStored: async () => [],
@@ -80,7 +80,7 @@ export const stagesBench: Bench = {
 interface Chain {
   service: IngestService;
   builder: BatchBuilder;
-  judge: Judge;
+  duplicateCheck: DuplicateCheck;
   engine: StageEngine;
 }
 
@@ -108,7 +108,7 @@ function parametersOf(mode: Mode): Parameters {
 }
 
 async function runRound(chain: Chain, mode: Mode, firstSequence: number): Promise<Round> {
-  const { service, builder, judge, engine } = chain;
+  const { service, builder, duplicateCheck, engine } = chain;
   const brokerBefore = cpuMsOf(service.broker.pid());
   const ingest = await cpuOf(() => load(service, parametersOf(mode), firstSequence));
   const events = ingest.result.acknowledgedEvents;
@@ -124,9 +124,9 @@ async function runRound(chain: Chain, mode: Mode, firstSequence: number): Promis
     const months: BuiltMonth[] = [];
     for (const packed of receive.result) {
       const ids = builder.read(0, packed);
-      const judged = await cpuOf(() => judge.judge(ids));
-      duplicatesMs += judged.cpuMs;
-      months.push(...builder.finish(judged.result).months);
+      const checked = await cpuOf(() => duplicateCheck.check(ids));
+      duplicatesMs += checked.cpuMs;
+      months.push(...builder.finish(checked.result).months);
     }
     return months;
   });

@@ -1,9 +1,9 @@
-// What identity calls and events should add up to, as simply as it can be said: a map of ids, each with its owner. The
-// model test holds every read of the product against it.
+// The profiles that identity calls and events add up to, as simply as possible: a map of ids, each with its owner. The
+// model test compares every read of the product with it.
 
 import type { Sent } from '../clients/client.ts';
 
-/** Moments between which something was queued. */
+/** The times before and after a call was queued. */
 export interface Between {
   from: number;
   to: number;
@@ -13,10 +13,10 @@ interface Known {
   named: boolean;
   deleted: boolean;
   traits: Record<string, unknown>;
-  /** By trait, of those that are not its own, whose they are. */
+  /** By key, the id that gave each inherited trait. */
   givers: Record<string, string>;
   owner: string | undefined;
-  /** The how-manieth merge made it its owner's. */
+  /** The number of the merge that gave it its owner, from 1. */
   merged: number;
   created: Between;
   updated: Between;
@@ -85,7 +85,7 @@ export class ProfileModel {
     return this.#known(id).named;
   }
 
-  /** What Get answers for the profile of an id; undefined where that is not_found. */
+  /** The answer of Get for the profile of an id; undefined for not_found. */
   read(id: string): Expected | undefined {
     const root = this.rootOf(id);
     const { named, deleted, traits, created, updated } = this.#known(root);
@@ -124,7 +124,7 @@ export class ProfileModel {
     return true;
   }
 
-  /** Takes over what another id has and this one lacks. */
+  /** Takes over the traits of another id that the profile lacks; false where it lacks none. */
   #inherit(profile: Known, from: string, withGiven: boolean): boolean {
     const { traits, givers } = this.#known(from);
     let isChanged = false;
@@ -137,7 +137,7 @@ export class ProfileModel {
     return isChanged;
   }
 
-  /** Lets go of what ids gave that are not merged into this one any more, and takes over from those that are. */
+  /** Drops traits of ids that are not merged into this one any more, and takes over those of ids that are. */
   #settle(id: string): boolean {
     const profile = this.#known(id);
     let isChanged = false;

@@ -1,5 +1,5 @@
-// What sessions events without one belong to, said as plainly as possible: one event after the other, nothing let go,
-// no batches, no table. Tests hold the pipeline's own answer against it.
+// The session of each event without one, as simply as possible: one event after the other, nothing let go, no batches,
+// no table. Tests compare the pipeline's answers with it.
 
 import { sessionIdOf } from '../../../pipeline/sessions/sessions.ts';
 
@@ -15,7 +15,7 @@ interface Session {
 export class SessionModel {
   readonly #sessions: Session[] = [];
 
-  /** The session of the next stored event of `visitor`, who is also known as `other` at midnight. */
+  /** The session of the next stored event of `visitor`, whose id beyond the nearest midnight is `other`. */
   assign(visitor: string, other: string | undefined, timeMs: number): string {
     const [nearest] = this.#sessions
       .filter(({ visitors }) => visitors.has(visitor) || (other && visitors.has(other)))

@@ -1,8 +1,8 @@
 // Rows of `profiles` written straight into the engine, for tests of what reads them.
 
 import type { ClickHouseClient } from '@clickhouse/client';
+import { blockOf, insertBlock } from '../../../pipeline/profiles/insert-block.ts';
 import { newRecord, type ProfileRecord } from '../../../pipeline/profiles/record.ts';
-import { blockOf, insertBlock } from '../../../pipeline/profiles/store.ts';
 import { ProfileTraits } from '../../../pipeline/profiles/traits.ts';
 
 export type StoredProfile = Partial<Omit<ProfileRecord, 'traits'>> & {

@@ -1,0 +1,68 @@
+// Decides which events of a batch are stored already: the seen-set answers, and the table event_ids answers for the
+// events of which the set only says 'maybe'. It drops nothing itself: the builder leaves the rows out.
+
+import type { Clock } from '../../platform/clock.ts';
+import type { BatchIds, Verdict } from '../build/thread-messages.ts';
+import type { RowSpan } from './recent-keys.ts';
+import type { SeenSet } from './seen-set.ts';
+
+interface DuplicateCheckOptions {
+  seen: SeenSet;
+  clock: Clock;
+  /** Those of `rows` whose event the table has; tries until it knows. */
+  findStored(ids: BatchIds, rows: readonly number[]): Promise<number[]>;
+  /**
+   * Puts the stored rows of `span` where `findStored` finds them; it then finds every row up to sequence `reach`. Tries
+   * until it is done.
+   */
+  storeIds(span: RowSpan, reach: number): Promise<void>;
+}
+
+/** Checks batches in stream order, one after the other. */
+export class DuplicateCheck {
+  readonly #options: DuplicateCheckOptions;
+  /** The oldest keys leaving the set; absent where none are. */
+  #retiring: Promise<void> | undefined;
+
+  constructor(options: DuplicateCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Marks the rows that were stored before as dropped. Afterwards all events of the batch count as stored. */
+  async check(ids: BatchIds): Promise<Verdict> {
+    const { seen, clock, findStored } = this.#options;
+    await this.#makeRoom();
+    const { stored, maybe } = seen.check(ids, clock.nowMs());
+    const found = maybe.length > 0 ? await findStored(ids, maybe) : [];
+    if (stored.length + found.length === 0) return { dropped: undefined };
+    const dropped = new Uint8Array((ids.rows + 7) >>> 3);
+    for (const row of [...stored, ...found])
+      dropped[row >>> 3] = (dropped[row >>> 3] ?? 0) | (1 << (row & 7));
+    return { dropped };
+  }
+
+  /** Makes all events of a batch count as stored. */
+  remember(ids: BatchIds): void {
+    this.#options.seen.check(ids, this.#options.clock.nowMs());
+  }
+
+  /** The oldest keys leave while batches are checked; a batch waits only where keys come faster than they leave. */
+  async #makeRoom(): Promise<void> {
+    const { seen } = this.#options;
+    do {
+      const { leaving, reach } = seen;
+      if (leaving === undefined) return;
+      this.#retiring ??= this.#retire(leaving, reach);
+      // A failure reaches the next batch that waits; until then nobody else handles it.
+      this.#retiring.catch(() => {});
+      if (seen.isOver) await this.#retiring;
+    } while (seen.isOver);
+  }
+
+  async #retire(leaving: RowSpan, reach: number): Promise<void> {
+    const { seen, clock, storeIds } = this.#options;
+    await storeIds(leaving, reach);
+    seen.retire(clock.nowMs(), leaving);
+    this.#retiring = undefined;
+  }
+}

@@ -1,0 +1,155 @@
+// The latest keys of a seen-set, each known exactly: a list of hash tables with the minutes and the bounds of their
+// rows. It forgets nothing by itself: seen-set.ts says when a table leaves.
+
+import { KeyTable } from './key-table.ts';
+import { MinuteSet } from './minute-set.ts';
+
+const firstSlots = 1 << 16;
+/** The part of a table's slots for keys of events that have not occurred yet; beyond it their minutes are marked. */
+const aheadShare = 16;
+/** Numbers of one entry of `ahead`. */
+export const aheadNumbers = 3;
+
+/** Bounds of some rows of the table events, all inclusive. */
+export interface RowSpan {
+  firstSeq: number;
+  lastSeq: number;
+  minReceiveTimeMs: number;
+  maxReceiveTimeMs: number;
+}
+
+export interface KeyTimes {
+  occurTimeMs: number;
+  /** The event had not occurred yet when it was received, by its sender's clock. */
+  isAhead: boolean;
+  /** The period in which the event was received. */
+  period: number;
+}
+
+interface RecentTable {
+  readonly period: number;
+  readonly keys: KeyTable;
+  readonly minutes: MinuteSet;
+  /** Key and occurTime, three numbers each, of events that have not occurred yet; their minutes are not marked. */
+  readonly ahead: number[];
+  readonly span: RowSpan;
+}
+
+/**
+ * Invariants, checked whenever a table comes or goes:
+ * - Tables ascend by period, and only the last one takes keys.
+ * - Each table before the last is closed: it is full at `maxSlots`, or its period is over.
+ * - No table has more than `maxSlots` slots, more keys than its slots have room for, or more entries in `ahead` than
+ *   its share.
+ */
+export class RecentKeys {
+  readonly #maxSlots: number;
+  #tables: RecentTable[] = [];
+
+  /** `maxSlots` is a power of two. */
+  constructor(maxSlots: number) {
+    this.#maxSlots = maxSlots;
+  }
+
+  get bytes(): number {
+    return this.#tables.reduce((sum, { keys }) => sum + keys.bytes, 0);
+  }
+
+  get oldest(): RecentTable | undefined {
+    return this.#tables[0];
+  }
+
+  /** The only table takes the keys of the batch in hand, so it cannot leave. */
+  get hasSeveral(): boolean {
+    return this.#tables.length > 1;
+  }
+
+  /** The last sequence before the rows of all tables but the oldest. */
+  get reach(): number {
+    return Math.min(...this.#tables.slice(1).map(({ span }) => span.firstSeq)) - 1;
+  }
+
+  /** Sets `stored[row]` for the rows whose key is here; see KeyTable.mark. */
+  mark(keys: Uint32Array, rows: Int32Array, stored: Uint8Array): void {
+    for (const table of this.#tables) table.keys.mark(keys, rows, stored);
+  }
+
+  /** Adds a key that is not here, of a row within `span`. */
+  put(high: number, low: number, { occurTimeMs, isAhead, period }: KeyTimes, span: RowSpan): void {
+    let table = this.#tables.at(-1);
+    if (table === undefined || table.period < period || this.#isFull(table)) {
+      table = this.#open(Math.max(period, table?.period ?? period));
+    }
+    if (table.keys.isFull) table.keys.grow();
+    table.keys.add(high, low);
+    include(table.span, span);
+    if (isAhead && table.ahead.length < this.#maxAhead) {
+      table.ahead.push(high, low, occurTimeMs);
+    } else {
+      table.minutes.add(occurTimeMs);
+    }
+  }
+
+  /** Takes the oldest table out. */
+  shift(): void {
+    this.#tables.shift();
+    this.#assertInvariants();
+  }
+
+  /** Forgets the tables of earlier periods. */
+  forgetBefore(period: number): void {
+    if ((this.#tables[0]?.period ?? period) >= period) return;
+    this.#tables = this.#tables.filter((table) => table.period >= period);
+    this.#assertInvariants();
+  }
+
+  get #maxAhead(): number {
+    return (aheadNumbers * this.#maxSlots) / aheadShare;
+  }
+
+  #isFull({ keys }: RecentTable): boolean {
+    return keys.isFull && keys.slots === this.#maxSlots;
+  }
+
+  #open(period: number): RecentTable {
+    const last = this.#tables.at(-1);
+    // Keys that have filled a whole table will fill the next one: growing that step by step would only take time.
+    const slots = last !== undefined && this.#isFull(last) ? this.#maxSlots : firstSlots;
+    const table = {
+      period,
+      keys: new KeyTable(slots),
+      minutes: new MinuteSet(),
+      ahead: [],
+      span: {
+        firstSeq: Number.POSITIVE_INFINITY,
+        lastSeq: 0,
+        minReceiveTimeMs: Number.POSITIVE_INFINITY,
+        maxReceiveTimeMs: 0,
+      },
+    };
+    this.#tables.push(table);
+    this.#assertInvariants();
+    return table;
+  }
+
+  #assertInvariants(): void {
+    for (const [place, table] of this.#tables.entries()) {
+      const next = this.#tables[place + 1];
+      const isClosed = next === undefined || table.period < next.period || this.#isFull(table);
+      if (!isClosed || (next !== undefined && table.period > next.period))
+        throw new Error('seen-set: a table of exact keys was left before it was full or over');
+      const { slots, count } = table.keys;
+      if (slots > this.#maxSlots || count > KeyTable.room(slots))
+        throw new Error('seen-set: a table of exact keys has more than it has room for');
+      if (table.ahead.length > this.#maxAhead || table.ahead.length % aheadNumbers !== 0)
+        throw new Error('seen-set: a table has more events to come than its share');
+    }
+  }
+}
+
+function include(span: RowSpan, other: RowSpan): void {
+  span.firstSeq = Math.min(span.firstSeq, other.firstSeq);
+  span.lastSeq = Math.max(span.lastSeq, other.lastSeq);
+  span.minReceiveTimeMs = Math.min(span.minReceiveTimeMs, other.minReceiveTimeMs);
+  span.maxReceiveTimeMs = Math.max(span.maxReceiveTimeMs, other.maxReceiveTimeMs);
+}

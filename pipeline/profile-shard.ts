@@ -1,0 +1,110 @@
+// Puts together the writer of one shard's profiles: takes the shard over and writes until it is stopped. Only a table
+// of contents: each part has a file of its own, and pipeline/profiles/writer.ts has the order of effects. Its parallel
+// for events is event-shard.ts; profiles need nothing loaded at the start.
+
+import { randomUUID } from 'node:crypto';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { buckets } from '../platform/broker/buckets.ts';
+import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
+import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
+import { failureOf } from '../platform/clickhouse/clickhouse.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import { retry } from '../platform/retry.ts';
+import { createDeadLetters } from './consume/dead-letter.ts';
+import { openEventStream, streamCreated } from './consume/event-stream.ts';
+import type { BatchLimits } from './consume/message-queue.ts';
+import { MessageSource } from './consume/message-source.ts';
+import type { PipelineMetrics } from './metrics.ts';
+import { ProfileCache } from './profiles/cache.ts';
+import { type ProfileMessages, unreadableChanges } from './profiles/messages.ts';
+import { type ProfileWriterParts, runProfileWriter } from './profiles/writer.ts';
+import { takeOverLedger } from './write/ledger.ts';
+import { readLedgerRecord } from './write/ledger-record.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
+
+interface ProfileShardOptions {
+  nats: NatsConnection;
+  clickhouse: ClickHouseClient;
+  shard: number;
+  clock: Clock;
+  log: Log;
+  metrics: Pick<PipelineMetrics, 'profileChanges' | 'profileLagSeconds'>;
+  /** Ends the source; what it has received is still written. */
+  stop: AbortSignal;
+  /** Ends every wait; the pending batch stays pending. */
+  abort: AbortSignal;
+  onState(state: WriterState): void;
+}
+
+const sourceLimits: BatchLimits = {
+  maxRows: 10_000,
+  maxBytes: 16 * 1_048_576,
+  maxMessages: 4_000,
+  minWaitMs: 30,
+  minIntervalMs: 200,
+  maxWaitMs: 300,
+};
+const cacheBytes = 64 * 1_048_576;
+
+/** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
+export async function runProfileShard(options: ProfileShardOptions): Promise<WriterEnd> {
+  const { nats, clickhouse, shard, log } = options;
+  options.onState('loading');
+  const untilAnswered: ProfileWriterParts['untilAnswered'] = (call) =>
+    retry(call, {
+      signal: options.abort,
+      baseMs: 50,
+      capMs: 2_000,
+      onFailure: ({ error, attempt }) => {
+        const fields = { shard, attempt, err: error };
+        if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses a statement');
+        else log.warn(fields, 'a call failed');
+      },
+    });
+  const stream = profilesStream(shard);
+  const created = await untilAnswered(() => streamCreated(nats, stream));
+  const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
+  const { ledger, found } = await takeOverLedger({
+    bucket,
+    key: profilesLedgerKey(shard),
+    streamCreated: created,
+    writer: randomUUID(),
+    retry: untilAnswered,
+  });
+  log.info({ shard, found, hwm: ledger.hwm }, 'writing profiles of a shard');
+  const events = openEventStream({ connection: nats, stream, created, retry: untilAnswered });
+  const source = new MessageSource(events, sourceLimits);
+  const stopSource = () => source.stop();
+  options.stop.addEventListener('abort', stopSource);
+  if (options.stop.aborted) stopSource();
+  const cache = new ProfileCache(cacheBytes);
+  try {
+    return await runProfileWriter({
+      ...{ clickhouse, shard, onState: options.onState },
+      ...{ ledger, source, stream: events, cache, untilAnswered },
+      publishDeadLetters: createDeadLetters({
+        ...{ broker: nats.jetstream(), shard, stream, streamCreated: created },
+        maxPayloadBytes: maxPayloadBytes(nats),
+        retry: untilAnswered,
+      }),
+      onDone: (done) => report(options, done),
+    });
+  } finally {
+    options.stop.removeEventListener('abort', stopSource);
+    source.stop();
+  }
+}
+
+function report({ shard, log, metrics, clock }: ProfileShardOptions, done: ProfileMessages): void {
+  const label = { shard: String(shard) };
+  const [first] = done.changes;
+  const unreadable = unreadableChanges(done);
+  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, done.changes.length);
+  metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, unreadable);
+  if (unreadable > 0)
+    log.error({ shard, refused: unreadable }, 'changes of profiles went to the dead letters');
+  if (first === undefined) return;
+  metrics.profileLagSeconds.set(label, (clock.nowMs() - first.receiveTimeMs) / 1_000);
+}

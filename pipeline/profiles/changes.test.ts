@@ -1,0 +1,182 @@
+// The changes of profiles as the tables show them after a real writer has stored them: merges, unmerges, deletions and
+// the traits that go with them.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ProfileChange } from '../../proto/wire/profile-change.ts';
+import {
+  alias,
+  identify,
+  type ProfileShard,
+  startProfileShard,
+  unmerge,
+} from '../../test/harness/services/profile-shard.ts';
+import { loadRecords } from './read-records.ts';
+
+let shard: ProfileShard;
+beforeAll(async () => {
+  shard = await startProfileShard();
+}, 60_000);
+afterAll(() => shard.stop());
+
+it.each([
+  ['one batch', true, false],
+  ['a batch each', false, false],
+  ['a batch and a writer each', false, true],
+])('lists merged ids by the root they have, in %s', async (_, asOne, forgets) => {
+  const project = `roots-${asOne}-${forgets}`;
+  const steps: [ProfileChange, string[]][] = [
+    [identify('a', [], 'x'), ['x into a']],
+    [alias('a', 'b'), ['a into b', 'x into b']],
+    [unmerge('a'), ['x into a']],
+    // Merged into the same root again: rows that were not live at this root are live again.
+    [alias('a', 'b'), ['a into b', 'x into b']],
+    [alias('b', 'c'), ['a into c', 'b into c', 'x into c']],
+    [unmerge('x'), ['a into c', 'b into c']],
+    [{ kind: 'delete', distinctId: 'c' }, ['a into c', 'b into c']],
+    [identify('d', [], 'x'), ['a into c', 'b into c', 'x into d']],
+    [unmerge('b'), ['a into b', 'x into d']],
+    [unmerge('a'), ['x into d']],
+  ];
+  if (asOne) await shard.apply(project, true, ...steps.map(([change]) => change));
+  else {
+    let writer = shard.startWriter();
+    for (const [change, expected] of steps) {
+      await writer.done(await shard.publish(project, change));
+      expect(await shard.merged(project), JSON.stringify(change)).toEqual(expected);
+      if (!forgets) continue;
+      await writer.stop();
+      writer = shard.startWriter();
+    }
+    await writer.stop();
+  }
+  expect(await shard.merged(project)).toEqual(['x into d']);
+});
+
+it('lists merged ids by the root they have, after any changes in any batches', async () => {
+  await shard.clickhouse.command({ query: 'SYSTEM STOP MERGES profiles_by_root' });
+  const users = ['a', 'b', 'c', 'd'];
+  const ids = [...users, 'x', 'y', 'z'];
+  let state = 20_261_122;
+  const below = (count: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * count);
+  };
+  const pick = (from: readonly string[]): string => from[below(from.length)] ?? '';
+  const change = (): ProfileChange => {
+    const kind = below(10);
+    if (kind < 3) return identify(pick(users), [], pick(['', 'x', 'y', 'z']));
+    if (kind < 6) return alias(pick(ids), pick(users));
+    return kind < 9 ? unmerge(pick(ids)) : { kind: 'delete', distinctId: pick(ids) };
+  };
+  let merges = 0;
+  let writer = shard.startWriter();
+  for (let batch = 0; batch < 30; batch++) {
+    await writer.done(await shard.publish('any', ...Array.from({ length: 1 + below(5) }, change)));
+    merges += (await shard.merged('any')).length;
+    if (below(4) > 0) continue;
+    await writer.stop();
+    writer = shard.startWriter();
+  }
+  await writer.stop();
+  await shard.clickhouse.command({ query: 'SYSTEM START MERGES profiles_by_root' });
+  expect(merges).toBeGreaterThan(30);
+}, 60_000);
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('lists a profile that was deleted and named again once, in %s', async (_, asOne) => {
+  const project = `again-${asOne}`;
+  const gone: ProfileChange = { kind: 'delete', distinctId: 'u' };
+  await shard.apply(project, true, identify('u', []), identify('v', []));
+  // Each creation is at a later time.
+  const writer = shard.startWriter();
+  const lists = [[gone, identify('u', [])], [gone], [identify('u', []), gone, identify('u', [])]];
+  for (const changes of asOne ? lists : lists.flat().map((change) => [change])) {
+    await writer.done(await shard.publish(project, ...changes));
+    const [found] = await loadRecords(shard.clickhouse, [{ projectId: project, distinctId: 'u' }]);
+    expect(await shard.listed(project)).toEqual(found?.deleted ? ['v'] : ['u', 'v']);
+  }
+  await writer.stop();
+});
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('takes the traits back with the merge that gave them, in %s', async (_, asOne) => {
+  const project = `back-${asOne}`;
+  await shard.apply(
+    project,
+    asOne,
+    identify('home', [
+      ['plan', '"free"'],
+      ['seats', '1'],
+    ]),
+    identify('work', [
+      ['plan', '"pro"'],
+      ['team', '"red"'],
+    ]),
+    identify('old', [
+      ['team', '"blue"'],
+      ['since', '1999'],
+    ]),
+    alias('old', 'work'),
+    alias('work', 'home'),
+    // Identify calls for a merged id set the traits of its owner.
+    identify('work', [['since', '2000']]),
+  );
+  expect(await shard.traitsOf(project, 'home')).toEqual({
+    plan: '"free"',
+    seats: '1',
+    team: '"red"',
+    since: '2000',
+  });
+  await shard.apply(project, asOne, unmerge('work'));
+  expect(await shard.traitsOf(project, 'home')).toEqual({
+    plan: '"free"',
+    seats: '1',
+    since: '2000',
+  });
+  expect(await shard.traitsOf(project, 'work')).toEqual({
+    plan: '"pro"',
+    team: '"red"',
+    since: '1999',
+  });
+  await shard.apply(project, asOne, unmerge('old'));
+  expect(await shard.traitsOf(project, 'work')).toEqual({ plan: '"pro"', team: '"red"' });
+  expect(await shard.traitsOf(project, 'old')).toEqual({ team: '"blue"', since: '1999' });
+});
+
+it('gives a trait that goes with a merge again from another id that has it', async () => {
+  await shard.apply(
+    'anew',
+    false,
+    identify('a', [['k', '"a"']]),
+    identify('b', [['k', '"b"']]),
+    identify('c', [['only', '1']]),
+    alias('a', 'root'),
+    alias('b', 'root'),
+    alias('c', 'b'),
+  );
+  expect(await shard.traitsOf('anew', 'root')).toEqual({ k: '"a"', only: '1' });
+  await shard.apply('anew', false, unmerge('a'));
+  expect(await shard.traitsOf('anew', 'root')).toEqual({ k: '"b"', only: '1' });
+  // c joined b after b was merged, so b never had the traits of c itself.
+  await shard.apply('anew', false, unmerge('b'));
+  expect(await shard.traitsOf('anew', 'root')).toEqual({});
+  expect(await shard.traitsOf('anew', 'b')).toEqual({ k: '"b"', only: '1' });
+});
+
+it('gives no deleted trait back', async () => {
+  await shard.apply(
+    'deleted',
+    false,
+    identify('a', [['k', '1']]),
+    alias('a', 'root'),
+    { kind: 'delete', distinctId: 'root' },
+    identify('root', [['new', '1']]),
+    unmerge('a'),
+  );
+  expect(await shard.traitsOf('deleted', 'root')).toEqual({ new: '1' });
+  expect(await shard.traitsOf('deleted', 'a')).toEqual({});
+});

@@ -1,0 +1,94 @@
+// The ledger's record as the broker keeps it: its form, how it is read, and how sequences are written into it.
+// ledger.ts changes it.
+
+import type { VersionedRecord } from '../../platform/broker/record-bucket.ts';
+
+export const schemaVersion = 1;
+
+/** One insert: the rows of one month; of profiles, one block with month 0. */
+interface PendingInsert {
+  /** The partition key's form: 202611. */
+  month: number;
+  /** The deduplication token, which stands for exactly these rows in this order for ever; of profiles, the version. */
+  token: string;
+  rows: number;
+  idsHash: string;
+}
+
+/** A promised batch, whose rows may be in the tables or not. */
+export interface Pending {
+  /** Stream sequences, as ascending inclusive ranges. */
+  seqs: [number, number][];
+  /** A bitmap in base64 of the rows left out as stored before; absent where there are none. */
+  dropped?: string;
+  inserts: PendingInsert[];
+  counts: Totals;
+}
+
+/** Events counted by their outcome; accepted = stored + duplicates + deadLetters. */
+export interface Totals {
+  accepted: number;
+  stored: number;
+  duplicates: number;
+  deadLetters: number;
+}
+
+export interface LedgerRecord extends VersionedRecord {
+  /** The time at which the stream was made: a stream made anew counts from 1 again. */
+  streamCreated: string;
+  /** Every message up to this sequence is done: its rows are in the tables and its dead letters published. */
+  hwm: number;
+  pending?: Pending;
+  totals: Totals;
+  /** The writer and its write count: recognises one's own write whose answer was lost. */
+  writer: string;
+  step: number;
+}
+
+/** Narrows a record's JSON; undefined where it has another version or is damaged. */
+export function readLedgerRecord(value: unknown): LedgerRecord | undefined {
+  return isRecord(value) ? value : undefined;
+}
+
+/** The sequences of a batch as ascending inclusive ranges. */
+export function rangesOf(seqs: ArrayLike<number>): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (let index = 0; index < seqs.length; index++) {
+    const seq = seqs[index] ?? 0;
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === seq) last[1] = seq;
+    else ranges.push([seq, seq]);
+  }
+  return ranges;
+}
+
+function isRecord(value: unknown): value is LedgerRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const record: Partial<Record<keyof LedgerRecord, unknown>> = value;
+  return (
+    record.schemaVersion === schemaVersion &&
+    typeof record.streamCreated === 'string' &&
+    typeof record.hwm === 'number' &&
+    typeof record.writer === 'string' &&
+    typeof record.step === 'number' &&
+    isTotals(record.totals) &&
+    (record.pending === undefined || isPending(record.pending))
+  );
+}
+
+function isPending(value: unknown): value is Pending {
+  if (typeof value !== 'object' || value === null) return false;
+  const pending: Partial<Record<keyof Pending, unknown>> = value;
+  return Array.isArray(pending.seqs) && Array.isArray(pending.inserts) && isTotals(pending.counts);
+}
+
+function isTotals(value: unknown): value is Totals {
+  if (typeof value !== 'object' || value === null) return false;
+  const totals: Partial<Record<keyof Totals, unknown>> = value;
+  return (
+    typeof totals.accepted === 'number' &&
+    typeof totals.stored === 'number' &&
+    typeof totals.duplicates === 'number' &&
+    typeof totals.deadLetters === 'number'
+  );
+}
