@@ -3,7 +3,7 @@
 
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Client, createClient, Refusal } from './client.ts';
+import { type Client, createClient, RequestRefused } from './client.ts';
 import type { Delivery } from './deliveries.ts';
 import { sendAll } from './send.ts';
 
@@ -83,7 +83,7 @@ describe('a request', () => {
         { status, body: { code: 'some_code', message: 'why' } },
       ]);
       const refused = await client.sendEvents('{}', 'pub_x').catch((error) => error);
-      expect(refused).toBeInstanceOf(Refusal);
+      expect(refused).toBeInstanceOf(RequestRefused);
       expect(refused.message).toBe(`the instance answered ${status} some_code: why`);
       expect(bodies).toHaveLength(1);
     },
@@ -105,9 +105,9 @@ describe('sending', () => {
     function* endless(): Generator<Delivery> {
       for (; taken < 10_000; taken++) yield { credential: 'public', events: [] };
     }
-    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
-    const options = { client, instance, connections: 2, eventsPerSecond: 0, onProgress: () => {} };
-    await expect(sendAll(endless(), options)).rejects.toThrow(Refusal);
+    const target = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const options = { client, target, connections: 2, eventsPerSecond: 0, onProgress: () => {} };
+    await expect(sendAll(endless(), options)).rejects.toThrow(RequestRefused);
     expect(taken).toBeLessThan(10);
   });
 
@@ -118,10 +118,10 @@ describe('sending', () => {
     function* stream(): Generator<Delivery> {
       for (let index = 0; index < 30; index++) yield { credential: 'public', events: [one] };
     }
-    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const target = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
     const options = {
       client,
-      instance,
+      target,
       connections: 2,
       eventsPerSecond: 100,
       onProgress: () => {},

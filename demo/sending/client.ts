@@ -6,7 +6,7 @@ import { Pool } from 'undici';
 import type { Properties } from '../visits/event.ts';
 
 /** What went wrong, in a sentence for the person at the terminal. */
-export class Refusal extends Error {}
+export class RequestRefused extends Error {}
 
 export interface StoredEvent {
   eventId: string;
@@ -34,7 +34,7 @@ export interface Client {
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
   /** Of the id of a listed event. */
   getProfile(id: string, key: string): Promise<Profile>;
-  /** Throws a Refusal where no instance answers or it is not ready. */
+  /** Throws a RequestRefused where no instance answers or it is not ready. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
 }
@@ -71,7 +71,8 @@ export function createClient(options: ClientOptions): Client {
     for (let attempt = 1; ; attempt++) {
       const answer = await once(path, body, headers, passing);
       if (answer.kind === 'ok') return answer.json;
-      if (answer.kind === 'refused' || attempt === maxAttempts) throw new Refusal(answer.why);
+      if (answer.kind === 'refused' || attempt === maxAttempts)
+        throw new RequestRefused(answer.why);
       options.onRetry?.();
       const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
       await delay(Math.max(answer.afterMs, backoffMs));
@@ -87,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
     try {
       const response = await pool.request({ method: 'POST', path: prefix + path, body, headers });
       const text = await response.body.text();
-      return judge(response.statusCode, response.headers['retry-after'], text, passing);
+      return readAnswer(response.statusCode, response.headers['retry-after'], text, passing);
     } catch (error) {
       return { kind: 'again', afterMs: 0, why: unreachable(options.baseUrl, error) };
     }
@@ -113,12 +114,12 @@ export function createClient(options: ClientOptions): Client {
       const response = await pool
         .request({ method: 'GET', path: `${prefix}/readyz` })
         .catch((error) => {
-          throw new Refusal(unreachable(options.baseUrl, error));
+          throw new RequestRefused(unreachable(options.baseUrl, error));
         });
       await response.body.dump();
       if (response.statusCode === 200) return;
       const why = `${options.baseUrl} answers but is not ready (/readyz says ${response.statusCode})`;
-      throw new Refusal(why);
+      throw new RequestRefused(why);
     },
     close: () => pool.close(),
   };
@@ -132,7 +133,7 @@ type Answer =
 /** Nothing queued, or not known to be queued: the same event ids again are counted once. */
 const busy: readonly number[] = [429, 503];
 
-function judge(
+function readAnswer(
   status: number,
   retryAfter: string | string[] | undefined,
   text: string,

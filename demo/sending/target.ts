@@ -3,26 +3,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Instance {
+export interface Target {
   /** Without a slash at the end. */
   baseUrl: string;
   publicKey: string;
   privateKey: string;
 }
 
-export interface InstanceFlags {
+export interface TargetFlags {
   url?: string | undefined;
   key?: string | undefined;
   'private-key'?: string | undefined;
   data?: string | undefined;
 }
 
-export type InstanceResult = { kind: 'ok'; instance: Instance } | { kind: 'refused'; why: string };
+export type TargetResult = { kind: 'ok'; target: Target } | { kind: 'refused'; why: string };
 
 const defaultUrl = 'http://127.0.0.1:8080';
 
-/** The flags that `findInstance` reads, for node:util's parseArgs. */
-export const instanceOptions = {
+/** The flags that `findTarget` reads, for node:util's parseArgs. */
+export const targetOptions = {
   url: { type: 'string' },
   key: { type: 'string' },
   'private-key': { type: 'string' },
@@ -30,22 +30,22 @@ export const instanceOptions = {
 } as const;
 
 /** `needs` says which keys the command cannot do without. */
-export function findInstance(
-  flags: InstanceFlags,
+export function findTarget(
+  flags: TargetFlags,
   needs: readonly ('publicKey' | 'privateKey')[],
-): InstanceResult {
+): TargetResult {
   const path = join(flags.data ?? 'data', 'demo.json');
   const kept = readKept(path);
-  const instance: Instance = {
+  const target: Target = {
     baseUrl: (flags.url ?? kept['baseUrl'] ?? defaultUrl).replace(/\/+$/, ''),
     publicKey: flags.key ?? kept['publicKey'] ?? '',
     privateKey: flags['private-key'] ?? kept['privateKey'] ?? '',
   };
-  if (!/^https?:\/\/./.test(instance.baseUrl) || !URL.canParse(instance.baseUrl)) {
-    return { kind: 'refused', why: `${instance.baseUrl} is not an http or https URL` };
+  if (!/^https?:\/\/./.test(target.baseUrl) || !URL.canParse(target.baseUrl)) {
+    return { kind: 'refused', why: `${target.baseUrl} is not an http or https URL` };
   }
-  const missing = needs.filter((name) => instance[name] === '');
-  if (missing.length === 0) return { kind: 'ok', instance };
+  const missing = needs.filter((name) => target[name] === '');
+  if (missing.length === 0) return { kind: 'ok', target };
   const wanted = missing.map((name) => (name === 'publicKey' ? '--key PUB' : '--private-key PRV'));
   const why =
     `no keys in ${path}: run \`npm start\` first, name its directory with --data DIR, ` +
