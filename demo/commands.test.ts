@@ -1,4 +1,4 @@
-// The two commands as a user runs them, against a real target.
+// The two commands as a user runs them, against a real instance.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
