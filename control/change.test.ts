@@ -3,7 +3,7 @@ import { openBucket } from '../platform/broker/kv.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { createLog } from '../platform/log.ts';
-import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
+import { useBroker } from '../test/harness/servers/use-servers.ts';
 import { changeRecord } from './change.ts';
 
 interface ListRecord {
@@ -12,12 +12,11 @@ interface ListRecord {
 }
 
 const log = createLog('silent');
-let broker: TestBroker;
+const broker = useBroker();
 const connections: NatsConnection[] = [];
 const watches: WatchedBucket<ListRecord>[] = [];
 
 beforeAll(async () => {
-  broker = await startBroker();
   for (let process = 0; process < 5; process++) {
     const connection = await connectBroker(broker.url, log);
     await connection.jetstream().views.kv('lists', { history: 1 });
@@ -34,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const watch of watches) await watch.close();
   for (const connection of connections) await connection.close();
-  await broker.stop();
 });
 
 it('loses no change of 50 who write one record at once over five connections', async () => {

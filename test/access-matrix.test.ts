@@ -8,7 +8,7 @@ import { access } from '../platform/access/authenticate.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { definedServices } from './harness/defined-services.ts';
-import { startBroker, type TestBroker } from './harness/servers/broker.ts';
+import { useBroker } from './harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -115,7 +115,7 @@ function isOfKeys(need: Need): boolean {
   return need === 'sdk' || need === 'shared' || need === 'shared write';
 }
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 let nowMs = Date.UTC(2026, 0, 1);
 let orgId: string;
@@ -124,7 +124,6 @@ let headers: Record<Credential, Record<string, string>>;
 const services = await definedServices();
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url, clock: { nowMs: () => nowMs } });
   const stale = await newCustomer(accounts);
   nowMs += 3_600_000;
@@ -175,7 +174,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
 });
 
 const methods = services.flatMap((service) =>

@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
-import { memoryKiB } from './harness/servers/engine.ts';
+import { memoryKiB } from './harness/servers/process-memory.ts';
 import { type Stack, signalProcess, startStack } from './harness/servers/stack.ts';
 
 const stallMs = 1_000 * Number(process.env['MILLRACE_STALL_SECONDS'] ?? 3);

@@ -1,6 +1,7 @@
 // What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
 import type { Part, Stack } from '../../test/harness/servers/stack.ts';
 
 // USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
@@ -43,10 +44,9 @@ function readStat(path: string): Stat {
   };
 }
 
-/** Bytes of memory the process holds at this moment. */
+/** Bytes of memory that the process holds at this moment. */
 function residentBytesOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+  return memoryKiB(pid) * 1_024;
 }
 
 export const parts: readonly Part[] = ['service', 'broker', 'engine'];

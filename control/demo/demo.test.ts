@@ -22,13 +22,14 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { revokeApiKey } from '../projects/project-record.ts';
 import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo.ts';
 
 const log = createLog('silent');
 let dataDir: string;
-let broker: TestBroker;
+let broker: ChildServer;
 let connection: NatsConnection;
 let projects: WatchedBucket<ProjectRecord>;
 let options: DemoOptions & { organizations: RecordBucket<OrganizationRecord> };

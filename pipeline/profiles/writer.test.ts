@@ -20,8 +20,7 @@ import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import { readRecord, recordSql } from '../../query/profiles/profile-message.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createDeadLetters } from '../consume/dead-letter.ts';
 import { streamCreated } from '../consume/event-stream.ts';
 import { createPipelineMetrics } from '../metrics.ts';
@@ -33,14 +32,12 @@ import { ProfileTraits } from './traits.ts';
 import { runProfileShard } from './writer.ts';
 
 const log = createLog('silent');
-let broker: TestBroker;
-let engine: TestEngine;
+const broker = useBroker();
+const engine = useEngine();
 let nats: NatsConnection;
 let clickhouse: ClickHouseClient;
 let ledger: RecordBucket<LedgerRecord>;
 beforeAll(async () => {
-  broker = await startBroker();
-  engine = await startEngine();
   nats = await connectBroker(broker.url, log);
   await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
@@ -49,7 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await clickhouse.close();
   await nats.close();
-  await Promise.all([broker.stop(), engine.stop()]);
 });
 
 /** One frame of these changes; returns its sequence. */

@@ -3,7 +3,7 @@ import { openBucket, type WriteResult } from '../../platform/broker/kv.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { buckets, ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type Ledger,
   type LedgerBucket,
@@ -14,13 +14,12 @@ import {
   takeOverLedger,
 } from './ledger.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let nats: NatsConnection;
 let bucket: LedgerBucket;
 let shard = 0;
 
 beforeAll(async () => {
-  broker = await startBroker();
   nats = await connectBroker(broker.url, createLog('silent'));
   await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
   bucket = await openBucket(nats, buckets.ledger, readLedgerRecord);
@@ -28,7 +27,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await nats.close();
-  await broker.stop();
 });
 
 const created = '2026-11-20T10:00:00.123456789Z';

@@ -6,7 +6,7 @@ import {
   createProject,
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { openBucket } from '../broker/kv.ts';
 import { type WatchedBucket, watchBucket } from '../broker/kv-watch.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
@@ -24,7 +24,7 @@ import { type ApiKeyKind, newApiKey } from './ids.ts';
 import { ProjectDirectory, type ProjectRecord, readProject } from './projects.ts';
 
 const log = createLog('silent');
-let broker: TestBroker;
+const broker = useBroker();
 let connection: NatsConnection;
 let projects: WatchedBucket<ProjectRecord>;
 let authenticate: Authenticate;
@@ -41,7 +41,6 @@ async function makeKey(id: string, kind: ApiKeyKind): Promise<{ raw: string; id:
 }
 
 beforeAll(async () => {
-  broker = await startBroker();
   connection = await connectBroker(broker.url, log);
   await connection.jetstream().views.kv('projects');
   const bucket = await openBucket(connection, 'projects', readProject);
@@ -60,7 +59,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await projects.close();
   await connection.close();
-  await broker.stop();
 });
 
 const write = 'sdk.events.v1.EventsService/BatchCreate';

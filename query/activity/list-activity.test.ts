@@ -5,22 +5,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
 const method = 'shared.activity.v1.ActivityService/List';
 const startMs = Date.UTC(2026, 9, 10, 12);
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 function newProject(): string {

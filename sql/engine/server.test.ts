@@ -6,17 +6,16 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { memoryKiB, startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 200 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 async function rows<T = Record<string, unknown>>(

@@ -32,7 +32,8 @@ import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { decodeFrame, type FrameRequest } from '../../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../servers/broker.ts';
+import { startBroker } from '../servers/broker.ts';
+import type { ChildServer } from '../servers/child-server.ts';
 
 export interface IngestService {
   baseUrl: string;
@@ -43,7 +44,7 @@ export interface IngestService {
   projectId: string;
   publicKey: string;
   privateKey: string;
-  broker: TestBroker;
+  broker: ChildServer;
   nats: NatsConnection;
   projects: ProjectStore;
   metrics: Metrics;
@@ -132,7 +133,7 @@ export async function startIngestService(
 }
 
 /** Stops the broker's process and resolves when it surely answers nothing more: a signal takes its time. */
-export async function freeze(broker: TestBroker, nats: NatsConnection): Promise<void> {
+export async function freeze(broker: ChildServer, nats: NatsConnection): Promise<void> {
   broker.pause();
   const answers = () => Promise.race([nats.flush().then(() => true), delay(50).then(() => false)]);
   while (await answers());
