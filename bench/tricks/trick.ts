@@ -1,4 +1,4 @@
-// A trick is one thing that the product does for speed; its reference is the simplest code with the same result. The two
+// A trick is one thing that the product does for speed; its reference is the simplest code with the same result. They
 // run in turns over the smallest part of the chain that the trick matters to, everything else being equal.
 
 import type { IngestService } from '../../test/harness/services/ingest-service.ts';

@@ -67,7 +67,7 @@ function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<n
   return client.sendEvents(JSON.stringify({ events: delivery.events }), key, delivery.userAgent);
 }
 
-/** Polls until `event` is listed; returns when that was, by performance.now(). Throws a RequestRefused after a minute. */
+/** Polls until `event` is listed; returns that moment by performance.now(). Throws a RequestRefused after a minute. */
 export async function waitUntilListed(client: Client, event: Event, key: string): Promise<number> {
   const deadlineMs = performance.now() + maxWaitMs;
   const to = rfc3339(Date.parse(event.occurTime) + 1);

@@ -32,13 +32,23 @@ export function projectFiles(): string[] {
     );
 }
 
+/** TypeScript and the scripts of setup/. */
 export function sourceFiles(): SourceFile[] {
   return projectFiles()
     .filter((path) => path.endsWith('.ts') || path.endsWith('.mjs'))
-    .map((path) => {
-      const text = readFileSync(join(root, path), 'utf8');
-      return { path, text, lines: text.split('\n') };
-    });
+    .map(readSource);
+}
+
+/** Every file that is text, documents and configuration included. */
+export function textFiles(): SourceFile[] {
+  return projectFiles()
+    .map(readSource)
+    .filter(({ text }) => !text.includes('\0'));
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8');
+  return { path, text, lines: text.split('\n') };
 }
 
 /** The project's own files that a file imports, relative to the root. */
