@@ -10,8 +10,8 @@ import { type Client, createClient, RequestRefused } from './sending/client.ts';
 import { deliveriesOf } from './sending/deliveries.ts';
 import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
-import type { Visit } from './visits/visit.ts';
 import { streamVisits } from './visits/visitors.ts';
+import type { Visit } from './visits/walk.ts';
 
 const usage =
   'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';

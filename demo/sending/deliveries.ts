@@ -2,7 +2,7 @@
 // knows of many visits and sends that with a private one.
 
 import type { Event } from '../visits/event.ts';
-import type { Visit } from '../visits/visit.ts';
+import type { Visit } from '../visits/walk.ts';
 
 export interface Delivery {
   credential: 'public' | 'private';

@@ -7,8 +7,8 @@ import { agents } from './agents.ts';
 import type { Event } from './event.ts';
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';
-import type { Visit } from './visit.ts';
 import { type StreamOptions, streamVisits } from './visitors.ts';
+import type { Visit } from './walk.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const options: StreamOptions = {

@@ -3,7 +3,8 @@
 
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';
-import { takeVisit, type Visit } from './visit.ts';
+import { takeVisit } from './visit.ts';
+import type { Visit } from './walk.ts';
 
 export interface StreamOptions {
   seed: number;

@@ -1,4 +1,5 @@
-// Seeded BatchCreate bodies in the short shape, valid and broken: for tests that hold one reader of them against another.
+// Seeded BatchCreate bodies in the short shape, valid and broken: for tests that hold one reader of them against
+// another.
 
 import fc from 'fast-check';
 import {
