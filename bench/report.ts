@@ -26,8 +26,8 @@ export function drawReport(results: readonly Result[]): string {
 <title>Millrace: benches</title>
 <style>${style}</style>
 <h1>Millrace: benches</h1>
-<p>${escapeHtml(machinesOf(results))} What is asked, how it is measured and what would be unfair is in
-<a href="README.md">README.md</a>.</p>
+<p>${escapeHtml(machinesOf(results))} What is asked and how it is measured is in
+<a href="MEASURED.md">MEASURED.md</a>, what would be unfair in <a href="README.md">README.md</a>.</p>
 ${sections.join('\n')}
 </html>
 `;
