@@ -1,5 +1,5 @@
-// What the benches are asked to reach, each as a share of a limit that was measured in the same run. Values are read
-// from the tables that the benches print, so that the goals cannot say anything else.
+// The goals of the benches, each a share of a limit that was measured in the same run. Values are read from the tables
+// that the benches print, so that goals and tables cannot differ.
 
 import type { Table } from './bench.ts';
 import type { Result } from './results.ts';
@@ -129,7 +129,7 @@ function accountsGoal(name: string, atMost: number, unit: 'us' | 'ms', row: stri
 
 export interface Reached {
   value: number;
-  /** Of the pairs, where the bench compares pairs. */
+  /** The range of the pairs, where the bench compares pairs. */
   range: readonly [min: number, max: number] | undefined;
   met: boolean;
 }

@@ -21,7 +21,7 @@ describe('pairs', () => {
     await expect(compared).rejects.toThrow("a contender's results differ from run to run: 0, 1");
   });
 
-  it('are told as medians', () => {
+  it('give the median', () => {
     expect(median([3, 1, 2])).toBe(2);
     expect(median([4, 1, 2, 3])).toBe(2.5);
     expect(() => median([])).toThrow('the median of nothing');
