@@ -1,9 +1,10 @@
-// What every command of the demo does at its edges: flags in, one sentence and exit code 1 where something is wrong.
+// The edges of every command of the demo: reads flags, and ends with one sentence and exit code 1 where something is
+// wrong.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { RequestRefused } from './sending/client.ts';
 
-/** Runs `main`; a RequestRefused ends as its one sentence on stderr, anything else as what it is. */
+/** Runs `main`; a RequestRefused ends as its sentence on stderr, any other error is thrown on. */
 export async function runCommand(name: string, main: () => Promise<void>): Promise<void> {
   try {
     await main();

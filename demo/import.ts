@@ -66,7 +66,7 @@ interface Tally {
   bad: { number: number; text: string }[];
   badLines: number;
   skipped: Record<SkipReason, number>;
-  /** Of the visitor with the most events who is no bot. */
+  /** The visitor with the most events, bots left out. */
   busiest: { distinctId: string; events: number };
 }
 
@@ -125,7 +125,7 @@ async function* readDeliveries(
   if (events.length > 0) yield { credential: 'private', events };
 }
 
-// Only to choose whom to show: a log with more visitors shows the busiest of those it counted.
+// Only chooses the visitor to show: of a log with more visitors, the busiest of the counted ones is shown.
 function countVisitor(distinctId: string, perVisitor: Map<string, number>, tally: Tally): void {
   const events = (perVisitor.get(distinctId) ?? 0) + 1;
   if (events > 1 || perVisitor.size < maxCountedVisitors) perVisitor.set(distinctId, events);

@@ -1,5 +1,5 @@
-// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows
-// what came of it. Sends nothing but made-up visits.
+// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows one
+// profile and its events. Sends nothing but made-up visits.
 
 import { randomInt } from 'node:crypto';
 import { dayMs, systemClock } from '../platform/clock.ts';
@@ -48,7 +48,7 @@ await runCommand('demo', async () => {
 interface Played {
   sent: Sent;
   visits: number;
-  /** The visit with a purchase, where there is one, and the most events. */
+  /** The visit with the most events, with a purchase where there is one. */
   best: Visit | undefined;
 }
 

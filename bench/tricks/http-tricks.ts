@@ -1,4 +1,4 @@
-// Tricks of the way in: the scanner against the reference path of validation, requests read off the socket against
+// Tricks of ingest: the scanner against the reference path of validation, requests read off the socket against
 // node:http, and a handler of our own against the Connect router. The last two run on real HTTP and a real broker: a
 // handler that answers nobody is always fast.
 

@@ -1,4 +1,5 @@
-// Tricks behind the broker: what is remembered of user agents, and the format in which rows reach the engine.
+// Tricks behind the broker: the cache of user agents, columns straight from a body's bytes, and the format in which
+// rows reach the engine.
 
 import { Readable } from 'node:stream';
 import { BatchBuilder } from '../../pipeline/build/build-batch.ts';
@@ -15,7 +16,7 @@ import { compareWithReference, type Measured, type Trick } from './trick.ts';
 
 const seed = 12;
 const nowMs = Date.UTC(2026, 10, 20, 12);
-/** As the builder has it. */
+/** The builder's own bound. */
 const maxRememberedAgents = 20_000;
 
 export const pipelineTricks: readonly Trick[] = [
@@ -106,7 +107,7 @@ function inserting(client: DatabaseClient, insert: (token: string) => Promise<vo
   };
 }
 
-/** As insertArrow does it, but for the format. */
+/** Does the same as insertArrow, in another format. */
 async function insertJson(client: DatabaseClient, text: string, token: string): Promise<void> {
   const { stream } = await client.exec({
     query: 'INSERT INTO events FORMAT JSONEachRow',

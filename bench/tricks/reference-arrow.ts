@@ -1,5 +1,5 @@
-// The reference from request bodies to an Arrow stream: JSON.parse, an array a column, apache-arrow's own builders.
-// It makes the columns that the pipeline makes, agent included, but derives nothing from the page's address.
+// The reference from request bodies to an Arrow stream: JSON.parse, an array for each column, apache-arrow's own
+// builders. It makes the pipeline's columns, agent included, but derives nothing from the page's address.
 
 import {
   Bool,

@@ -70,7 +70,7 @@ describe('a line', () => {
     expect(parseLogLine(text)).toBeUndefined();
   });
 
-  it('is judged in linear time', () => {
+  it('is read in linear time', () => {
     parseLogLine(`${head} "${'\\'.repeat(60_000)}`);
     parseLogLine(`${'a '.repeat(30_000)}[`);
     parseLogLine(`a - ${' [1'.repeat(20_000)}`);

@@ -1,6 +1,6 @@
-// Turns lines of an access log into page_view events, as the server would have derived them from the requests. The
-// address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the same file gives
-// the same ids again and nobody without the secret can try out addresses.
+// Turns lines of an access log into page_view events, with the properties that the server would have derived from the
+// requests. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the
+// same file gives the same ids again and nobody without the secret can try out addresses.
 
 import { createHmac, type Hmac } from 'node:crypto';
 import { UAParser } from 'ua-parser-js';
@@ -21,14 +21,14 @@ export type Mapped =
   | { kind: 'skipped'; why: SkipReason };
 
 export interface MapperOptions {
-  /** Whoever has it can tell which address a visitor id stands for, by trying all of them. */
+  /** Secret because its holder can find the address behind a visitor id by trying all addresses. */
   secret: string;
-  /** Of the site, where the log does not say. */
+  /** The site's host, for lines that name none. */
   hostname: string;
   scheme: string;
-  /** Requests that are no page views too, as events of the kind `request`. */
+  /** Also sends requests that are no page views, as events of the kind `request`. */
   all: boolean;
-  /** Lines from more than 48 h later are skipped: no instance takes them. */
+  /** The time now: lines of more than 48 h after it are skipped, as no instance takes them. */
   nowMs: number;
 }
 
@@ -37,7 +37,7 @@ const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
 const maxKnownAgents = 20_000;
 
-/** A function from line to event. `raw` is the line as it stands in the log. */
+/** Returns a function from line to event; `raw` is the line's text in the log. */
 export function createMapper(options: MapperOptions): (line: LogLine, raw: string) => Mapped {
   const hash = (purpose: string): Hmac =>
     createHmac('sha256', options.secret).update(`${purpose}\0`);
@@ -68,7 +68,7 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
 const pageEnding = /\.(html?|xhtml|php\d?|aspx?|jspx?|cgi|cfm|md)$/i;
 const anyEnding = /\.[a-z0-9~]{1,12}$/i;
 
-/** Undefined for a page view: a page that a GET was answered with, from the server or from the visitor's own cache. */
+/** Undefined for a page view: a GET that was answered with a page, from the server or from the visitor's own cache. */
 export function skipReason(line: LogLine, nowMs: number): SkipReason | undefined {
   if (line.timeMs < minOccurTimeMs || line.timeMs > nowMs + maxOccurTimeAheadMs) return 'time';
   if (line.method !== 'GET') return 'method';
@@ -120,7 +120,7 @@ interface ReadAgent {
   properties: Properties;
 }
 
-// Names of programs, and the way crawlers introduce themselves: "(compatible; Name/1.0; +http://…)".
+// Names of programs, and the form in which crawlers introduce themselves: "(compatible; Name/1.0; +http://…)".
 const botPattern = new RegExp(
   [
     ...[String.raw`\(compatible; (?!MSIE|Konqueror)`, String.raw`\+https?:`, String.raw`bot\b`],
@@ -131,7 +131,7 @@ const botPattern = new RegExp(
   'i',
 );
 
-// Few agents write most lines, and parsing one costs more than all else that is done to a line.
+// Few agents write most lines, and parsing an agent costs more than all other work on a line.
 function createAgentReader(): (userAgent: string) => ReadAgent {
   const known = new Map<string, ReadAgent>();
   return (userAgent) => {
@@ -184,7 +184,8 @@ function createSessions(
           lastMs: Math.max(found.lastMs, timeMs),
         }
       : { id: newId(`${visitor}\0${timeMs}`), firstMs: timeMs, lastMs: timeMs };
-    // Back to the end of the map's order, so that its first entry is the one that has been quiet for longest.
+    // Moves the visitor to the end of the map's order: its first entry is then the visitor that has been quiet for
+    // longest.
     open.delete(visitor);
     open.set(visitor, session);
     dropFirst(open, maxOpenSessions);
@@ -192,7 +193,7 @@ function createSessions(
   };
 }
 
-/** How many times this very line was seen before: two equal lines are two requests within one second. */
+/** Counts earlier copies of a line: two equal lines are two requests within one second. */
 function createCopyCounter(): (raw: string) => number {
   const counts = new Map<string, number>();
   return (raw) => {
@@ -211,7 +212,7 @@ function dropFirst(map: Map<string, unknown>, maxSize: number): void {
   }
 }
 
-/** A UUID of version 8, the one for hashes of one's own. */
+/** A UUID of version 8, which RFC 9562 leaves to custom hashes. */
 function uuidOf(hash: Hmac): string {
   const bytes = hash.digest();
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

@@ -1,5 +1,5 @@
-// The client's own judgement of answers. What a real instance answers is tested with one in commands.test.ts; here a
-// server says what an instance says only when it is overloaded or going down.
+// The client's decisions on answers: repeat, refuse or go on. commands.test.ts tests it with a real instance; here a
+// server gives the answers of an instance that is overloaded or going down.
 
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(retries()).toBe(3);
   });
 
-  it('waits as long as it is told to', async () => {
+  it('waits for as long as the answer asks', async () => {
     const { client } = await against([{ status: 429, body: {}, retryAfter: '1' }, ok]);
     const startMs = performance.now();
     await client.sendEvents('{}', 'pub_x');
@@ -77,7 +77,7 @@ describe('a request', () => {
   });
 
   it.each([400, 401, 403, 404, 500])(
-    'answered with %i is refused with what was said',
+    'answered with %i is refused with its text',
     async (status) => {
       const { client, bodies } = await against([
         { status, body: { code: 'some_code', message: 'why' } },
@@ -89,7 +89,7 @@ describe('a request', () => {
     },
   );
 
-  it('to nobody is refused with what to do', async () => {
+  it('that no server answers is refused with the advice to start one', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', connections: 1 });
     await expect(client.checkReady()).rejects.toThrow(
       'no Millrace answers at http://127.0.0.1:1 (ECONNREFUSED): start one with `npm start`, or name it with --url',

@@ -1,11 +1,11 @@
-// The public interface as a program without an SDK calls it: JSON over HTTP, with the retries that the contract allows
-// because event ids make them safe.
+// A client of the public interface without an SDK: JSON over HTTP, with the retries that the contract allows because
+// event ids make them safe.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Properties } from '../visits/event.ts';
 
-/** What went wrong, in a sentence for the person at the terminal. */
+/** An error whose message is one sentence for the person at the terminal. */
 export class RequestRefused extends Error {}
 
 export interface StoredEvent {
@@ -28,11 +28,11 @@ export interface Profile {
 }
 
 export interface Client {
-  /** Sends a BatchCreateRequest's JSON; returns how many events were accepted. */
+  /** Sends a BatchCreateRequest's JSON; returns the number of accepted events. */
   sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
-  /** Of the id of a listed event. */
+  /** Takes the profile id of a listed event; waits until the profile is there. */
   getProfile(id: string, key: string): Promise<Profile>;
   /** Throws a RequestRefused where no instance answers or it is not ready. */
   checkReady(): Promise<void>;
@@ -43,7 +43,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Requests at one time. */
   connections: number;
-  /** Counts the times a request had to be sent again. */
+  /** Called each time a request must be sent again. */
   onRetry?: () => void;
 }
 

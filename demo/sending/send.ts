@@ -1,5 +1,5 @@
 // Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate, and waits
-// until what was sent can be read.
+// until they can be read.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, rfc3339 } from '../visits/event.ts';

@@ -1,4 +1,5 @@
-// Which instance to talk to and with which keys: from the flags, else from what `npm start` left in <data>/demo.json.
+// The target of a command, the address and keys of an instance: from the flags, else from <data>/demo.json, which `npm
+// start` writes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ export const targetOptions = {
   data: { type: 'string' },
 } as const;
 
-/** `needs` says which keys the command cannot do without. */
+/** `needs` lists the keys that the command must have. */
 export function findTarget(
   flags: TargetFlags,
   needs: readonly ('publicKey' | 'privateKey')[],

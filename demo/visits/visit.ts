@@ -129,7 +129,7 @@ function clickSomething(walk: Walk): void {
   });
 }
 
-// An event of the shop's own, with a property of each of the five types.
+// A custom event kind of the shop, with a property of each of the five types.
 function showRecommendation(walk: Walk): void {
   record(walk, 'recommendation.shown', {
     slot: text(walk.random.pick(['below-fold', 'cart-side', 'empty-search'])),

@@ -6,7 +6,7 @@ import type { Body } from '../../../test/harness/requests/bodies.ts';
 const digits = 8;
 const placeholder = '#'.repeat(digits);
 
-/** The traits of a user follow from the number in its ids. */
+/** Ids and traits of a user follow from its number. */
 function callOf(prefix: string, number: string): object {
   return {
     externalId: `${prefix}${number}`,

@@ -87,7 +87,7 @@ function pack(frames: readonly Uint8Array[]): Messages {
   };
 }
 
-/** Both ways must have made the same rows, as far as both make them. */
+/** Throws unless both streams have the same rows, in the columns that both derive. */
 function checkStreams(subject: Uint8Array, calibration: Uint8Array, events: number): void {
   const [a, b] = [tableFromIPC(subject), tableFromIPC(calibration)];
   check(a.numRows === events && b.numRows === events, `${events} rows in both streams`);

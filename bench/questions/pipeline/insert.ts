@@ -1,5 +1,5 @@
-// Inserting one Arrow record batch through our client, as the pipeline does it, against the engine's own insert of the
-// same bytes from a file, told to it directly. Same engine, tables, views and durability; what differs is the way in.
+// Inserting one Arrow record batch through the pipeline's client against the engine's own insert of the same bytes from
+// a file. Engine, tables, views and durability are the same; only the transport differs.
 
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { cpuMsOf } from '../../harness/usage.ts';
 
 interface Parameters {
   rows: number;
-  /** Inserts of one run: the kernel counts another process's CPU in steps of 10 ms. */
+  /** Inserts of one run, more than one because the kernel counts another process's CPU in steps of 10 ms. */
   inserts: number;
   pairs: number;
   warmUps: number;
@@ -98,7 +98,7 @@ function contender(
   };
 }
 
-/** Rows in the table and, as another number must not be, events in the view's sums. */
+/** Rows in the table; throws unless the view's sums have the same number of events. */
 async function countOf(client: DatabaseClient): Promise<number> {
   const read = async (query: string): Promise<number> => {
     const result = await client.query({ query, format: 'JSONEachRow' });

@@ -18,13 +18,14 @@ export interface Parameters {
   runs: number;
   fullLoadMs: number;
   halfLoadMs: number;
-  /** Rows of a batch that the engine is given by itself. */
+  /** Rows of a batch for the engine by itself. */
   engineRows: number;
 }
 
 const seed = 5;
 const bodiesPerConnection = 16;
-// Each count costs the engine about two milliseconds: often enough to see, seldom enough not to be the load.
+// Each count costs the engine about two milliseconds: these intervals are short enough to see changes and long enough
+// not to be a load.
 const fullLoadPollMs = 200;
 const halfLoadPollMs = 50;
 const drainTimeoutMs = 120_000;
@@ -32,7 +33,7 @@ const drainTimeoutMs = 120_000;
 export interface FullLoad {
   events: number;
   eventsPerSecond: number;
-  /** The engine alone with as many rows, right after. */
+  /** The engine by itself with the same number of rows, right after. */
   engine: EngineRate;
   /** JSON.parse of the same bodies on one thread, right before. */
   parsedPerSecond: number;
@@ -106,7 +107,7 @@ async function runFullLoad(
 
 export interface HalfLoad {
   eventsPerSecond: number;
-  /** Milliseconds from when its request was due until an event could be queried. */
+  /** Milliseconds from the moment a request was due until its event could be queried. */
   p50Ms: number;
   p99Ms: number;
   maxMs: number;

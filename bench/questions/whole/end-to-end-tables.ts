@@ -32,7 +32,7 @@ export function throughputTable(full: readonly FullLoad[], batch: number): Table
   };
 }
 
-/** Of all events: which run pays for a merge of what others stored is chance. */
+/** The mean over all events: it is chance which run pays for merging the rows of others. */
 function meanOf(full: readonly FullLoad[], pick: (run: FullLoad) => number): number {
   const events = full.reduce((sum, run) => sum + run.events, 0);
   return full.reduce((sum, run) => sum + pick(run) * run.events, 0) / events;

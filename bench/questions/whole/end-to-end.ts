@@ -39,12 +39,12 @@ export const endToEndBench: Bench = {
       lagTable(half),
       usageTable(full, memory.peak()),
     ];
-    // Times decide how many events there are; that each was stored once is the result.
+    // The number of events depends on times; the result is that each was stored once.
     return { tables, resultHash: createHash('sha256').update(rows).digest('hex') };
   },
 };
 
-/** Every acknowledged event is there and none is there twice: the counts before agree with the answers. */
+/** Checks that no stored event is there twice; the loads have waited for every acknowledged one. */
 async function checkRows(stack: Stack, rowsBefore: number): Promise<string> {
   const rows = await countRows(stack);
   const distinct = await countDistinctEvents(stack);
