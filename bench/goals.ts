@@ -127,7 +127,7 @@ function accountsGoal(name: string, atMost: number, unit: 'us' | 'ms', row: stri
   return { name, beside: 'the clock', asked: { atMost }, unit, reached };
 }
 
-export interface Reached {
+interface Reached {
   value: number;
   /** The range of the pairs, where the bench compares pairs. */
   range: readonly [min: number, max: number] | undefined;

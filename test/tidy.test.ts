@@ -1,5 +1,5 @@
-// How a single file is written, as far as a machine can check it; the tree is tidy-structure.test.ts's. Each test's
-// name says what to do instead.
+// The style of single files, as far as a machine can check it; tidy-structure.test.ts checks the tree. Each test's name
+// says what to do instead.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

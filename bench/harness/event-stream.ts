@@ -13,7 +13,7 @@ import { maxFrameBytes } from '../../platform/limits.ts';
 import { decodeFrame, type EncodedRequest, frameEvents } from '../../proto/wire/frame.ts';
 import { check } from '../bench.ts';
 
-export interface PublisherChoice {
+interface PublisherChoice {
   lz4: boolean;
   /** The service's value by default. */
   maxFrameBytes?: number;

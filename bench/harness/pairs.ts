@@ -9,7 +9,7 @@ export interface Contender {
   prepare?(): Promise<void>;
 }
 
-export interface PairOptions {
+interface PairOptions {
   /** Pairs that count; fewer than 5 give no meaningful figure. */
   pairs: number;
   /** Pairs before them that do not count. */

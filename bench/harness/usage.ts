@@ -77,7 +77,7 @@ function ofService(stack: Stack, use: (pid: number) => number): number {
   return [stack.pids().service, ...stack.ingestPids()].reduce((sum, pid) => sum + use(pid), 0);
 }
 
-export interface MemoryWatch {
+interface MemoryWatch {
   /** Bytes of each part at the moment of the highest sum. */
   peak(): Record<Part, number>;
   stop(): void;

@@ -9,6 +9,7 @@ import {
   maxStringValueCodePoints,
   minOccurTimeMs,
 } from '../../platform/limits.ts';
+import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { bool, type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './access-log.ts';
 
@@ -187,8 +188,7 @@ function createSessions(
     // Moves the visitor to the end of the map's order: its first entry is then the visitor that has been quiet for
     // longest.
     open.delete(visitor);
-    open.set(visitor, session);
-    dropFirst(open, maxOpenSessions);
+    setBounded(open, visitor, session, maxOpenSessions);
     return session.id;
   };
 }
@@ -198,18 +198,10 @@ function createCopyCounter(): (raw: string) => number {
   const counts = new Map<string, number>();
   return (raw) => {
     const before = counts.get(raw) ?? 0;
-    counts.set(raw, before + 1);
-    dropFirst(counts, maxCountedLines);
+    if (before > 0) counts.set(raw, before + 1);
+    else setBounded(counts, raw, 1, maxCountedLines);
     return before;
   };
-}
-
-function dropFirst(map: Map<string, unknown>, maxSize: number): void {
-  if (map.size <= maxSize) return;
-  for (const first of map.keys()) {
-    map.delete(first);
-    return;
-  }
 }
 
 /** A UUID of version 8, which RFC 9562 leaves to custom hashes. */

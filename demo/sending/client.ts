@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { Properties } from '../visits/event.ts';
 
 /** An error whose message is one sentence for the person at the terminal. */
@@ -39,7 +40,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   baseUrl: string;
   /** Requests at one time. */
   connections: number;
@@ -67,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
     body: string | Buffer,
     headers: Record<string, string>,
     passing: readonly number[] = busy,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt++) {
       const answer = await once(path, body, headers, passing);
       if (answer.kind === 'ok') return answer.json;
@@ -126,7 +127,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 type Answer =
-  | { kind: 'ok'; json: Record<string, unknown> }
+  | { kind: 'ok'; json: JsonObject }
   | { kind: 'again'; afterMs: number; why: string }
   | { kind: 'refused'; why: string };
 
@@ -150,10 +151,10 @@ function headersOf(key: string): Record<string, string> {
   return { 'content-type': 'application/json', 'connect-protocol-version': '1', 'x-api-key': key };
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+    return isObject(parsed) ? parsed : {};
   } catch {
     return {};
   }
@@ -161,7 +162,7 @@ function parseObject(text: string): Record<string, unknown> {
 
 function profileOf(value: unknown): Profile {
   const profile: Profile = { id: '' };
-  return typeof value === 'object' && value !== null ? { ...profile, ...value } : profile;
+  return isObject(value) ? { ...profile, ...value } : profile;
 }
 
 function unreachable(baseUrl: string, error: unknown): string {

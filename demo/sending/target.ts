@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../../platform/json.ts';
 
 export interface Target {
   /** Without a slash at the end. */
@@ -11,14 +12,14 @@ export interface Target {
   privateKey: string;
 }
 
-export interface TargetFlags {
+interface TargetFlags {
   url?: string | undefined;
   key?: string | undefined;
   'private-key'?: string | undefined;
   data?: string | undefined;
 }
 
-export type TargetResult = { kind: 'ok'; target: Target } | { kind: 'refused'; why: string };
+type TargetResult = { kind: 'ok'; target: Target } | { kind: 'refused'; why: string };
 
 const defaultUrl = 'http://127.0.0.1:8080';
 
@@ -61,7 +62,9 @@ function readKept(path: string): Record<string, string | undefined> {
   } catch {
     return {};
   }
-  if (typeof parsed !== 'object' || parsed === null) return {};
-  const texts = Object.entries(parsed).filter(([, value]) => typeof value === 'string');
+  if (!isObject(parsed)) return {};
+  const texts = Object.entries(parsed).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
   return Object.fromEntries(texts);
 }

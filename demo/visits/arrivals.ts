@@ -2,7 +2,7 @@
 
 import { createWeighted, type Random } from './random.ts';
 
-export interface Arrival {
+interface Arrival {
   /** Absent where the visitor typed the address. */
   referrer?: string;
   /** Query parameters of the landing page, without '?'; '' for none. */

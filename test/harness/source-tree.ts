@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** The checkout, also for a copy of this file in dist/. */
+/** The checkout's folder, found from a copy of this file in dist/ too. */
 export const root = dirname(findPackageJSON(import.meta.dirname));
 
 function findPackageJSON(directory: string): string {
@@ -57,7 +57,7 @@ export function importsOf(file: SourceFile): string[] {
   return specifiers.map((match) => normalize(join(dirname(file.path), match[1] ?? '')));
 }
 
-export interface FunctionSpan {
+interface FunctionSpan {
   name: string;
   lines: number;
 }

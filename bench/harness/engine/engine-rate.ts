@@ -25,7 +25,7 @@ export interface EngineRate {
   mergeUs: number;
 }
 
-export interface OwnRate {
+interface OwnRate {
   /** Inserts at least `rows` more rows; the table is never emptied. */
   measure(rows: number): Promise<EngineRate>;
   close(): Promise<void>;

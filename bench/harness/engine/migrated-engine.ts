@@ -8,7 +8,7 @@ import { createLog } from '../../../platform/log.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { type OwnEngine, startEngineProcess } from '../processes/processes.ts';
 
-export interface MigratedEngine {
+interface MigratedEngine {
   /** For files that the engine is to read. */
   directory: string;
   engine: OwnEngine;

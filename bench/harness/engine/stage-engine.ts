@@ -9,7 +9,7 @@ import { cpuMsOf } from '../usage.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 
 /** CPU milliseconds. */
-export interface Inserted {
+interface Inserted {
   /** CPU of this process: the client and the upload. */
   clientMs: number;
   insertMs: number;

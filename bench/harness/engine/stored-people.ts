@@ -20,7 +20,7 @@ export interface People {
   ids: string[];
 }
 
-export interface PeopleOptions {
+interface PeopleOptions {
   events: number;
   /** Named and anonymous together: the last `merges` of them were never named. */
   profiles: number;

@@ -14,7 +14,7 @@ export interface LoadConnection {
   close(): void;
 }
 
-export interface Listeners {
+interface Listeners {
   onAnswer(answer: Answer): void;
   /** The connection broke, or the answer is not one of our servers'. */
   onBroken(error: Error): void;

@@ -33,7 +33,7 @@ describe.each(sizes)('bodies of size %s', (size) => {
     expect(ids.size).toBe(5 * options.batch * options.count);
   });
 
-  it('occur when they are told to', () => {
+  it('occur at the given time', () => {
     const [body] = makeBodies({ ...options, size, count: 1 });
     if (body === undefined) throw new Error('no bodies');
     occurAt(body, nowMs - 1);
@@ -43,7 +43,7 @@ describe.each(sizes)('bodies of size %s', (size) => {
     );
   });
 
-  it('are as large as they are said to be and hardly easier to compress than real ones', () => {
+  it('have the size of their name and are hardly easier to compress than real ones', () => {
     const all = Buffer.concat(bodies.map(({ bytes }) => bytes));
     const expected = { small: 245, medium: 605, large: 2_900 }[size];
     const bytesPerEvent = all.length / (options.batch * options.count);

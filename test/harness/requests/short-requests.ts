@@ -19,7 +19,7 @@ import {
   uuid,
 } from './request-pieces.ts';
 
-// Written without an exponent, as JSON.stringify does up to 1e21, these are refused for having been rounded.
+// These are refused as rounded where they have no exponent, and JSON.stringify writes none below 1e21.
 const isRoundedInteger = (value: number): boolean =>
   Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
 

@@ -24,7 +24,7 @@ export interface ChildServer {
   resume(): void;
 }
 
-export interface ServerProgram {
+interface ServerProgram {
   /** Names the server in errors and in its temporary directory. */
   name: string;
   /** The port that makes the server take a free one. */

@@ -1,4 +1,4 @@
-// The memory of a process, as the kernel tells.
+// The memory of a process as the kernel counts it, for tests and benches.
 
 import { readFileSync } from 'node:fs';
 
