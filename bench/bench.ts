@@ -33,7 +33,7 @@ export interface Session {
   nextLoad(): number;
 }
 
-/** Throws with what was expected where `holds` is false: a bench that did not do its work reports nothing. */
+/** Throws with the expectation where `holds` is false: a bench that did not do its work reports nothing. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`the bench's result is wrong: ${what}`);
 }

@@ -70,7 +70,7 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'broker-bytes', column: 'ratio', where: { size: 'medium', batch: '100' } },
   },
   {
-    name: 'the way of an event until it is queryable, batches of 100',
+    name: 'an event from HTTP until it is queryable, batches of 100',
     beside: "the engine's own insert of the same rows, CPU, all merges",
     asked: { atLeast: 0.45 },
     reached: { bench: 'end-to-end', column: 'of engine', where: { run: 'all' } },
@@ -134,7 +134,7 @@ interface Reached {
   met: boolean;
 }
 
-/** Undefined where its bench is not among the results; throws where that bench has no such figure. */
+/** Undefined where the goal's bench is not among the results; throws where the bench lacks the figure. */
 export function readGoal(goal: Goal, results: readonly Result[]): Reached | undefined {
   const result = results.find(({ bench }) => bench === goal.reached.bench);
   if (result === undefined) return undefined;

@@ -299,7 +299,7 @@ describe('a salt that cannot be decoded', () => {
   });
 });
 
-describe('midnight while a body is on its way', () => {
+describe('midnight before a body has arrived', () => {
   it('takes the day before yesterday out of the window', async () => {
     const started = nowMs;
     const body = JSON.stringify({ events: [cookieless(started - dayMs), cookieless(started)] });

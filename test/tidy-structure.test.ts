@@ -1,5 +1,5 @@
-// The structure of the source tree, as far as a machine can check it: who imports whom, how large folders and tests
-// are, and that nothing depends on the machine it was written on.
+// The structure of the source tree, as far as a machine can check it: the direction of imports, the size of folders and
+// tests, and that nothing depends on the machine it was written on.
 
 import { describe, expect, it } from 'vitest';
 import {

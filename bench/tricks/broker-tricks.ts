@@ -1,4 +1,4 @@
-// Tricks on the way to the broker and back: the same requests are published, stored, received and unpacked, once with
+// Tricks between ingest and pipeline: the same requests are published, stored, received and unpacked, once with
 // the trick and once with its reference. CPU of this process and of the broker.
 
 import type { NatsConnection } from '../../platform/broker/nats.ts';

@@ -1,5 +1,5 @@
-// Rules about the structure of the source tree: each returns one sentence for each breach, which says what to do
-// instead. How a single file is written is checked in tidy.test.ts.
+// Rules about the structure of the source tree: each returns one sentence a breach, with the advice what to do instead.
+// tidy.test.ts has the rules about single files.
 
 import { importsOf, type SourceFile } from './source-tree.ts';
 
@@ -71,8 +71,8 @@ export function crowdedFolders(files: readonly SourceFile[]): string[] {
 }
 
 /**
- * Tests and benches do not count as users of the product: what only they import is dead. Everything counts as a user of
- * the harness.
+ * Tests and benches do not count as users of the product: a file that only they import is dead. Everything counts as a
+ * user of the harness.
  */
 export function unusedFiles(files: readonly SourceFile[], entries: ReadonlySet<string>): string[] {
   const usersOf = (area: string): readonly SourceFile[] => {

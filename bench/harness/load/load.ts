@@ -101,7 +101,7 @@ interface Lane {
   connection: LoadConnection;
   bodies: Body[];
   next: number;
-  /** When the request on its way was due. */
+  /** When the request under way was due. */
   dueMs: number;
 }
 

@@ -42,7 +42,10 @@ export const insertBench: Bench = {
         { pairs, warmUps, othersCpuMs: () => cpuMsOf(engine.pid) },
       );
       check(pairing.subjectResult === rows * inserts, `${rows * inserts} rows are stored`);
-      check(pairing.calibrationResult === pairing.subjectResult, 'both ways store the same rows');
+      check(
+        pairing.calibrationResult === pairing.subjectResult,
+        'both inserts store the same rows',
+      );
       return {
         tables: [tableOf(pairing, parameters, arrow.length)],
         resultHash: createHash('sha256').update(arrow).digest('hex'),
@@ -64,7 +67,7 @@ function tableOf(pairing: Pairing, { rows, inserts }: Parameters, bytes: number)
   const ratios = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2));
   return {
     title: `Inserts of ${rows} rows (${(bytes / 1_048_576).toFixed(1)} MiB), CPU of client and engine together`,
-    columns: ['way', 'rows/s', 'ms/insert', 'us/row', 'ratio', 'min', 'max'],
+    columns: ['insert', 'rows/s', 'ms/insert', 'us/row', 'ratio', 'min', 'max'],
     rows: [
       ['insertArrow', ...cells(pairing.subjectWallMs, pairing.subjectCpuMs), ...ratios],
       [
@@ -80,7 +83,7 @@ function tableOf(pairing: Pairing, { rows, inserts }: Parameters, bytes: number)
 
 let tokens = 0;
 
-/** Empties the tables, inserts, and counts what is there. */
+/** Empties the tables, inserts, and counts the rows. */
 function contender(
   client: DatabaseClient,
   inserts: number,

@@ -15,7 +15,7 @@ interface Parameters {
   keys: number;
   /** Lines of the seen-set's table; each is for the same number of keys. */
   steps: number;
-  /** Stored events, in this many parts, the way the seen-set writes its table. */
+  /** Stored events, in this many parts: the seen-set too writes its table in parts. */
   stored: number;
   parts: number;
   /** Numbers of ids in one look-up. */
@@ -104,7 +104,7 @@ function setTable(load: Load, { budgetMiB, keys, steps }: Parameters): Table {
 }
 
 const titles: Record<Load, string> = {
-  live: `${eventsPerSecond} events/s of which ${latePercent} % come up to five hours late`,
+  live: `${eventsPerSecond} events/s, ${latePercent} % of them up to five hours late`,
   frozen: 'all of the same ten minutes',
 };
 

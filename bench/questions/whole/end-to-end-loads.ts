@@ -1,5 +1,5 @@
 // The loads of the end-to-end bench and their figures: as many events as the service takes, run by run beside the
-// engine by itself, and half of that. Does not say what the figures mean.
+// engine by itself, and half of that. end-to-end-tables.ts draws the tables.
 
 import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import type { Part, Stack } from '../../../test/harness/servers/stack.ts';

@@ -1,5 +1,5 @@
 // Seeded pieces of BatchCreate bodies as JSON text, shared by both shapes: texts, keys, times, objects, and values and
-// bodies that no shape takes. Text, not values, so that members can be spelled, ordered and escaped in every way.
+// bodies that no shape takes. Text, not values, so that members can have every spelling, order and escape.
 
 import fc from 'fast-check';
 

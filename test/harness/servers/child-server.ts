@@ -1,4 +1,4 @@
-// A server as a child process of one test, and the ways it fails: killed, frozen, started again on the same port and
+// A server as a child process of one test, and its failures: killed, frozen, started again on the same port and
 // directory. Ends only processes that it started. What runs in the child is for engine.ts and broker.ts to say.
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// A real mail server for one test: it keeps the mails it was sent, and fails in the ways of mail servers.
+// A real mail server for one test: it keeps the mails that it was sent, and fails like mail servers do.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
