@@ -1,3 +1,5 @@
+// Goals read from tables, and the report page drawn from results, the kept one included.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

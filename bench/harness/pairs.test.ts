@@ -1,3 +1,5 @@
+// Pairs of runs: their order, their checks and their medians, with contenders that do nothing.
+
 import { describe, expect, it } from 'vitest';
 import { comparePairs, median } from './pairs.ts';
 

@@ -1,3 +1,5 @@
+// Lines and files of access logs, made by hand and real. What becomes of a line is tested in page-views.test.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

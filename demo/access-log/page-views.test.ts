@@ -1,3 +1,5 @@
+// From a line of an access log to its event: fields, ids, sessions, and the lines that are left out.
+
 import { describe, expect, it } from 'vitest';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import type { Event } from '../visits/event.ts';

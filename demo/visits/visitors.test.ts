@@ -1,3 +1,5 @@
+// The demo's stream of visits: repeatable, valid by ingest's rules, and as varied as a real shop's.
+
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// The bodies of benches and load tests: the same for one seed, valid, fresh and of the size that figures rely on.
+
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
