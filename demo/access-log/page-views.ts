@@ -167,7 +167,7 @@ interface Session {
   lastMs: number;
 }
 
-// Logs are written when an answer ends, so lines are a little out of order: a session reaches 30 minutes back and forward.
+// Logs are written when an answer ends, so lines are a little out of order: sessions reach 30 minutes both back and on.
 function createSessions(
   newId: (start: string) => string,
 ): (visitor: string, timeMs: number) => string {
