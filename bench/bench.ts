@@ -1,5 +1,5 @@
-// What a bench is: a question, a run in smoke or real size, and a report that says what it found and proves that the
-// work was done. Figures are ratios to a calibration of the same run wherever there is one.
+// A bench is a question, a run in smoke or real size, and a report with its figures and a proof that the work was done.
+// Figures are ratios to a calibration of the same run wherever there is one.
 
 import type { Stack } from '../test/harness/servers/stack.ts';
 
@@ -8,7 +8,7 @@ export type Mode = 'smoke' | 'real';
 
 export interface Report {
   tables: Table[];
-  /** Says that the work was done: differs where a result differs, not where a time does. */
+  /** Proves that the work was done: differs where a result differs, not where a time does. */
   resultHash: string;
 }
 
@@ -20,20 +20,20 @@ export interface Table {
 
 export interface Bench {
   name: string;
-  /** What it wants to know, in a sentence. */
+  /** One sentence. */
   question: string;
   /** Throws where a result is wrong. */
   run(mode: Mode, session: Session): Promise<Report>;
 }
 
-/** What benches of the whole service share: smoke runs use one stack, real ones a fresh one each. */
+/** Shared by benches of the whole service: smoke runs use one stack, each real run starts its own. */
 export interface Session {
   stack(): Promise<Stack>;
-  /** A number no earlier load of this session used, for event ids that are new to the stack. */
+  /** A number that no earlier load of this session used, for event ids that are new to the stack. */
   nextLoad(): number;
 }
 
-/** Throws with what was expected where `holds` is false: a bench that did not do its work reports nothing. */
+/** Throws with the expectation where `holds` is false: a bench that did not do its work reports nothing. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`the bench's result is wrong: ${what}`);
 }
@@ -56,7 +56,7 @@ export function printTable({ title, columns, rows }: Table): string {
   return [title, '', line(columns), rule, ...rows.map(line)].join('\n');
 }
 
-/** Whether any of its cells is neither empty nor begins like a number. */
+/** True where any cell of the column is neither empty nor begins like a number. */
 export function isTextColumn(rows: readonly (readonly string[])[], column: number): boolean {
   return rows.some((row) => !/^([<>]=? )?-?\d|^$/.test(row[column] ?? ''));
 }

@@ -1,4 +1,4 @@
-// The list of benches, in the order of an event's path.
+// The list of benches, in the order of an event's path. A bench that is not in it does not run.
 
 import type { Bench } from './bench.ts';
 import { accountsBench } from './questions/ingest/accounts.ts';

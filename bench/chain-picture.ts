@@ -1,5 +1,5 @@
-// The chain as a picture: a bar as long as the CPU that an event takes, a part for each stage in the order of its way.
-// Hue says whose process it is; what is too narrow to be labelled is told below.
+// The chain as a picture: a bar as long as the CPU that an event takes, with a part for each stage in path order. Each
+// process has a hue; a legend below has the parts that are too narrow for a label.
 
 import type { Table } from './bench.ts';
 import { escapeHtml } from './html.ts';
@@ -15,7 +15,7 @@ const shades: Record<Process, readonly string[]> = {
   engine: ['#1f6f4a', '#43946c', '#6bb08d'],
   'load generator': ['#777777'],
 };
-/** A part that is a smaller share of the bar has no room for a number. */
+/** A part with a smaller share of the bar has no room for a number. */
 const minLabelledShare = 0.04;
 
 interface Part {
@@ -26,8 +26,8 @@ interface Part {
 }
 
 /**
- * A bar a table, on one scale. The tables have the columns of `stageColumns`, the stages in order; a row of no process
- * is none of them.
+ * One bar for each table, all on one scale. The tables have the columns of `stageColumns`, the stages in order; a row
+ * without a process is a sum and is left out.
  */
 export function drawChains(tables: readonly Table[]): string {
   const chains = tables.map((table) => ({ title: table.title, parts: partsOf(table) }));

@@ -1,3 +1,5 @@
+// Goals read from tables, and the report page drawn from results, the kept one included.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +48,7 @@ describe('a goal', () => {
     expect(readGoal(speed, [validate])).toEqual(reached);
   });
 
-  it('without a row is judged by the worst of all', () => {
+  it('without a row is measured by the worst of all', () => {
     const worst = { ...speed, reached: { bench: 'validate', column: 'ratio' } };
     expect(readGoal(worst, [validate])).toMatchObject({ value: 4.2, met: false });
     const most = { ...worst, asked: { atMost: 7 } };
@@ -58,7 +60,7 @@ describe('a goal', () => {
     expect(readGoal(lag, [slow])).toEqual({ value: 1_501, range: undefined, met: false });
   });
 
-  it('is left out where its bench did not run, and refused where that has no such figure', () => {
+  it('is left out where its bench did not run, and an error where the bench has no such figure', () => {
     expect(readGoal(speed, [])).toBeUndefined();
     expect(goalTable([]).rows).toEqual([]);
     const renamed = resultOf('validate', { columns: ['times'], rows: [['7']] });
@@ -111,12 +113,12 @@ describe('the page', () => {
     expect(page).toContain('validation (service) 3.00 us, 75 %');
   });
 
-  it('that is kept is drawn from the results that are kept: npm run bench -- report', () => {
+  it('in the repository is drawn from the kept results: npm run bench -- report', () => {
     const kept = readFileSync(join(root, 'bench', 'report.html'), 'utf8');
     expect(kept).toBe(drawReport(readResults()));
   });
 
-  it('has the goals, the machine and every table, and is nothing but text and style', () => {
+  it('has the goals, the machine and every table, and consists of text and style alone', () => {
     expect(page).toContain('<td>yes</td>');
     expect(page).toContain('2 cores (a &lt;fast&gt; one)');
     expect(page).toContain('<td class="number">7.60</td>');

@@ -1,5 +1,5 @@
-// What the benches are asked to reach, each as a share of a limit that was measured in the same run. Values are read
-// from the tables that the benches print, so that the goals cannot say anything else.
+// The goals of the benches, each a share of a limit that was measured in the same run. Values are read from the tables
+// that the benches print, so that goals and tables cannot differ.
 
 import type { Table } from './bench.ts';
 import type { Result } from './results.ts';
@@ -70,7 +70,7 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'broker-bytes', column: 'ratio', where: { size: 'medium', batch: '100' } },
   },
   {
-    name: 'the way of an event until it is queryable, batches of 100',
+    name: 'an event from HTTP until it is queryable, batches of 100',
     beside: "the engine's own insert of the same rows, CPU, all merges",
     asked: { atLeast: 0.45 },
     reached: { bench: 'end-to-end', column: 'of engine', where: { run: 'all' } },
@@ -127,14 +127,14 @@ function accountsGoal(name: string, atMost: number, unit: 'us' | 'ms', row: stri
   return { name, beside: 'the clock', asked: { atMost }, unit, reached };
 }
 
-export interface Reached {
+interface Reached {
   value: number;
-  /** Of the pairs, where the bench compares pairs. */
+  /** The range of the pairs, where the bench compares pairs. */
   range: readonly [min: number, max: number] | undefined;
   met: boolean;
 }
 
-/** Undefined where its bench is not among the results; throws where that bench has no such figure. */
+/** Undefined where the goal's bench is not among the results; throws where the bench lacks the figure. */
 export function readGoal(goal: Goal, results: readonly Result[]): Reached | undefined {
   const result = results.find(({ bench }) => bench === goal.reached.bench);
   if (result === undefined) return undefined;

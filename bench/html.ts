@@ -1,4 +1,4 @@
-// Text and tables as HTML.
+// Text and tables as HTML. The page around them is report.ts's.
 
 import { isTextColumn, type Table } from './bench.ts';
 

@@ -1,5 +1,5 @@
-// The results as one page that needs nothing but itself: where an event's CPU goes as a picture, the goals, what each
-// trick gains, and every table behind them. A function of the results, so that the page cannot say anything else.
+// The results as one self-contained page: a picture of where an event's CPU goes, the goals, the gain of each trick,
+// and every table behind them. A function of the results, so that page and results cannot differ.
 
 import type { Table } from './bench.ts';
 import { drawChains, stageColumns } from './chain-picture.ts';
@@ -26,14 +26,14 @@ export function drawReport(results: readonly Result[]): string {
 <title>Millrace: benches</title>
 <style>${style}</style>
 <h1>Millrace: benches</h1>
-<p>${escapeHtml(machinesOf(results))} What is asked, how it is measured and what would be unfair is in
-<a href="README.md">README.md</a>.</p>
+<p>${escapeHtml(machinesOf(results))} What is asked and how it is measured is in
+<a href="MEASURED.md">MEASURED.md</a>, what would be unfair in <a href="README.md">README.md</a>.</p>
 ${sections.join('\n')}
 </html>
 `;
 }
 
-/** Of the tables of the whole service the one that says what each process takes, with a process for a stage. */
+/** The whole service's table of CPU by process, as a chain whose stages are the processes. */
 function wholeChain({ title, columns, rows }: Table): Table[] {
   const us = columns.indexOf('us/event');
   if (columns[0] !== 'process' || us < 0) return [];

@@ -1,5 +1,5 @@
-// What benches found, kept in bench/results.json from one run to the next: a run replaces what it measured again and
-// leaves the rest, so each result says when and where it was taken.
+// The kept results in bench/results.json: a run replaces the results of its benches and leaves the others, so each
+// result has its own date and machine.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +11,18 @@ export interface Result extends Report {
   bench: string;
   question: string;
   seconds: number;
-  /** As it was when this bench began. */
+  /** The machine as it was when this bench began. */
   machine: Machine;
 }
 
 const file = join(root, 'bench', 'results.json');
 
-/** What the last runs left; none where there were none. */
+/** The results that earlier runs kept; empty without the file. */
 export function readResults(): Result[] {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 }
 
-/** Puts `result` in the place of an earlier one of its bench; what is of no bench in `names` is forgotten. */
+/** Replaces the earlier result of the same bench; results of benches that are not in `names` are dropped. */
 export function keepResult(result: Result, names: readonly string[]): void {
   const kept = new Map([...readResults(), result].map((each) => [each.bench, each]));
   const results = names.flatMap((name) => kept.get(name) ?? []);

@@ -1,5 +1,5 @@
-// `npm run bench -- [name …] [--smoke] [--keep]`: runs the benches named, or all, and prints what they found, the goals
-// last. `--keep` puts it into bench/results.json and draws bench/report.html; `npm run bench -- report` only draws.
+// `npm run bench -- [name …] [--smoke] [--keep]`: runs the named benches, or all, and prints their tables, the goals
+// last. `--keep` writes bench/results.json and draws bench/report.html; `npm run bench -- report` only draws.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function runAll(mode: Mode): Promise<Result[]> {
     for (const table of result.tables) say(`${printTable(table)}\n`);
     say(`result ${result.resultHash.slice(0, 16)}, ${result.seconds} s\n`);
     results.push(result);
-    // At once: a quarter of an hour of results must not be lost to the last bench.
+    // Kept after each bench: a quarter of an hour of results must not be lost to a failure of the last one.
     if (values.keep) keepResult(result, names);
   }
   return results;

@@ -1,4 +1,4 @@
-// Every bench in its smoke size: that it runs and that its own check of the result holds. Never what it measures.
+// Every bench runs in its smoke size, and its own check of the result holds. Its times are never looked at.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { printTable, type Table } from './bench.ts';

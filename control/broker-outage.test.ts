@@ -8,7 +8,8 @@ import { ensureTopology } from '../platform/broker/topology.ts';
 import { createLog } from '../platform/log.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
+import { startBroker } from '../test/harness/servers/broker.ts';
+import type { ChildServer } from '../test/harness/servers/child-server.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -17,7 +18,7 @@ import {
 } from '../test/harness/services/accounts.ts';
 
 const log = createLog('silent');
-let broker: TestBroker;
+let broker: ChildServer;
 let accounts: AccountsProcess;
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import { createLog } from '../platform/log.ts';
-import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
+import { useBroker } from '../test/harness/servers/use-servers.ts';
 import { changeRecord } from './change-record.ts';
 
 interface ListRecord {
@@ -14,12 +14,11 @@ interface ListRecord {
 }
 
 const log = createLog('silent');
-let broker: TestBroker;
+const broker = useBroker();
 const connections: NatsConnection[] = [];
 const watches: WatchedBucket<ListRecord>[] = [];
 
 beforeAll(async () => {
-  broker = await startBroker();
   for (let process = 0; process < 5; process++) {
     const connection = await connectBroker(broker.url, log);
     await connection.jetstream().views.kv('lists', { history: 1 });
@@ -36,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const watch of watches) await watch.close();
   for (const connection of connections) await connection.close();
-  await broker.stop();
 });
 
 it('50 writers of one record over five connections lose no change', async () => {

@@ -1,20 +1,21 @@
-// What every command of the demo does at its edges: flags in, one sentence and exit code 1 where something is wrong.
+// The edges of every command of the demo: reads flags, and ends with one sentence and exit code 1 where something is
+// wrong.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { Refusal } from './sending/client.ts';
+import { RequestRefused } from './sending/client.ts';
 
-/** Runs `main`; a Refusal ends as its one sentence on stderr, anything else as what it is. */
+/** Runs `main`; a RequestRefused ends as its sentence on stderr, any other error is thrown on. */
 export async function runCommand(name: string, main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestRefused)) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);
     process.exitCode = 1;
   }
 }
 
-/** node:util's parseArgs of the process's arguments; throws a Refusal that names a wrong flag and the usage. */
+/** node:util's parseArgs of the process's arguments; throws a RequestRefused that names a wrong flag and the usage. */
 export function readFlags<T extends ParseArgsConfig>(
   config: T,
   usage: string,
@@ -23,11 +24,11 @@ export function readFlags<T extends ParseArgsConfig>(
     return parseArgs(config);
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
-    throw new Refusal(`${why}; usage: ${usage}`);
+    throw new RequestRefused(`${why}; usage: ${usage}`);
   }
 }
 
-/** The whole number of a flag, `fallback` where it is absent; throws a Refusal below `min`. */
+/** The whole number of a flag, `fallback` where it is absent; throws a RequestRefused below `min`. */
 export function wholeNumber(
   flag: string,
   text: string | undefined,
@@ -37,5 +38,5 @@ export function wholeNumber(
   if (text === undefined) return fallback;
   const value = Number(text);
   if (/^\d{1,15}$/.test(text) && value >= min) return value;
-  throw new Refusal(`${flag} must be a whole number from ${min}`);
+  throw new RequestRefused(`${flag} must be a whole number from ${min}`);
 }

@@ -12,10 +12,10 @@ import {
 import { readFlags, runCommand } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
-import { type Client, createClient, Refusal } from './sending/client.ts';
+import { type Client, createClient, RequestRefused } from './sending/client.ts';
 import type { Delivery } from './sending/deliveries.ts';
-import { findInstance, type Instance, instanceOptions } from './sending/instance.ts';
 import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
+import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import type { Event } from './visits/event.ts';
 
 const usage =
@@ -33,23 +33,23 @@ const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 await runCommand('import', async () => {
   const text = { type: 'string' } as const;
   const options = {
-    ...{ ...instanceOptions, hostname: text, scheme: text, secret: text },
+    ...{ ...targetOptions, hostname: text, scheme: text, secret: text },
     all: { type: 'boolean' },
   } as const;
   const { values: flags, positionals } = readFlags({ options, allowPositionals: true }, usage);
   const [format, path, ...more] = positionals;
   if (format !== 'access-log' || path === undefined || more.length > 0) {
-    throw new Refusal(`usage: ${usage}`);
+    throw new RequestRefused(`usage: ${usage}`);
   }
-  const found = findInstance(flags, ['privateKey']);
-  if (found.kind === 'refused') throw new Refusal(found.why);
-  const { instance } = found;
-  const client = createClient({ baseUrl: instance.baseUrl, connections });
+  const found = findTarget(flags, ['privateKey']);
+  if (found.kind === 'refused') throw new RequestRefused(found.why);
+  const { target } = found;
+  const client = createClient({ baseUrl: target.baseUrl, connections });
   try {
     await client.checkReady();
-    await importLog(client, instance, path, {
+    await importLog(client, target, path, {
       // The same key gives the same ids; a project whose key changes keeps its visitors with --secret.
-      secret: flags.secret ?? instance.privateKey,
+      secret: flags.secret ?? target.privateKey,
       hostname: flags.hostname ?? 'localhost',
       scheme: flags.scheme ?? 'https',
       all: flags.all ?? false,
@@ -66,13 +66,13 @@ interface Tally {
   bad: { number: number; text: string }[];
   badLines: number;
   skipped: Record<SkipReason, number>;
-  /** Of the visitor with the most events who is no bot. */
+  /** The visitor with the most events, bots left out. */
   busiest: { distinctId: string; events: number };
 }
 
 async function importLog(
   client: Client,
-  instance: Instance,
+  target: Target,
   path: string,
   options: MapperOptions,
 ): Promise<void> {
@@ -83,16 +83,16 @@ async function importLog(
   };
   const progress = createProgress(process.stdout, undefined);
   const sent = await sendAll(readDeliveries(path, options, tally), {
-    ...{ client, instance, connections, eventsPerSecond: 0 },
+    ...{ client, target, connections, eventsPerSecond: 0 },
     onProgress: (done, elapsedMs) =>
       progress.show(done, `events, ${count((1_000 * done) / elapsedMs)} a second`),
   }).catch((error) => {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new Refusal(`${path} cannot be read: ${error.message}`);
+    throw new RequestRefused(`${path} cannot be read: ${error.message}`);
   });
   progress.end();
   summarise(tally, sent);
-  await showBusiest(client, instance, tally, sent);
+  await showBusiest(client, target, tally, sent);
 }
 
 async function* readDeliveries(
@@ -125,7 +125,7 @@ async function* readDeliveries(
   if (events.length > 0) yield { credential: 'private', events };
 }
 
-// Only to choose whom to show: a log with more visitors shows the busiest of those it counted.
+// Only chooses the visitor to show: of a log with more visitors, the busiest of the counted ones is shown.
 function countVisitor(distinctId: string, perVisitor: Map<string, number>, tally: Tally): void {
   const events = (perVisitor.get(distinctId) ?? 0) + 1;
   if (events > 1 || perVisitor.size < maxCountedVisitors) perVisitor.set(distinctId, events);
@@ -155,19 +155,20 @@ function summarise(tally: Tally, sent: Sent): void {
 
 async function showBusiest(
   client: Client,
-  instance: Instance,
+  target: Target,
   { busiest }: Tally,
   { last }: Sent,
 ): Promise<void> {
   if (last === undefined || busiest.events === 0) return;
-  const listedMs = await waitUntilListed(client, last.event, instance.privateKey);
+  const listedMs = await waitUntilListed(client, last.event, target.privateKey);
   say(`readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after the last acknowledgement`);
   const { distinctId } = busiest;
   const filter = { distinctId, pageSize: shownEvents };
-  const events = await client.listEvents(filter, instance.privateKey);
+  const events = await client.listEvents(filter, target.privateKey);
   const profileId = events[0]?.profileId;
-  if (profileId === undefined) throw new Refusal(`no stored event of ${distinctId} was found`);
-  const profile = await client.getProfile(profileId, instance.privateKey);
+  if (profileId === undefined)
+    throw new RequestRefused(`no stored event of ${distinctId} was found`);
+  const profile = await client.getProfile(profileId, target.privateKey);
   const lines = [
     '',
     'The busiest visitor',

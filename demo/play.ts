@@ -1,17 +1,17 @@
-// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows
-// what came of it. Sends nothing but made-up visits.
+// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows one
+// profile and its events. Sends nothing but made-up visits.
 
 import { randomInt } from 'node:crypto';
 import { dayMs, systemClock } from '../platform/clock.ts';
 import { readFlags, runCommand, wholeNumber } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
-import { type Client, createClient, Refusal } from './sending/client.ts';
+import { type Client, createClient, RequestRefused } from './sending/client.ts';
 import { deliveriesOf } from './sending/deliveries.ts';
-import { findInstance, type Instance, instanceOptions } from './sending/instance.ts';
 import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
-import type { Visit } from './visits/visit.ts';
+import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import { streamVisits } from './visits/visitors.ts';
+import type { Visit } from './visits/walk.ts';
 
 const usage =
   'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';
@@ -25,21 +25,21 @@ const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 await runCommand('demo', async () => {
   const text = { type: 'string' } as const;
-  const options = { ...instanceOptions, events: text, rate: text, seed: text };
+  const options = { ...targetOptions, events: text, rate: text, seed: text };
   const flags = readFlags({ options }, usage).values;
-  const found = findInstance(flags, ['publicKey', 'privateKey']);
-  if (found.kind === 'refused') throw new Refusal(found.why);
+  const found = findTarget(flags, ['publicKey', 'privateKey']);
+  if (found.kind === 'refused') throw new RequestRefused(found.why);
   const events = wholeNumber('--events', flags.events, defaultEvents, 1);
   const eventsPerSecond = wholeNumber('--rate', flags.rate, 0, 1);
   const seed = wholeNumber('--seed', flags.seed, randomInt(2 ** 32), 0);
   let retries = 0;
-  const { baseUrl } = found.instance;
+  const { baseUrl } = found.target;
   const client = createClient({ baseUrl, connections, onRetry: () => retries++ });
   try {
     await client.checkReady();
     say(`playing ${count(events)} events of visits to ${baseUrl} (seed ${seed})`);
-    const played = await play(client, found.instance, { events, eventsPerSecond, seed });
-    await report(client, found.instance, played, retries);
+    const played = await play(client, found.target, { events, eventsPerSecond, seed });
+    await report(client, found.target, played, retries);
   } finally {
     await client.close();
   }
@@ -48,13 +48,13 @@ await runCommand('demo', async () => {
 interface Played {
   sent: Sent;
   visits: number;
-  /** The visit with a purchase, where there is one, and the most events. */
+  /** The visit with the most events, with a purchase where there is one. */
   best: Visit | undefined;
 }
 
 async function play(
   client: Client,
-  instance: Instance,
+  target: Target,
   options: { events: number; eventsPerSecond: number; seed: number },
 ): Promise<Played> {
   const { events, eventsPerSecond, seed } = options;
@@ -69,7 +69,7 @@ async function play(
   const onProgress = (done: number, elapsedMs: number): void =>
     progress.show(done, `${count((1_000 * done) / elapsedMs)} events/s`);
   const sent = await sendAll(deliveries, {
-    ...{ client, instance, connections, eventsPerSecond, onProgress },
+    ...{ client, target, connections, eventsPerSecond, onProgress },
   });
   progress.end();
   return { sent, visits, best };
@@ -82,7 +82,7 @@ function interest(visit: Visit): number {
 
 async function report(
   client: Client,
-  instance: Instance,
+  target: Target,
   { sent, visits, best }: Played,
   retries: number,
 ): Promise<void> {
@@ -93,16 +93,17 @@ async function report(
       `${count((1_000 * acknowledged) / elapsedMs)} events/s in ${count(requests)} requests${again}`,
   );
   if (last === undefined || best === undefined) return;
-  const listedMs = await waitUntilListed(client, last.event, instance.privateKey);
+  const listedMs = await waitUntilListed(client, last.event, target.privateKey);
   say(
     `the last of them was readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after its acknowledgement`,
   );
   const { distinctId } = best.visitor;
   const filter = { distinctId, pageSize: shownEvents };
-  const events = await client.listEvents(filter, instance.privateKey);
+  const events = await client.listEvents(filter, target.privateKey);
   const profileId = events[0]?.profileId;
-  if (profileId === undefined) throw new Refusal(`no stored event of ${distinctId} was found`);
-  const profile = await client.getProfile(profileId, instance.privateKey);
+  if (profileId === undefined)
+    throw new RequestRefused(`no stored event of ${distinctId} was found`);
+  const profile = await client.getProfile(profileId, target.privateKey);
   say();
   for (const line of profileLines(profile, distinctId)) say(line);
   say();

@@ -1,4 +1,4 @@
-// A profile and its events as lines that a person reads.
+// A profile and its events as lines for a person. Prints nothing itself.
 
 import type { Profile, StoredEvent } from './sending/client.ts';
 import { type Properties, valueText } from './visits/event.ts';
@@ -6,7 +6,7 @@ import { type Properties, valueText } from './visits/event.ts';
 const shownProperties = 5;
 const maxValueCharacters = 32;
 
-/** The profile's own fields and what its activity adds up to. */
+/** The profile's own fields and the sums of its activity. */
 export function profileLines(profile: Profile, distinctId: string): string[] {
   const activity = profile.activity ?? {};
   const joined = (...names: string[]): string =>
@@ -36,7 +36,7 @@ export function profileLines(profile: Profile, distinctId: string): string[] {
   ];
 }
 
-/** One line an event: when, what, and its first properties. */
+/** One line an event: time, kind and first properties. */
 export function eventLines(events: readonly StoredEvent[]): string[] {
   const widest = Math.max(0, ...events.map(({ kind }) => kind.length));
   return events.map((event) => {

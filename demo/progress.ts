@@ -1,7 +1,7 @@
-// How far a command is: a bar that is drawn over itself on a terminal, a line every tenth otherwise.
+// The progress of a command: a bar that is drawn over itself on a terminal, otherwise a line every tenth.
 
 export interface Progress {
-  /** `detail` goes after the bar, short. */
+  /** `detail` is a short text behind the bar. */
   show(done: number, detail: string): void;
   /** Ends the bar's line. */
   end(): void;
@@ -10,7 +10,7 @@ export interface Progress {
 const barCharacters = 30;
 const redrawMs = 100;
 
-/** `total` undefined where it is not known: then only what was done is shown. */
+/** `total` is undefined where nobody knows it: then only the count so far is shown. */
 export function createProgress(out: NodeJS.WriteStream, total: number | undefined): Progress {
   return out.isTTY ? barOn(out, total) : linesOn(out, total);
 }

@@ -24,8 +24,7 @@ import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { SessionModel } from '../test/harness/models/session-model.ts';
-import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
-import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
+import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { BatchBuilder } from './build/build-batch.ts';
 import { EventKeys } from './build/event-key.ts';
 import { visitorKey } from './build/visitor-key.ts';
@@ -46,15 +45,14 @@ import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 /** A broker on a busy machine answers late. */
 const patienceMs = 60_000;
-let broker: TestBroker;
-let engine: TestEngine;
+const broker = useBroker();
+const engine = useEngine();
 let nats: NatsConnection;
 let manager: JetStreamManager;
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
   const log = createLog('silent');
-  [broker, engine] = await Promise.all([startBroker(), startEngine()]);
   nats = await connectBroker(broker.url, log);
   manager = await nats.jetstreamManager({ timeout: patienceMs });
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
@@ -63,7 +61,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await nats.close();
   await clickhouse.close();
-  await Promise.all([broker.stop(), engine.stop()]);
 });
 
 beforeEach(async () => {

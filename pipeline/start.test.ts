@@ -18,14 +18,13 @@ import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
-import { compiledWorker } from '../test/harness/compiled-worker.ts';
-import { startBroker, type TestBroker } from '../test/harness/servers/broker.ts';
-import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
+import { compiledWorker } from '../test/harness/compiled-entries.ts';
+import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { type Pipeline, startPipeline } from './start.ts';
 
 const shards = 2;
-let broker: TestBroker;
-let engine: TestEngine;
+const broker = useBroker();
+const engine = useEngine();
 let nats: NatsConnection;
 let manager: JetStreamManager;
 let clickhouse: ClickHouseClient;
@@ -35,7 +34,6 @@ let project = '';
 
 beforeAll(async () => {
   const log = createLog('silent');
-  [broker, engine] = await Promise.all([startBroker(), startEngine()]);
   nats = await connectBroker(broker.url, log);
   manager = await nats.jetstreamManager();
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 8 });
@@ -50,7 +48,6 @@ afterAll(async () => {
   await Promise.all(running.map((pipeline) => pipeline.stop()));
   await nats.close();
   await clickhouse.close();
-  await Promise.all([broker.stop(), engine.stop()]);
 });
 
 async function start(override: Partial<Parameters<typeof startPipeline>[0]> = {}) {

@@ -10,7 +10,7 @@ import {
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
+import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { readFailure } from './read-failure.ts';
@@ -30,16 +30,14 @@ beforeEach(() => {
   lines.length = 0;
 });
 
-let engine: TestEngine;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url, log });
   await storeRows(service.clickhouse, [storedRow({ projectId })]);
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 async function failure(call: Promise<unknown>): Promise<ConnectError> {

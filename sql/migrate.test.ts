@@ -1,24 +1,20 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
-import { startEngine, type TestEngine } from '../test/harness/servers/engine.ts';
+import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { migrate, refuseOldServer, splitStatements } from './migrate.ts';
 
 const log = createLog('silent');
-let engine: TestEngine;
+const engine = useEngine({ migrated: false });
 const clients: DatabaseClient[] = [];
 const directories: string[] = [];
 
-beforeAll(async () => {
-  engine = await startEngine({ migrated: false });
-});
 afterAll(async () => {
   for (const client of clients) await client.close();
   for (const directory of directories) rmSync(directory, { recursive: true });
-  await engine.stop();
 });
 
 function clientOf(database: string): DatabaseClient {

@@ -6,18 +6,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertAgain } from '../pipeline/profiles/insert-block.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
-import { startEngine } from '../test/harness/servers/engine.ts';
+import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });
 afterAll(async () => {
   await client?.close();
-  await engine?.stop();
 });
 
 async function values(query: string): Promise<unknown[]> {

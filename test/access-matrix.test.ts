@@ -1,5 +1,5 @@
-// Every method of every service against every kind of credential, over HTTP. What each method needs is written down
-// here once more, on purpose: a wrong row in the table of access must not make its own test agree.
+// Every method of every service against every kind of credential, over HTTP. The needs of each method are written down
+// here a second time, on purpose: a wrong row in the table of access must not make its own test agree.
 
 import { type DescMethod, type DescService, fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -8,7 +8,7 @@ import { accessTable } from '../platform/access/access-table.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { definedServices } from './harness/defined-services.ts';
-import { startBroker, type TestBroker } from './harness/servers/broker.ts';
+import { useBroker } from './harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -57,7 +57,7 @@ const needs: Record<string, Record<string, Need>> = {
   'shared.activity.v1.ActivityService': { '*': 'shared' },
 };
 
-/** Refused for the credential, or let through to the method, whatever that then says of the request. */
+/** `in`: the call reached the method, whatever its answer. The others are refusals of the access check. */
 type Verdict = 'in' | 'unauthenticated' | 'permission_denied' | 'not_found';
 
 const credentials = [
@@ -115,7 +115,7 @@ function isOfKeys(need: Need): boolean {
   return need === 'sdk' || need === 'shared' || need === 'shared write';
 }
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 let nowMs = Date.UTC(2026, 0, 1);
 let orgId: string;
@@ -124,7 +124,6 @@ let headers: Record<Credential, Record<string, string>>;
 const services = await definedServices();
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url, clock: { nowMs: () => nowMs } });
   const stale = await newCustomer(accounts);
   nowMs += 3_600_000;
@@ -175,7 +174,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
 });
 
 const methods = services.flatMap((service) =>
@@ -186,7 +184,7 @@ const methods = services.flatMap((service) =>
   ]),
 );
 
-it('every method has its need written down, and a row', () => {
+it('every method has its need written down, and a row of access', () => {
   expect(methods.length).toBeGreaterThan(40);
   expect([...accessTable.keys()].sort()).toEqual(methods.map(([name]) => name).sort());
   for (const [, service, method] of methods) expect(needOf(service, method)).toBeDefined();
@@ -198,7 +196,7 @@ describe.each(methods)('%s', (_, service, method) => {
     const wanted = credentials.map((credential) => `${credential}: ${expected(need, credential)}`);
     const got: string[] = [];
     for (const credential of credentials) {
-      // Leaving works, and would change who is who.
+      // Leaving works, and would change the members.
       const harmless = method.name === 'Leave' && expected(need, credential) === 'in';
       const request = need.startsWith('org') ? { orgId } : {};
       const answer = harmless ? 'in' : await ask(service, method, request, headers[credential]);
@@ -240,7 +238,7 @@ function needOf(service: DescService, method: DescMethod): Need {
   return need;
 }
 
-/** Calls the method with nothing that could change a record. */
+/** Calls the method with a request that changes no record. */
 async function ask(
   service: DescService,
   method: DescMethod,
@@ -261,7 +259,8 @@ async function ask(
 
 function verdictOf({ code, rawMessage }: ConnectError): Verdict {
   const foreign = ['there is no such organization', 'there is no such project'];
-  // A method without access says these too, of what a request names; nothing that is sent here does.
+  // A method without an access check gives these codes too, for things that a request names; the requests here name
+  // nothing.
   if (code === Code.NotFound && foreign.includes(rawMessage)) return 'not_found';
   if (code === Code.PermissionDenied) return 'permission_denied';
   const ofCredential = ['no credential', 'the API key', 'the authorization', 'the token'];

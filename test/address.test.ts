@@ -27,7 +27,7 @@ interface Place {
   city?: { names?: { en?: string } };
 }
 
-/** First address of each listed network. */
+/** The first address of each listed network. */
 function listedNetworks(): Network[] {
   const listed: Record<string, Place>[] = JSON.parse(
     readFileSync(join(geoData, 'GeoIP2-City-Test.json'), 'utf8'),
@@ -80,7 +80,7 @@ async function brokerContents(natsUrl: string): Promise<{ texts: string[]; packe
   return { texts, packed };
 }
 
-// Unpacked, every byte in the broker's files can be looked through; packed, what the frames unpack to.
+// Of unpacked frames, every byte in the broker's files is searched; of packed ones, their unpacked bytes.
 describe.runIf(existsSync(geoData)).each(['off', 'on'])('the address, frames packed: %s', (lz4) => {
   const networks = existsSync(geoData) ? listedNetworks() : [];
   const addresses = [...networks.map((network) => network.address), clientSentAddress];
@@ -96,7 +96,7 @@ describe.runIf(existsSync(geoData)).each(['off', 'on'])('the address, frames pac
   let log = '';
 
   beforeAll(async () => {
-    // Without the pipeline first, so that every frame is still in the broker when it is looked at.
+    // The pipeline is off at first, so that every frame is still in the broker for the search.
     stack = await startStack({ dataDir, env, args: ['--roles', 'ingest,query'] });
   }, 120_000);
   afterAll(async () => {

@@ -30,7 +30,7 @@ it('makes a super admin, saves all records, brings them back elsewhere', () => {
   expect(again).toMatchObject({ code: 1, error: 'millrace: op@example.com has an account\n' });
 });
 
-it('says what it can do where it is asked for something else', () => {
+it('lists its commands where it is asked for an unknown one', () => {
   for (const words of [[], ['frob'], ['export']]) {
     const run = admin('c', ...words);
     expect(run.code).toBe(1);

@@ -1,3 +1,5 @@
+// The test broker itself: other tests rely on its JetStream, its message size and its restart after a kill.
+
 import { existsSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { expect, it } from 'vitest';

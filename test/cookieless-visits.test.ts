@@ -1,5 +1,5 @@
-// Visits of people without an identity, end to end on the real stack: stored with their day's id and a session, counted
-// among events and sessions and never among persons, the same after kills, restarts and repetitions.
+// Visits of people without an identity, end to end on the real stack: stored with the id of their day and a session,
+// counted among events and sessions and never among persons, also after kills, restarts and repetitions.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -73,7 +73,7 @@ describe('visitors without an identity', () => {
     const [first, second, third, fourth] = await sessionsOf(early, late, last, others);
     expect(third).toBe(second);
     expect(new Set([first, second, fourth]).size).toBe(3);
-    // One id a day, and the test may run at midnight.
+    // An id is a day's: there are two where the test runs over midnight.
     const days = new Set([early, late, last].map(({ occurTime }) => occurTime.slice(0, 10))).size;
     expect(new Set(found.map((row) => row.distinctId)).size).toBe(days + 1);
   });
@@ -117,7 +117,7 @@ describe('visitors without an identity', () => {
     for (const row of before) expect(found).toContainEqual(row);
   });
 
-  it('are dropped, and said to be, where their day is out of range', async () => {
+  it('are dropped, and reported as dropped, where their day is out of range', async () => {
     const answer = await send([visit(3 * 1_440), newEvent({ distinctId: 'known' })], 'one');
     expect(answer.body).toEqual({
       accepted: 1,
@@ -133,7 +133,7 @@ describe('visitors without an identity', () => {
 });
 
 describe('a user of the short shape', () => {
-  it('who names no session has visits all the same', async () => {
+  it('who names no session has visits too', async () => {
     const events = [50, 10, 0].map((minutes, index) => ({
       name: `step_${index}`,
       timestamp: new Date(startMs - minutes * minuteMs).toISOString(),

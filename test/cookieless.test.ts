@@ -1,5 +1,5 @@
-// Cookieless events at ingest, on real HTTP and a real broker, with a clock that the test sets: which ids they get,
-// which are dropped and how every encoding says so, and that the frame alone tells a worker the same.
+// Cookieless events at ingest, on real HTTP and a real broker, with a clock that the test sets: their ids, the events
+// that are dropped and how every encoding reports them, and that a worker finds the same from the frame alone.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -30,7 +30,7 @@ const agent = 'agent/1';
 
 let service: IngestService;
 let nowMs = Date.UTC(2026, 10, 20, 12);
-/** Called whenever somebody asks what time it is. */
+/** Called each time the clock is read. */
 let onAsked = (): void => {};
 beforeAll(async () => {
   const clock = {
@@ -110,7 +110,7 @@ describe('an id', () => {
     expect(JSON.stringify(context)).not.toContain('127.0.0.1');
   });
 
-  it('changes with each of its inputs, and not with where one ends and the next begins', () => {
+  it('changes with each of its inputs, and inputs cannot run into each other', () => {
     const base = { address: '192.0.2.1', userAgent: 'ua' };
     const salt = Buffer.alloc(32, 1);
     const ids = [
@@ -127,7 +127,7 @@ describe('an id', () => {
     expect(cookielessId(salt, 'p', { ...base })).toBe(ids[0]);
   });
 
-  it('is the same for a private key, of whose headers nothing else is kept', async () => {
+  it('is the same for a private key, and nothing else of its headers is kept', async () => {
     await post([cookieless(nowMs)]);
     const byPublic = (await lastQueued()).context;
     await post([cookieless(nowMs)], { 'x-api-key': service.privateKey });
@@ -136,7 +136,7 @@ describe('an id', () => {
     expect(context.userAgent).toBeUndefined();
   });
 
-  it('of both days is there only where a visit may go on over midnight', async () => {
+  it('of the other day is there too only where a visit may go on over midnight', async () => {
     await post([cookieless(todayMs() + hourMs), cookieless(todayMs() - hourMs)]);
     const { today, yesterday } = (await lastQueued()).context.cookieless ?? {};
     expect(today).not.toBe(yesterday);
@@ -190,7 +190,7 @@ describe('a day outside today and yesterday', () => {
     expect((await lastQueued()).events).toBe(3);
   });
 
-  it('in binary and gRPC too', async () => {
+  it('loses them in binary and gRPC too', async () => {
     const message = create(BatchCreateRequestSchema, {
       events: [
         ...[todayMs() - dayMs - 1, todayMs() + dayMs, nowMs].map((timeMs) => ({
@@ -225,13 +225,13 @@ describe('a day outside today and yesterday', () => {
     expect(await createClient(EventsService, transport).batchCreate(message)).toMatchObject(said);
   });
 
-  it('is no reason to queue anything where it is all there is', async () => {
+  it('queues nothing where it is the day of every event', async () => {
     const before = (await service.queued()).length;
     expect(await post(outside())).toEqual({ ...said, accepted: 0 });
     expect(await service.queued()).toHaveLength(before);
   });
 
-  it('lessens what the short shape says was created', async () => {
+  it('lowers the count of created events in the short shape', async () => {
     const events = [
       { name: 'a', timestamp: new Date(todayMs() - 3 * dayMs).toISOString() },
       { name: 'b' },
@@ -251,7 +251,7 @@ describe('a day outside today and yesterday', () => {
 });
 
 describe('the worker', () => {
-  it('makes rows of exactly what was accepted, from the frame alone', async () => {
+  it('makes rows of exactly the accepted events, from the frame alone', async () => {
     const minutes = fc.integer({ min: -3 * 1_440, max: 2 * 1_440 });
     const agreement = fc.asyncProperty(fc.array(minutes, { maxLength: 12 }), async (times) => {
       const events = times.map((minute) => cookieless(todayMs() + minute * 60_000));
@@ -299,7 +299,7 @@ describe('a salt that cannot be decoded', () => {
   });
 });
 
-describe('midnight while a body is on its way', () => {
+describe('midnight before a body has arrived', () => {
   it('takes the day before yesterday out of the window', async () => {
     const started = nowMs;
     const body = JSON.stringify({ events: [cookieless(started - dayMs), cookieless(started)] });
@@ -321,7 +321,7 @@ describe('midnight while a body is on its way', () => {
           response.on('end', () => resolve(text));
         },
       );
-      // It is asked for first when the headers are in: the moment of receipt.
+      // The clock is first read when the headers are in: the moment of receipt.
       onAsked = () => {
         onAsked = () => {};
         setImmediate(() => {
@@ -359,7 +359,7 @@ describe('a salt that can be neither read nor made', () => {
 });
 
 describe('an event of the short shape that names nobody', () => {
-  /** The event ids that were queued for a body from a visitor with this agent. */
+  /** The queued event ids of a body from a visitor with this agent. */
   async function idsFrom(visitor: string, events: object[], headers = {}): Promise<string[]> {
     const sent = { 'user-agent': visitor, ...headers };
     expect(await post(events, sent, plainPath)).toEqual({ eventsCreated: events.length });
@@ -373,7 +373,7 @@ describe('an event of the short shape that names nobody', () => {
     timestamp: new Date(timeMs).toISOString(),
   });
 
-  it('is another one for each visitor, and the same when its visitor sends it again', async () => {
+  it('has another id for each visitor, and the same id when its visitor sends it again', async () => {
     const events = [at(nowMs), at(todayMs() - hourMs), at(nowMs)];
     const first = await idsFrom('visitor/1', events);
     const other = await idsFrom('visitor/2', events);
@@ -381,7 +381,7 @@ describe('an event of the short shape that names nobody', () => {
     expect(await idsFrom('visitor/1', events)).toEqual(first);
   });
 
-  it('is the same when it is sent again after midnight', async () => {
+  it('has the same id when it is sent again after midnight', async () => {
     const events = [at(nowMs)];
     const sent = await idsFrom('visitor/1', events);
     nowMs += dayMs;
@@ -389,7 +389,7 @@ describe('an event of the short shape that names nobody', () => {
     nowMs -= dayMs;
   });
 
-  it('is told apart under one Idempotency-Key, too', async () => {
+  it('has another id for each visitor under one Idempotency-Key, too', async () => {
     const events = [{ name: 'open' }, { name: 'open', properties: { distinct_id: 'u' } }];
     const key = { 'idempotency-key': 'k' };
     const [first, named] = await idsFrom('visitor/1', events, key);

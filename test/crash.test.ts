@@ -20,7 +20,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** mulberry32: small, seeded, good enough to choose whom to kill and when. */
+/** mulberry32: small, seeded, good enough to choose a part to kill and a moment. */
 function random(state: number): () => number {
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -36,7 +36,7 @@ interface Load {
   stop(): Promise<void>;
 }
 
-/** Sends batches without end; one that was not acknowledged is sent again, ids unchanged, until it is. */
+/** Sends batches without end; a batch without an acknowledgement is sent again, ids unchanged, until it has one. */
 function startLoad(): Load {
   const acknowledged = new Set<string>();
   const sent = new Set<string>();
@@ -101,7 +101,7 @@ it(`loses and doubles nothing in ${rounds} kills (seed ${seed})`, {
   const load = startLoad();
   for (let round = 0; round < rounds; round++) {
     await delay(300 + next() * 1_500);
-    // Each part at least once in any three rounds, in a drawn order.
+    // Each part is killed at least once in any three rounds, in a drawn order.
     if (round % 3 === 0) parts.sort(() => next() - 0.5);
     await killAndRecover(parts[round % 3] ?? 'service');
   }

@@ -1,4 +1,4 @@
-// The committed code and descriptor set are what the definitions generate today.
+// The committed code and descriptor set equal the output of the generator for the definitions of today.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

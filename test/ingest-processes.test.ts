@@ -1,4 +1,4 @@
-// `--ingest 2`: two processes on one port do what one does, and what becomes of them when one dies, or all are to end.
+// `--ingest 2`: two processes on one port act as one, one is replaced when it dies, and all end together.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
 
-/** One keep-alive connection, which one process answers. */
+/** One keep-alive connection: a single process answers it. */
 class Connection {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -59,14 +59,14 @@ async function statusOf(begun: ClientRequest): Promise<number> {
   return response.statusCode ?? 0;
 }
 
-/** Accepted events by process, from the page that any of them serves. */
+/** Accepted events by process, from the metrics page, which any process serves. */
 async function accepted(): Promise<Map<string, number>> {
   const page = await (await fetch(`${stack.baseUrl}/metrics`)).text();
   const lines = page.matchAll(/^millrace_accepted_events_total\{process="(.+)"\} (\d+)$/gm);
   return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]));
 }
 
-/** A connection to each process: the others are stopped while it is made. */
+/** Opens a connection to each process: the others are stopped meanwhile. */
 async function connectToEach(): Promise<Connection[]> {
   const connections: Connection[] = [];
   for (const pid of stack.ingestPids()) {
@@ -88,7 +88,7 @@ async function connectToEach(): Promise<Connection[]> {
   return connections;
 }
 
-/** As ps(1) has it: T for a process that is stopped. */
+/** The state letter of ps(1): T for a stopped process. */
 function stateOf(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.charAt(stat.lastIndexOf(')') + 2);
@@ -106,7 +106,7 @@ async function asAdmin(method: string, message: object): Promise<Answer['body']>
   return answer.body;
 }
 
-it('says that it is ready when each of them serves, and shows each on one page', async () => {
+it('is ready when each process serves, and shows each on one page', async () => {
   expect(stack.ingestPids()).toHaveLength(2);
   expect([...(await accepted()).keys()].sort()).toEqual(names);
   const ready = await fetch(`${stack.baseUrl}/readyz`);
@@ -131,7 +131,7 @@ it('gives a visitor without an identity one id, whichever process answers', asyn
   expect(stored).toEqual({ events: 2, ids: 1 });
 });
 
-it('refuses a revoked key in each of them', async () => {
+it('refuses a revoked key in each process', async () => {
   const made = await asAdmin('CreateApiKey', { kind: 'API_KEY_KIND_PUBLIC', displayName: 'short' });
   const { id } = made['apiKey'] as { id: string };
   const headers = { 'x-api-key': String(made['key']) };
@@ -143,7 +143,7 @@ it('refuses a revoked key in each of them', async () => {
   for (const connection of connections) connection.close();
 });
 
-it('starts one again that is killed, and loses nothing that was acknowledged', async () => {
+it('replaces a killed process, and loses nothing that was acknowledged', async () => {
   const load = startLoad('killed');
   await eventually(
     async () => load.acknowledged.size,
@@ -167,7 +167,7 @@ it('starts one again that is killed, and loses nothing that was acknowledged', a
   await expectStoredOnce('killed', load.acknowledged.size);
 });
 
-it('leaves none of them behind when it is killed itself', async () => {
+it('leaves no process behind when the service itself is killed', async () => {
   const load = startLoad('orphans');
   await eventually(
     async () => load.acknowledged.size,
@@ -196,10 +196,10 @@ it('ends all of them on SIGTERM, after the request in flight is answered', async
   const begun = connection.begin({ expect: '100-continue', 'content-length': body.length });
   const status = statusOf(begun);
   begun.flushHeaders();
-  // The process has the request, and waits for the rest of it.
+  // The process has the head of the request, and waits for the rest.
   await new Promise((resolve) => begun.once('continue', resolve));
   const pids = [stack.pids().service, ...stack.ingestPids()];
-  // As a service manager does it, which tells every process of a service, besides the one that tells the others.
+  // Signals every process, like a service manager; the service itself signals its members too.
   for (const pid of stack.ingestPids()) signalProcess(pid, 'SIGTERM');
   const ended = stack.stop();
   await eventually(
@@ -214,13 +214,13 @@ it('ends all of them on SIGTERM, after the request in flight is answered', async
 
 interface Load {
   acknowledged: Set<string>;
-  /** Resolves when each event that was sent is acknowledged. */
+  /** Resolves when each event sent so far is acknowledged. */
   stop(): Promise<void>;
-  /** Lets go of what is not. */
+  /** Stops, and gives up on events without an acknowledgement. */
   abandon(): void;
 }
 
-/** Sends event after event; one that was not acknowledged is sent again until it is. */
+/** Sends event after event; an event without an acknowledgement is sent again until it has one. */
 function startLoad(distinctId: string): Load {
   const acknowledged = new Set<string>();
   let isStopping = false;

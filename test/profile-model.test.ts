@@ -1,5 +1,6 @@
 // Random schedules of events, identities, aliases, deletions, unmerges, retries and kills against the real stack and a
-// model of a hundred lines: every profile read must be what the model says. MILLRACE_MODEL_ROUNDS sets the schedules.
+// model of a hundred lines: every profile that is read must equal the model's. MILLRACE_MODEL_ROUNDS sets the
+// schedules.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -47,7 +48,10 @@ function random(state: number): () => number {
   };
 }
 
-/** Tries until it is answered; what was tried and not answered may have happened. Returns when. */
+/**
+ * Repeats a call until it is answered; an attempt without an answer may have happened. Returns the moment of the
+ * answer.
+ */
 async function untilDone(work: () => Promise<unknown>): Promise<Between> {
   const from = Date.now();
   for (;;) {
@@ -63,7 +67,7 @@ async function untilDone(work: () => Promise<unknown>): Promise<Between> {
 
 class Schedule {
   readonly model = new ProfileModel();
-  /** What was done, for whoever has to find out why a read differs. */
+  /** The steps so far, to find out why a read differs. */
   readonly history: string[] = [];
   readonly #next: () => number;
   readonly #users: string[];
@@ -97,7 +101,7 @@ class Schedule {
     if (part === 'service') stack = await stack.restart();
   }
 
-  /** Half of them new, half of them sent before. */
+  /** Half of the events are new, half were sent before. */
   async #events(): Promise<void> {
     const fresh = Array.from({ length: 1 + Math.floor(this.#next() * 4) }, () =>
       newEvent({
@@ -128,7 +132,7 @@ class Schedule {
     const at = await untilDone(() => identify(stack, { externalId, anonymousId, traits }));
     this.model.identify(externalId, traits, anonymousId, at);
     this.history.push(`identify ${externalId} ${anonymousId} ${JSON.stringify(traits)} ${at.to}`);
-    // A retry of what was answered already must change nothing but the moment.
+    // A retry of an answered call must change nothing but the moment.
     if (this.#next() > 0.2) return;
     const again = await untilDone(() => identify(stack, { externalId, anonymousId, traits }));
     this.model.identify(externalId, traits, anonymousId, again);
@@ -144,7 +148,7 @@ class Schedule {
   async #delete(): Promise<void> {
     const distinctId = this.#pick(this.ids);
     const id = await profileId(distinctId);
-    // Delete refuses what it cannot see yet: everything before it must be visible.
+    // Delete refuses a profile that it cannot see yet: all earlier calls must be visible.
     await settled(this, [distinctId]);
     await untilDone(async () => {
       const path = '/shared.profiles.v1.ProfilesService/Delete';
@@ -179,7 +183,7 @@ class Schedule {
   }
 }
 
-/** Reads again where a part is being restarted. */
+/** Reads again while a part is restarted. */
 async function untilRead<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -202,7 +206,7 @@ async function profileId(distinctId: string): Promise<string> {
   return row?.id ?? '';
 }
 
-/** What can be compared: times of queueing are known only within bounds. */
+/** The fields that can be compared: times of queueing are known only within bounds. */
 function comparable(expected: Expected | undefined, read: ReadProfile | undefined): object {
   if (read === undefined) return { expected: undefined };
   const within = (time: string, between: Between | undefined): boolean =>
@@ -226,7 +230,7 @@ function isoTime(text: string | undefined): string | undefined {
   return text === undefined ? undefined : new Date(text).toISOString();
 }
 
-/** Waits until the reads of these ids are what the model says. */
+/** Waits until the reads of these ids equal the model's profiles. */
 async function settled(
   { model, history }: Schedule,
   distinctIds: readonly string[],
@@ -248,7 +252,7 @@ async function settled(
   }
 }
 
-/** Keys in one order, and none of them undefined. */
+/** The object with sorted keys, undefined ones left out. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);

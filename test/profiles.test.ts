@@ -1,5 +1,4 @@
-// Who did it, end to end through the real product: identities, merges, reads and deletions as a user with curl sees
-// them.
+// Profiles end to end through the real product: identities, merges, reads and deletions as a user with curl sees them.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, call, eventually, newEvent } from './harness/clients/client.ts';

@@ -97,7 +97,7 @@ describe('generated clients', () => {
       value: 2n ** 63n - 1n,
     });
     const profiles = createClient(ProfilesService, transport());
-    // The view's part is committed a moment after the events' own.
+    // The view's part is committed a moment after the part of `events`.
     const profile = await eventually(
       () =>
         profiles.get({ id: page.events[0]?.profileId ?? '' }, { headers }).then(
@@ -202,7 +202,7 @@ describe('by hand', () => {
     });
     const other = await batchCreate(stack, [], { headers: { 'x-project-id': randomUUID() } });
     expect(other).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    // Access is decided before the body is looked at.
+    // Access is decided before the body is read.
     const path = '/sdk.events.v1.EventsService/BatchCreate';
     expect(await call(stack.baseUrl, path, 'pub_x', '{broken')).toMatchObject({ status: 401 });
     expect(await call(stack.baseUrl, path, stack.publicKey, '{broken')).toMatchObject({

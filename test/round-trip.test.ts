@@ -19,7 +19,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Sends one event with a private key, so that nothing is derived, and reads it back. */
+/** Sends one event with a private key, so that the server derives no property, and reads it back. */
 async function throughTheService(
   customProperties: Record<string, unknown>,
   autoProperties: Record<string, unknown> = {},

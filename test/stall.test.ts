@@ -4,20 +4,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
-import { memoryKiB } from './harness/servers/engine.ts';
+import { memoryKiB } from './harness/servers/process-memory.ts';
 import { type Stack, signalProcess, startStack } from './harness/servers/stack.ts';
 
 const stallMs = 1_000 * Number(process.env['MILLRACE_STALL_SECONDS'] ?? 3);
 const senders = 4;
 const batchEvents = 250;
-/** At most 50,000 events/s of all senders: half of a project's limit, and few enough for the engine to count ids by. */
+/**
+ * All senders together send at most 50,000 events/s: half of a project's limit, and few enough for the engine to count
+ * distinct ids.
+ */
 const pauseMs = 20;
-/** Two batches with their columns, what is queued of a third, and what garbage may lie about between. */
+/** Two batches with their columns, the queued part of a third, and the garbage between collections. */
 const mayGrowKiB = 512 * 1_024;
 
 let stack: Stack;
 beforeAll(async () => {
-  // What the broker takes long to keep is no failure here: only a refusal is.
+  // A slow acknowledgement is no failure here; a refusal is.
   stack = await startStack({ env: { MILLRACE_PUBLISH_DEADLINE_MS: '60000' } });
 }, 120_000);
 afterAll(async () => {
@@ -31,7 +34,7 @@ interface Load {
   stop(): Promise<void>;
 }
 
-/** Sends batches, one after the other on each of a few connections; none is sent twice. */
+/** Sends batches one after the other on each of a few connections, none of them twice. */
 function startLoad(): Load {
   const acknowledged = new Set<string>();
   const refused: number[] = [];
@@ -67,7 +70,7 @@ it(`a stall of the engine of ${stallMs / 1_000} s costs nothing but time`, {
   signalProcess(engine, 'SIGSTOP');
   const atStall = load.acknowledged.size;
   await delay(stallMs);
-  // Requests have been answered by the broker alone.
+  // The broker alone has answered requests so far.
   await eventually(
     async () => load.acknowledged.size,
     (size) => size >= atStall + senders * batchEvents,

@@ -1,4 +1,4 @@
-// What `npm start` promises: readiness, the same keys and data at a second start, one clear sentence where it cannot
+// The promises of `npm start`: readiness, the same keys and data at a second start, one clear sentence where it cannot
 // run, and an end that leaves no process behind.
 
 import { spawn } from 'node:child_process';
@@ -49,7 +49,7 @@ it('keeps data and keys, is ready again, and ends every child', async () => {
   expect((await fetch(`${first.baseUrl}/readyz`)).status).toBe(200);
   const pids = Object.values(first.pids());
   expect(pids.every(isAlive)).toBe(true);
-  // Ended while the event may still be in the broker: draining or not, it must be there afterwards.
+  // The stop comes while the event may still be in the broker: drained or not, it must be there afterwards.
   expect(await first.stop()).toMatchObject({ code: 0 });
   expect(pids.filter(isAlive)).toEqual([]);
 
@@ -66,7 +66,7 @@ it('keeps data and keys, is ready again, and ends every child', async () => {
   expect(third.code).toBe(1);
   expect(third.stderr).toContain('is in use by another Millrace');
 
-  // Killed, it leaves neither child behind, and the next start takes over.
+  // A killed service leaves neither child behind, and the next start takes over.
   const children = [second.pids().broker, second.pids().engine];
   second.kill9('service');
   await eventually(
@@ -130,7 +130,7 @@ it('is not ready while the broker is frozen', async () => {
   try {
     await eventually(isReady, (ready) => ready);
     signalProcess(broker, 'SIGSTOP');
-    // The first question after the freeze: the connection itself still looks well.
+    // The first request after the freeze: the connection itself still looks well.
     expect(await isReady()).toBe(false);
     signalProcess(broker, 'SIGCONT');
     await eventually(isReady, (ready) => ready);

@@ -1,4 +1,5 @@
-// Record batches as the pipeline makes them of the benches' own bodies, for what is measured behind the pipeline.
+// Record batches that the pipeline's builder makes of the benches' bodies, for benches of the steps behind the
+// pipeline.
 
 import { BatchBuilder } from '../../pipeline/build/build-batch.ts';
 import { freshen, makeBodies } from '../../test/harness/requests/bodies.ts';
@@ -8,7 +9,7 @@ const batch = 100;
 const bodies = 256;
 /** Bodies that share a frame, as under load. */
 const bodiesAFrame = 4;
-// Within a month: a batch of two months is two inserts.
+// Times lie within one month: a batch of two months is two inserts.
 const nowMs = Date.UTC(2026, 10, 20, 12);
 
 /** `count` Arrow streams of `rows` medium events each, a multiple of 100; no event id comes twice. */

@@ -13,9 +13,9 @@ import { maxFrameBytes } from '../../platform/limits.ts';
 import { decodeFrame, type EncodedRequest, frameEvents } from '../../proto/wire/frame.ts';
 import { check } from '../bench.ts';
 
-export interface PublisherChoice {
+interface PublisherChoice {
   lz4: boolean;
-  /** As the service has it, unless given. */
+  /** The service's value by default. */
   maxFrameBytes?: number;
 }
 
@@ -26,7 +26,7 @@ export function createPublisher(nats: NatsConnection, choice: PublisherChoice): 
   });
 }
 
-/** What the shard's stream holds: messages, and the bytes that they take in its files. */
+/** The messages in the shard's stream, and the bytes that they take in its files. */
 export async function storedInStream(
   nats: NatsConnection,
 ): Promise<{ messages: number; bytes: number }> {
@@ -35,14 +35,14 @@ export async function storedInStream(
   return { messages, bytes };
 }
 
-/** Throws away what the shard's stream holds. */
+/** Deletes every message of the shard's stream. */
 export async function emptyStream(nats: NatsConnection): Promise<void> {
   await (await nats.jetstreamManager()).streams.purge(eventsStream(0));
 }
 
 /**
- * Publishes `count` requests, going round through `requests`, as `connections` senders that each wait for the answer
- * before the next: so many of them are ready in one turn of the event loop. Throws where one is not stored.
+ * Publishes `count` requests, taken in rotation from `requests`, as `connections` senders that each wait for an answer
+ * before the next request: that many requests are ready in one turn of the event loop. Throws where one is not stored.
  */
 export async function publishAll(
   publisher: IngestParts['publisher'],
@@ -67,7 +67,7 @@ export interface Receiver {
   stop(): void;
 }
 
-/** The pipeline's source, as its writer has it. One at a time for a broker. */
+/** The pipeline's source with its writer's settings. A broker takes one at a time. */
 export async function openReceiver(nats: NatsConnection, maxRows: number): Promise<Receiver> {
   const stream = openEventStream({
     connection: nats,
@@ -96,7 +96,7 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
   };
 }
 
-/** Unpacks every frame; returns how many events they hold. */
+/** Unpacks every frame; returns the number of events in them. */
 export function unpackAll(batches: readonly Messages[]): number {
   let events = 0;
   for (const { lengths, bytes } of batches) {

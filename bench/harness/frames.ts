@@ -1,4 +1,4 @@
-// Broker messages as ingest would have made them of the benches' bodies.
+// The broker messages that ingest would make of the benches' bodies, without HTTP and broker.
 
 import type { Messages } from '../../pipeline/build/thread-messages.ts';
 import { maxFrameBytes, maxFrameEvents } from '../../platform/limits.ts';
@@ -36,7 +36,7 @@ export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint
   return frames;
 }
 
-/** The frames as a builder is handed them, from a stream that begins with them. */
+/** The frames packed for a builder, with sequence numbers from 1. */
 export function packFrames(frames: readonly Uint8Array[]): Messages {
   return {
     seqs: Float64Array.from(frames, (_, index) => index + 1),
@@ -49,7 +49,7 @@ function packed(frame: Uint8Array): Uint8Array {
   return packFrame(frame, frame.length) ?? frame;
 }
 
-/** The request as ingest encodes it, of a public key. */
+/** The request as ingest encodes it for a public key. */
 export function requestOf(
   { bytes, idOffsets, userAgent }: Body,
   receiveTimeMs: number,

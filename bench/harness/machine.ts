@@ -1,4 +1,4 @@
-// The machine that figures were taken on: without it none of them means anything.
+// The machine that a figure was taken on: without it the figure means nothing.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ export interface Machine {
   node: string;
   natsServer: string;
   chdb: string;
-  /** Of the minute before: much above the number of cores, only ratios and CPU times can be trusted. */
+  /** Average of the minute before: much above the number of cores, only ratios and CPU times can be trusted. */
   loadAverage: number;
   /** RFC 3339. */
   takenAt: string;
 }
 
-/** As it is now; the versions are those that the benches start. */
+/** The machine at this moment, with the versions of the programs that the benches start. */
 export function machineFacts(): Machine {
   const processors = cpus();
   return {

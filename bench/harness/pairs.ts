@@ -1,18 +1,18 @@
-// Compares two ways of doing the same work: runs take turns (A B A B …), each pair gives a ratio, and the median of all
-// pairs is the answer. A neighbour's load then hits both sides. CPU time of whole processes, so that collecting
-// garbage on other threads counts.
+// Compares two implementations of the same work: runs take turns (A B A B …), each pair gives a ratio, and the median
+// of all pairs is the answer. A neighbour's load then hits both sides. CPU time is that of whole processes, so that
+// garbage collection on other threads counts.
 
 export interface Contender {
-  /** Does the work once; returns a number that must be the same each time. */
+  /** Does the work once; returns a number that must be the same for each run. */
   run(): number | Promise<number>;
   /** Called before each run, not timed. */
   prepare?(): Promise<void>;
 }
 
-export interface PairOptions {
-  /** Pairs that count; at least 5 where figures are to mean something. */
+interface PairOptions {
+  /** Pairs that count; fewer than 5 give no meaningful figure. */
   pairs: number;
-  /** Pairs before them that do not. */
+  /** Pairs before them that do not count. */
   warmUps: number;
   /** CPU milliseconds used so far by other processes that do a part of the work. */
   othersCpuMs?: () => number;
@@ -25,9 +25,9 @@ export interface Pairing {
   /** Median wall milliseconds of one run of the subject. */
   subjectWallMs: number;
   calibrationWallMs: number;
-  /** Calibration's time over the subject's, by CPU: above 1 the subject is the faster one. Median and range. */
+  /** The calibration's CPU over the subject's: above 1 the subject is faster. Median and range. */
   ratio: Spread;
-  /** What every run of each returned. */
+  /** The number that every run returned. */
   subjectResult: number;
   calibrationResult: number;
 }
@@ -38,7 +38,7 @@ export interface Spread {
   max: number;
 }
 
-/** Runs both in turns. Throws where a contender's result is not the same each time. */
+/** Runs both in turns. Throws where a contender's result is not the same for each run. */
 export async function comparePairs(
   subject: Contender,
   calibration: Contender,

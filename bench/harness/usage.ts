@@ -1,17 +1,19 @@
-// What processes use, as the kernel tells: CPU over a stretch of time, and the most memory they hold together.
+// CPU and memory of processes as the kernel counts them: CPU over a stretch of time, and the most memory they hold
+// together.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
 import type { Part, Stack } from '../../test/harness/servers/stack.ts';
 
 // USER_HZ: the kernel's unit of CPU time in /proc, 10 ms on every Linux that Node runs on.
 const tickMs = 10;
 
-/** CPU milliseconds the process has used since it began, to 10 ms. */
+/** CPU milliseconds that the process has used since it began, in steps of 10 ms. */
 export function cpuMsOf(pid: number): number {
   return readStat(`/proc/${pid}/stat`).cpuMs;
 }
 
-/** Of that, an engine's threads that merge parts, which live as long as it does. */
+/** CPU milliseconds of an engine's threads that merge parts; they live as long as the engine. */
 export function mergeCpuMsOf(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`).map((id) => statOfThread(pid, id));
   const merging = threads.filter(({ command }) => command === 'MergeMutate');
@@ -23,7 +25,7 @@ interface Stat {
   cpuMs: number;
 }
 
-/** Of nobody where the thread has just ended. */
+/** Zero CPU and no name where the thread has just ended. */
 function statOfThread(pid: number, id: string): Stat {
   try {
     return readStat(`/proc/${pid}/task/${id}/stat`);
@@ -43,10 +45,9 @@ function readStat(path: string): Stat {
   };
 }
 
-/** Bytes of memory the process holds at this moment. */
+/** Bytes of memory that the process holds at this moment. */
 function residentBytesOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+  return memoryKiB(pid) * 1_024;
 }
 
 export const parts: readonly Part[] = ['service', 'broker', 'engine'];
@@ -71,13 +72,13 @@ export function memoryOfParts(stack: Stack): Record<Part, number> {
   };
 }
 
-/** Of the service's process, and of those that serve requests for it where there are several. */
+/** The sum over the service's process and the further processes that serve requests. */
 function ofService(stack: Stack, use: (pid: number) => number): number {
   return [stack.pids().service, ...stack.ingestPids()].reduce((sum, pid) => sum + use(pid), 0);
 }
 
-export interface MemoryWatch {
-  /** Bytes of each part at the moment at which they held most together. */
+interface MemoryWatch {
+  /** Bytes of each part at the moment of the highest sum. */
   peak(): Record<Part, number>;
   stop(): void;
 }

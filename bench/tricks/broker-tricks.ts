@@ -1,5 +1,5 @@
-// Tricks on the way to the broker and back: the same requests are published, stored, received and unpacked, once with
-// the trick and once without. CPU of this process and of the broker.
+// Tricks between ingest and pipeline: the same requests are published, stored, received and unpacked, once with
+// the trick and once with its reference. CPU of this process and of the broker.
 
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { makeBodies } from '../../test/harness/requests/bodies.ts';
@@ -8,7 +8,7 @@ import { requestOf } from '../harness/frames.ts';
 import type { Contender } from '../harness/pairs.ts';
 import { cpuMsOf } from '../harness/usage.ts';
 import { createPublishEach, type OpenPublisher } from './publish-each.ts';
-import { compareWays, type Trick } from './trick.ts';
+import { compareWithReference, type Trick } from './trick.ts';
 
 const over = 'publish, broker, receive, unpack';
 const seed = 10;
@@ -18,36 +18,36 @@ const oneRequest = 1;
 
 export const brokerTricks: readonly Trick[] = [
   brokerTrick('LZ4 frames', 'frames as they are', 100, (nats) => ({
-    on: createPublisher(nats, { lz4: true }),
-    off: createPublisher(nats, { lz4: false }),
+    trick: createPublisher(nats, { lz4: true }),
+    reference: createPublisher(nats, { lz4: false }),
   })),
   brokerTrick('LZ4 frames', 'frames as they are', 1, (nats) => ({
-    on: createPublisher(nats, { lz4: true }),
-    off: createPublisher(nats, { lz4: false }),
+    trick: createPublisher(nats, { lz4: true }),
+    reference: createPublisher(nats, { lz4: false }),
   })),
   brokerTrick('requests of one turn share a frame', 'a frame a request', 1, (nats) => ({
-    on: createPublisher(nats, { lz4: true }),
-    off: createPublisher(nats, { lz4: true, maxFrameBytes: oneRequest }),
+    trick: createPublisher(nats, { lz4: true }),
+    reference: createPublisher(nats, { lz4: true, maxFrameBytes: oneRequest }),
   })),
   brokerTrick('core publish, one inbox; a frame a request', 'js.publish', 1, (nats) => ({
-    on: createPublisher(nats, { lz4: false, maxFrameBytes: oneRequest }),
-    off: createPublishEach(nats),
+    trick: createPublisher(nats, { lz4: false, maxFrameBytes: oneRequest }),
+    reference: createPublishEach(nats),
   })),
 ];
 
 interface Publishers {
-  on: OpenPublisher;
-  off: OpenPublisher;
+  trick: OpenPublisher;
+  reference: OpenPublisher;
 }
 
 function brokerTrick(
   name: string,
-  instead: string,
+  reference: string,
   batch: number,
   publishersOf: (nats: NatsConnection) => Publishers,
 ): Trick {
   return {
-    ...{ name, instead, over, batch },
+    ...{ name, reference, over, batch },
     async measure(mode, { nats, broker }) {
       const bodies = makeBodies({ size: 'medium', batch, count: 200, seed, nowMs });
       const requests = bodies.map((body) => requestOf(body, nowMs));
@@ -61,14 +61,19 @@ function brokerTrick(
           return unpackAll(await receiver.receive(events));
         },
       });
-      const { on, off } = publishersOf(nats);
-      const ways = { on: contender(on), off: contender(off), events };
+      const publishers = publishersOf(nats);
+      const comparison = {
+        trick: contender(publishers.trick),
+        reference: contender(publishers.reference),
+        events,
+        othersCpuMs: () => cpuMsOf(broker.pid()),
+      };
       try {
-        return await compareWays({ ...ways, othersCpuMs: () => cpuMsOf(broker.pid()) }, mode);
+        return await compareWithReference(comparison, mode);
       } finally {
         receiver.stop();
-        on.close();
-        off.close();
+        publishers.trick.close();
+        publishers.reference.close();
       }
     },
   };

@@ -1,6 +1,6 @@
-// Tricks of the way in: the scanner in the place of the readable rules, requests read off the socket in the place of
-// node:http, and a handler of our own in front of the Connect router. The latter two on real HTTP and a real broker,
-// because a handler that answers nobody is always fast.
+// Tricks of ingest: the scanner against the reference path of validation, requests read off the socket against
+// node:http, and a handler of our own against the Connect router. The last two run on real HTTP and a real broker: a
+// handler that answers nobody is always fast.
 
 import { readJsonBody } from '../../ingest/validation/text/reference-body.ts';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
@@ -12,7 +12,7 @@ import { emptyStream } from '../harness/event-stream.ts';
 import type { LoadOptions } from '../harness/load/load.ts';
 import { median, spreadOf } from '../harness/pairs.ts';
 import { runLoadProcess } from '../harness/processes/processes.ts';
-import { compareWays, type Measured, pairsOf, type Trick } from './trick.ts';
+import { compareWithReference, type Measured, pairsOf, type Trick } from './trick.ts';
 
 const seed = 11;
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -20,7 +20,7 @@ const nowMs = Date.UTC(2026, 10, 20, 12);
 export const httpTricks: readonly Trick[] = [
   {
     name: 'scanner over the body',
-    instead: 'JSON.parse and the readable rules',
+    reference: 'the reference path, JSON.parse first',
     over: 'body to verdict',
     batch: 100,
     measure: measureScanner,
@@ -28,7 +28,7 @@ export const httpTricks: readonly Trick[] = [
   ...[1, 100].map(
     (batch): Trick => ({
       name: 'requests read off the socket',
-      instead: 'node:http',
+      reference: 'node:http',
       ...{ over: 'service, HTTP to PubAck', batch },
       measure: (mode, service) => measureHandler(batch, mode, service, service.nodeUrl),
     }),
@@ -36,7 +36,7 @@ export const httpTricks: readonly Trick[] = [
   ...[1, 100].map(
     (batch): Trick => ({
       name: 'a handler of our own, scanner and socket included',
-      instead: 'the Connect router',
+      reference: 'the Connect router',
       ...{ over: 'service, HTTP to PubAck', batch },
       measure: (mode, service) => measureHandler(batch, mode, service, service.routerUrl),
     }),
@@ -47,7 +47,7 @@ function measureScanner(mode: Mode): Promise<Measured> {
   const count = mode === 'smoke' ? 2 : 200;
   const bodies = makeBodies({ size: 'medium', batch: 100, count, seed, nowMs });
   const context = { receiveTimeMs: nowMs, maxBodyBytes };
-  const way = (read: typeof scanJsonBody) => ({
+  const contender = (read: typeof scanJsonBody) => ({
     run(): number {
       let events = 0;
       for (const { bytes } of bodies) {
@@ -57,7 +57,10 @@ function measureScanner(mode: Mode): Promise<Measured> {
       return events;
     },
   });
-  return compareWays({ on: way(scanJsonBody), off: way(readJsonBody), events: 100 * count }, mode);
+  return compareWithReference(
+    { trick: contender(scanJsonBody), reference: contender(readJsonBody), events: 100 * count },
+    mode,
+  );
 }
 
 /** The service is this process; the load comes from another. */
@@ -65,22 +68,22 @@ async function measureHandler(
   batch: number,
   mode: Mode,
   service: IngestService,
-  instead: string,
+  referenceUrl: string,
 ): Promise<Measured> {
   const { pairs, warmUps } = pairsOf[mode];
   const durationMs = mode === 'smoke' ? 100 : 2_000;
-  const onUs: number[] = [];
-  const offUs: number[] = [];
+  const trickUs: number[] = [];
+  const referenceUs: number[] = [];
   for (let pair = 0; pair < warmUps + pairs; pair++) {
-    const on = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
-    const off = await cpuOfLoad(service, instead, batch, durationMs);
+    const trick = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
+    const reference = await cpuOfLoad(service, referenceUrl, batch, durationMs);
     await emptyStream(service.nats);
     if (pair < warmUps) continue;
-    onUs.push(on);
-    offUs.push(off);
+    trickUs.push(trick);
+    referenceUs.push(reference);
   }
-  const ratio = spreadOf(offUs.map((off, pair) => off / (onUs[pair] ?? 0)));
-  return { onUs: median(onUs), offUs: median(offUs), ratio };
+  const ratio = spreadOf(referenceUs.map((reference, pair) => reference / (trickUs[pair] ?? 0)));
+  return { trickUs: median(trickUs), referenceUs: median(referenceUs), ratio };
 }
 
 /** CPU microseconds an acknowledged event. */

@@ -1,4 +1,5 @@
-// Tricks behind the broker: what is remembered of user agents, and the format in which rows reach the engine.
+// Tricks behind the broker: the cache of user agents, columns straight from a body's bytes, and the format in which
+// rows reach the engine.
 
 import { Readable } from 'node:stream';
 import { BatchBuilder } from '../../pipeline/build/build-batch.ts';
@@ -11,27 +12,27 @@ import { openMigratedEngine } from '../harness/engine/migrated-engine.ts';
 import { makeFrames, packFrames } from '../harness/frames.ts';
 import type { Contender } from '../harness/pairs.ts';
 import { cpuMsOf } from '../harness/usage.ts';
-import { compareWays, type Measured, type Trick } from './trick.ts';
+import { compareWithReference, type Measured, type Trick } from './trick.ts';
 
 const seed = 12;
 const nowMs = Date.UTC(2026, 10, 20, 12);
-/** As the builder has it. */
+/** The builder's own bound. */
 const maxRememberedAgents = 20_000;
 
 export const pipelineTricks: readonly Trick[] = [
   {
     name: 'user agents remembered',
-    instead: 'ua-parser-js for each request',
+    reference: 'ua-parser-js for each request',
     ...{ over: 'header to agent', batch: 1, measure: measureAgents },
   },
   {
     name: 'columns straight from the bytes',
-    instead: 'an object for each event',
+    reference: 'an object for each event',
     ...{ over: 'frames to Arrow', batch: 100, measure: measureColumns },
   },
   {
     name: 'Arrow to the engine',
-    instead: 'JSONEachRow, its text made before',
+    reference: 'JSONEachRow, its text made before',
     ...{ over: 'client and engine', batch: 100, measure: measureInsert },
   },
 ];
@@ -39,7 +40,7 @@ export const pipelineTricks: readonly Trick[] = [
 function measureAgents(mode: Mode): Promise<Measured> {
   const count = mode === 'smoke' ? 50 : 10_000;
   const bodies = makeBodies({ size: 'small', batch: 1, count, seed, nowMs });
-  const way = (maxAgents: number): Contender => {
+  const contender = (maxAgents: number): Contender => {
     const parse = createAgentParser(maxAgents);
     return {
       run() {
@@ -49,14 +50,17 @@ function measureAgents(mode: Mode): Promise<Measured> {
       },
     };
   };
-  return compareWays({ on: way(maxRememberedAgents), off: way(1), events: count }, mode);
+  return compareWithReference(
+    { trick: contender(maxRememberedAgents), reference: contender(1), events: count },
+    mode,
+  );
 }
 
 function measureColumns(mode: Mode): Promise<Measured> {
   const rows = mode === 'smoke' ? 500 : 50_000;
   const bodies = makeBodies({ size: 'medium', batch: 100, count: rows / 100, seed, nowMs });
   const messages = packFrames(makeFrames(bodies, nowMs));
-  const way = (fastPath: boolean): Contender => {
+  const contender = (fastPath: boolean): Contender => {
     const builder = new BatchBuilder(Buffer.alloc(32, 7), { fastPath });
     return {
       run() {
@@ -65,7 +69,10 @@ function measureColumns(mode: Mode): Promise<Measured> {
       },
     };
   };
-  return compareWays({ on: way(true), off: way(false), events: rows }, mode);
+  return compareWithReference(
+    { trick: contender(true), reference: contender(false), events: rows },
+    mode,
+  );
 }
 
 async function measureInsert(mode: Mode): Promise<Measured> {
@@ -75,10 +82,10 @@ async function measureInsert(mode: Mode): Promise<Measured> {
     const [arrow = new Uint8Array()] = makeBatches(rows, 1, seed);
     await insertArrow(client, 'events', arrow, 'made');
     const json = await read(client, 'SELECT * FROM events FORMAT JSONEachRow');
-    const on = inserting(client, (token) => insertArrow(client, 'events', arrow, token));
-    const off = inserting(client, (token) => insertJson(client, json, token));
-    return await compareWays(
-      { on, off, events: rows, othersCpuMs: () => cpuMsOf(engine.pid) },
+    const trick = inserting(client, (token) => insertArrow(client, 'events', arrow, token));
+    const reference = inserting(client, (token) => insertJson(client, json, token));
+    return await compareWithReference(
+      { trick, reference, events: rows, othersCpuMs: () => cpuMsOf(engine.pid) },
       mode,
     );
   } finally {
@@ -100,7 +107,7 @@ function inserting(client: DatabaseClient, insert: (token: string) => Promise<vo
   };
 }
 
-/** As insertArrow does it, but for the format. */
+/** Does the same as insertArrow, in another format. */
 async function insertJson(client: DatabaseClient, text: string, token: string): Promise<void> {
   const { stream } = await client.exec({
     query: 'INSERT INTO events FORMAT JSONEachRow',

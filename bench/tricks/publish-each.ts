@@ -1,4 +1,4 @@
-// The obvious way to the broker, for comparison only: a message a request, each published through the JetStream
+// The reference of publishing, for benches only: a message a request, each published through the JetStream
 // client, which makes an inbox, a promise and a timer for it.
 
 import type { Publisher } from '../../ingest/publish/publish.ts';

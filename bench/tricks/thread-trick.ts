@@ -1,5 +1,5 @@
-// Building in a thread costs more CPU than building at once, not less. What it is for is that requests need not wait:
-// beside the CPU this tells how long the event loop is held while a batch is built.
+// Building in a thread costs more CPU than building at once; its purpose is that requests need not wait. Beside the CPU
+// this bench tells how long the event loop is held while a batch is built.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { BatchBuilder } from '../../pipeline/build/build-batch.ts';
@@ -52,10 +52,10 @@ export async function measureThreads(mode: Mode): Promise<Table> {
   }
 }
 
-/** Work, and how long it kept the event loop from turning. */
+/** Work, and the time for which it kept the event loop from turning. */
 class Held implements Contender {
   readonly #work: () => Promise<number>;
-  /** The longest of each run. */
+  /** The longest hold of each run. */
   readonly heldMs: number[] = [];
 
   constructor(work: () => Promise<number>) {
@@ -76,7 +76,7 @@ class Held implements Contender {
   }
 }
 
-/** The pool gives its messages away. */
+/** The pool transfers its messages to the thread, so each build gets a copy. */
 function copyOf({ seqs, lengths, bytes }: Messages): Messages {
   return { seqs, lengths, bytes: new Uint8Array(bytes) };
 }

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -14,19 +14,17 @@ import {
   tokenIn,
 } from '../../test/harness/services/accounts.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 let nowMs = Date.UTC(2026, 0, 1);
 const clock = { nowMs: () => nowMs };
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url, clock });
 });
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
 });
 
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });

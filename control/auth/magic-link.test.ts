@@ -4,16 +4,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { createMagicLinks, type MagicLinkRecord, readMagicLink } from './magic-link.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let connection: NatsConnection;
 let bucket: RecordBucket<MagicLinkRecord>;
 const clock = { nowMs: () => 0 };
 
 beforeAll(async () => {
-  broker = await startBroker();
   connection = await connectBroker(broker.url, createLog('silent'));
   await connection.jetstream().views.kv('links');
   bucket = await openBucket(connection, 'links', readMagicLink);
@@ -21,7 +20,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await connection.close();
-  await broker.stop();
 });
 
 it('of two requests that both read a link before either redeems it, one gets the address', async () => {

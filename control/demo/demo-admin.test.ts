@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -13,17 +13,15 @@ import {
 } from '../../test/harness/services/accounts.ts';
 import { ensureDemoAdmin } from './demo-admin.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url });
 });
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
 });
 
 it('the next start keeps the demo admin and their password; without the file they get a new one', async () => {

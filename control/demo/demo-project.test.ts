@@ -25,13 +25,14 @@ import { ensureTopology } from '../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { revokeApiKey } from '../projects/project-record.ts';
 import { type Demo, type DemoOptions, ensureDemo, readDemoRecord } from './demo-project.ts';
 
 const log = createLog('silent');
 let dataDir: string;
-let broker: TestBroker;
+let broker: ChildServer;
 let connection: NatsConnection;
 let projects: WatchedBucket<ProjectRecord>;
 let options: DemoOptions & { organizations: RecordBucket<OrganizationRecord> };

@@ -3,8 +3,8 @@
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
 import { type ReceivedMail, startMailServer } from '../../test/harness/servers/mail-server.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -13,17 +13,15 @@ import {
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url });
 });
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
 });
 
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });

@@ -11,8 +11,9 @@ import { connectBroker } from '../../platform/broker/nats.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { instanceKeyPath } from '../../platform/secrets/secret-box.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
 import { startMailServer } from '../../test/harness/servers/mail-server.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -32,20 +33,18 @@ import {
 
 const log = createLog('silent');
 let directory: string;
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 let operator: Operator;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-operator-'));
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url });
   operator = { connection: accounts.connection, dataDir: accounts.dataDir, log };
 });
 
 afterAll(async () => {
   await accounts.close();
-  await broker.stop();
   rmSync(directory, { recursive: true });
 });
 

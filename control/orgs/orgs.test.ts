@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newOrgKey, sha256 } from '../../platform/access/ids.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -16,14 +16,13 @@ import {
 } from '../../test/harness/services/accounts.ts';
 import { defaultAttemptLimits } from '../auth/attempts.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let accounts: AccountsProcess;
 let other: AccountsProcess;
 let nowMs = Date.UTC(2026, 0, 1);
 const clock = { nowMs: () => nowMs };
 
 beforeAll(async () => {
-  broker = await startBroker();
   accounts = await startAccounts({ brokerUrl: broker.url, clock });
   other = await startAccounts({ brokerUrl: broker.url, clock, dataDir: accounts.dataDir });
 });
@@ -31,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await other.close();
   await accounts.close();
-  await broker.stop();
 });
 
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });

@@ -7,19 +7,18 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './project-record.ts';
 
 const log = createLog('silent');
 let nowMs = Date.UTC(2026, 0, 1);
 const clock = { nowMs: () => nowMs };
-let broker: TestBroker;
+const broker = useBroker();
 let connection: NatsConnection;
 let store: WatchedBucket<ProjectRecord>;
 let project: ProjectRecord;
 
 beforeAll(async () => {
-  broker = await startBroker();
   connection = await connectBroker(broker.url, log);
   await connection.jetstream().views.kv('projects', { history: 5 });
   const bucket = await openBucket(connection, 'projects', readProject);
@@ -34,7 +33,6 @@ beforeEach(async () => {
 afterAll(async () => {
   await store.close();
   await connection.close();
-  await broker.stop();
 });
 
 const keysNow = () => store.get(project.id)?.record.keys ?? [];

@@ -1,3 +1,5 @@
+// Lines and files of access logs, made by hand and real. What becomes of a line is tested in page-views.test.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +72,7 @@ describe('a line', () => {
     expect(parseLogLine(text)).toBeUndefined();
   });
 
-  it('is judged in linear time', () => {
+  it('is read in linear time', () => {
     parseLogLine(`${head} "${'\\'.repeat(60_000)}`);
     parseLogLine(`${'a '.repeat(30_000)}[`);
     parseLogLine(`a - ${' [1'.repeat(20_000)}`);

@@ -1,5 +1,5 @@
 // Reads a web server's access log in the common or combined format (Apache, nginx), plain or gzipped, line by line in
-// bounded memory. Says what a line says; what becomes of it is for others.
+// bounded memory. Gives a line's fields; page-views.ts decides what becomes of them.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface LogLine {
   /** As requested: a path with its query, or an absolute URL. */
   target: string;
   status: number;
-  /** Of the response's body; absent where the log has "-". */
+  /** Size of the response's body; absent where the log has "-". */
   bytes?: number;
   /** Absent where the log has "-" or is in the common format. */
   referrer?: string;
@@ -76,7 +76,7 @@ const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 const timePattern =
   /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-])(\d{2})(\d{2})$/;
 
-/** `17/May/2015:10:05:03 +0000` in milliseconds since the epoch; undefined for a time that is none. */
+/** `17/May/2015:10:05:03 +0000` in milliseconds since the epoch; undefined for text that is no time. */
 function parseTime(text: string): number | undefined {
   const match = timePattern.exec(text);
   if (match === null) return undefined;
@@ -94,7 +94,7 @@ function parseTime(text: string): number | undefined {
 
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: '\b', v: '\v', f: '\f' };
 
-// Apache writes what it will not print as \", \\, \n or \xhh, byte by byte: the bytes are put together as UTF-8 again.
+// Apache escapes unprintable bytes as \", \\, \n or \xhh, one by one: the bytes are put together as UTF-8 again.
 function plainText(text: string): string {
   if (!text.includes('\\')) return text;
   const bytes = /\\x([0-9a-fA-F]{2})|\\(.)|([^\\]+)/g;
@@ -111,11 +111,11 @@ async function openLog(path: string): Promise<Readable> {
   await file.close();
   const source = createReadStream(path);
   if (bytesRead < 2 || buffer[0] !== 0x1f || buffer[1] !== 0x8b) return source;
-  // An error of either stream ends the reading of the unpacked one.
+  // An error of either stream ends the reading of the unpacked stream.
   return pipeline(source, createGunzip(), () => {});
 }
 
-/** Lines without their ends, the last one too where it has none; at most `maxLineBytes` of each. */
+/** Lines without their line ends; a last line needs none. At most `maxLineBytes` of each. */
 async function* splitLines(source: Readable): AsyncGenerator<string> {
   let kept: Buffer[] = [];
   let keptBytes = 0;

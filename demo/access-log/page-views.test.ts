@@ -1,3 +1,5 @@
+// From a line of an access log to its event: fields, ids, sessions, and the lines that are left out.
+
 import { describe, expect, it } from 'vitest';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import type { Event } from '../visits/event.ts';
@@ -41,7 +43,7 @@ function eventsOf(lines: string[], changed: Partial<MapperOptions> = {}): Event[
 }
 
 describe('a page view', () => {
-  it('has what the line and its agent tell', () => {
+  it('has the facts of the line and its agent', () => {
     const [event] = eventsOf([
       logLine({
         request: 'GET /shop/kettles?utm_source=news&utm_medium=email HTTP/1.1',
@@ -72,7 +74,7 @@ describe('a page view', () => {
     });
   });
 
-  it('never carries the address, nor a hash that can be tried out without the secret', () => {
+  it('never carries the address, nor a hash that can be guessed without the secret', () => {
     const [mine] = eventsOf([logLine()]);
     const [other] = eventsOf([logLine()], { secret: 'prv_other' });
     expect(JSON.stringify(mine)).not.toContain('192.0.2.7');
@@ -80,7 +82,7 @@ describe('a page view', () => {
     expect(other?.eventId).not.toBe(mine?.eventId);
   });
 
-  it('of one address and agent has one visitor', () => {
+  it('has one visitor for one address and agent', () => {
     const lines = [logLine(), logLine({ time: '23:00:00' }), logLine({ address: '192.0.2.8' })];
     const [a, b, c] = eventsOf([...lines]);
     expect(a?.distinctId).toMatch(/^anon-[\w-]{22}$/);
@@ -88,7 +90,7 @@ describe('a page view', () => {
     expect(c?.distinctId).not.toBe(a?.distinctId);
   });
 
-  it('may name an absolute URL and a host of its own', () => {
+  it('takes an absolute URL, and the host that its line names', () => {
     const [proxied] = eventsOf([logLine({ request: 'GET http://other.example/x?y HTTP/1.1' })]);
     expect(proxied?.autoProperties).toMatchObject({
       ...{ $url: { stringValue: 'http://other.example/x?y' }, $pathname: { stringValue: '/x' } },
@@ -108,7 +110,7 @@ describe('a page view', () => {
     }
   });
 
-  it('by a bot is marked', () => {
+  it('is marked where a bot made it', () => {
     const agents = [
       'Mozilla/5.0 (compatible; Googlebot/2.1)',
       'curl/8.5.0',
@@ -126,7 +128,7 @@ describe('a page view', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('a line that is no page view', () => {
   it.each([
     ['POST /form HTTP/1.1', 200, 'method'],
     ['HEAD / HTTP/1.1', 200, 'method'],
@@ -151,7 +153,7 @@ describe('what is left out', () => {
     },
   );
 
-  it('with --all is an event of its own kind, but for times that no instance takes', () => {
+  it('is an event of the kind request with --all, unless no instance takes its time', () => {
     const asset = logLine({ request: 'GET /style.css HTTP/1.1' });
     expect(eventsOf([asset], { all: true })).toMatchObject([{ kind: 'request' }]);
     const old = asset.replace('2025', '1999');

@@ -1,6 +1,6 @@
-// Turns lines of an access log into page_view events, as the server would have derived them from the requests. The
-// address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the same file gives
-// the same ids again and nobody without the secret can try out addresses.
+// Turns lines of an access log into page_view events, with the properties that the server would have derived from the
+// requests. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the
+// same file gives the same ids again and nobody without the secret can try out addresses.
 
 import { createHmac, type Hmac } from 'node:crypto';
 import { UAParser } from 'ua-parser-js';
@@ -9,6 +9,7 @@ import {
   maxStringValueCodePoints,
   minOccurTimeMs,
 } from '../../platform/limits.ts';
+import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { bool, type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './access-log.ts';
 
@@ -21,14 +22,14 @@ export type Mapped =
   | { kind: 'skipped'; why: SkipReason };
 
 export interface MapperOptions {
-  /** Whoever has it can tell which address a visitor id stands for, by trying all of them. */
+  /** Secret because its holder can find the address behind a visitor id by trying all addresses. */
   secret: string;
-  /** Of the site, where the log does not say. */
+  /** The site's host, for lines that name none. */
   hostname: string;
   scheme: string;
-  /** Requests that are no page views too, as events of the kind `request`. */
+  /** Also sends requests that are no page views, as events of the kind `request`. */
   all: boolean;
-  /** Lines from more than 48 h later are skipped: no instance takes them. */
+  /** The time now: lines of more than 48 h after it are skipped, as no instance takes them. */
   nowMs: number;
 }
 
@@ -37,7 +38,7 @@ const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
 const maxKnownAgents = 20_000;
 
-/** A function from line to event. `raw` is the line as it stands in the log. */
+/** Returns a function from line to event; `raw` is the line's text in the log. */
 export function createMapper(options: MapperOptions): (line: LogLine, raw: string) => Mapped {
   const hash = (purpose: string): Hmac =>
     createHmac('sha256', options.secret).update(`${purpose}\0`);
@@ -68,7 +69,7 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
 const pageEnding = /\.(html?|xhtml|php\d?|aspx?|jspx?|cgi|cfm|md)$/i;
 const anyEnding = /\.[a-z0-9~]{1,12}$/i;
 
-/** Undefined for a page view: a page that a GET was answered with, from the server or from the visitor's own cache. */
+/** Undefined for a page view: a GET that was answered with a page, from the server or from the visitor's own cache. */
 export function skipReason(line: LogLine, nowMs: number): SkipReason | undefined {
   if (line.timeMs < minOccurTimeMs || line.timeMs > nowMs + maxOccurTimeAheadMs) return 'time';
   if (line.method !== 'GET') return 'method';
@@ -120,7 +121,7 @@ interface ReadAgent {
   properties: Properties;
 }
 
-// Names of programs, and the way crawlers introduce themselves: "(compatible; Name/1.0; +http://…)".
+// Names of programs, and the form in which crawlers introduce themselves: "(compatible; Name/1.0; +http://…)".
 const botPattern = new RegExp(
   [
     ...[String.raw`\(compatible; (?!MSIE|Konqueror)`, String.raw`\+https?:`, String.raw`bot\b`],
@@ -131,7 +132,7 @@ const botPattern = new RegExp(
   'i',
 );
 
-// Few agents write most lines, and parsing one costs more than all else that is done to a line.
+// Few agents write most lines, and parsing an agent costs more than all other work on a line.
 function createAgentReader(): (userAgent: string) => ReadAgent {
   const known = new Map<string, ReadAgent>();
   return (userAgent) => {
@@ -166,7 +167,7 @@ interface Session {
   lastMs: number;
 }
 
-// Logs are written when an answer ends, so lines are a little out of order: a session reaches 30 minutes both ways.
+// Logs are written when an answer ends, so lines are a little out of order: sessions reach 30 minutes both back and on.
 function createSessions(
   newId: (start: string) => string,
 ): (visitor: string, timeMs: number) => string {
@@ -184,34 +185,26 @@ function createSessions(
           lastMs: Math.max(found.lastMs, timeMs),
         }
       : { id: newId(`${visitor}\0${timeMs}`), firstMs: timeMs, lastMs: timeMs };
-    // Back to the end of the map's order, so that its first entry is the one that has been quiet for longest.
+    // Moves the visitor to the end of the map's order: its first entry is then the visitor that has been quiet for
+    // longest.
     open.delete(visitor);
-    open.set(visitor, session);
-    dropFirst(open, maxOpenSessions);
+    setBounded(open, visitor, session, maxOpenSessions);
     return session.id;
   };
 }
 
-/** How many times this very line was seen before: two equal lines are two requests within one second. */
+/** Counts earlier copies of a line: two equal lines are two requests within one second. */
 function createCopyCounter(): (raw: string) => number {
   const counts = new Map<string, number>();
   return (raw) => {
     const before = counts.get(raw) ?? 0;
-    counts.set(raw, before + 1);
-    dropFirst(counts, maxCountedLines);
+    if (before > 0) counts.set(raw, before + 1);
+    else setBounded(counts, raw, 1, maxCountedLines);
     return before;
   };
 }
 
-function dropFirst(map: Map<string, unknown>, maxSize: number): void {
-  if (map.size <= maxSize) return;
-  for (const first of map.keys()) {
-    map.delete(first);
-    return;
-  }
-}
-
-/** A UUID of version 8, the one for hashes of one's own. */
+/** A UUID of version 8, which RFC 9562 leaves to custom hashes. */
 function uuidOf(hash: Hmac): string {
   const bytes = hash.digest();
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

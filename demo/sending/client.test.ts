@@ -1,9 +1,9 @@
-// The client's own judgement of answers. What a real instance answers is tested with one in commands.test.ts; here a
-// server says what an instance says only when it is overloaded or going down.
+// The client's decisions on answers: repeat, refuse or go on. commands.test.ts tests it with a real instance; here a
+// server gives the answers of an instance that is overloaded or going down.
 
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Client, createClient, Refusal } from './client.ts';
+import { type Client, createClient, RequestRefused } from './client.ts';
 import type { Delivery } from './deliveries.ts';
 import { sendAll } from './send.ts';
 
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(retries()).toBe(3);
   });
 
-  it('waits as long as it is told to', async () => {
+  it('waits for as long as the answer asks', async () => {
     const { client } = await against([{ status: 429, body: {}, retryAfter: '1' }, ok]);
     const startMs = performance.now();
     await client.sendEvents('{}', 'pub_x');
@@ -77,19 +77,19 @@ describe('a request', () => {
   });
 
   it.each([400, 401, 403, 404, 500])(
-    'answered with %i is refused with what was said',
+    'answered with %i is refused with its text',
     async (status) => {
       const { client, bodies } = await against([
         { status, body: { code: 'some_code', message: 'why' } },
       ]);
       const refused = await client.sendEvents('{}', 'pub_x').catch((error) => error);
-      expect(refused).toBeInstanceOf(Refusal);
+      expect(refused).toBeInstanceOf(RequestRefused);
       expect(refused.message).toBe(`the instance answered ${status} some_code: why`);
       expect(bodies).toHaveLength(1);
     },
   );
 
-  it('to nobody is refused with what to do', async () => {
+  it('that no server answers is refused with the advice to start one', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', connections: 1 });
     await expect(client.checkReady()).rejects.toThrow(
       'no Millrace answers at http://127.0.0.1:1 (ECONNREFUSED): start one with `npm start`, or name it with --url',
@@ -105,9 +105,9 @@ describe('sending', () => {
     function* endless(): Generator<Delivery> {
       for (; taken < 10_000; taken++) yield { credential: 'public', events: [] };
     }
-    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
-    const options = { client, instance, connections: 2, eventsPerSecond: 0, onProgress: () => {} };
-    await expect(sendAll(endless(), options)).rejects.toThrow(Refusal);
+    const target = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const options = { client, target, connections: 2, eventsPerSecond: 0, onProgress: () => {} };
+    await expect(sendAll(endless(), options)).rejects.toThrow(RequestRefused);
     expect(taken).toBeLessThan(10);
   });
 
@@ -118,10 +118,10 @@ describe('sending', () => {
     function* stream(): Generator<Delivery> {
       for (let index = 0; index < 30; index++) yield { credential: 'public', events: [one] };
     }
-    const instance = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
+    const target = { baseUrl: '', publicKey: 'pub_x', privateKey: 'prv_x' };
     const options = {
       client,
-      instance,
+      target,
       connections: 2,
       eventsPerSecond: 100,
       onProgress: () => {},

@@ -1,12 +1,13 @@
-// The public interface as a program without an SDK calls it: JSON over HTTP, with the retries that the contract allows
-// because event ids make them safe.
+// A client of the public interface without an SDK: JSON over HTTP, with the retries that the contract allows because
+// event ids make them safe.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { Properties } from '../visits/event.ts';
 
-/** What went wrong, in a sentence for the person at the terminal. */
-export class Refusal extends Error {}
+/** An error whose message is one sentence for the person at the terminal. */
+export class RequestRefused extends Error {}
 
 export interface StoredEvent {
   eventId: string;
@@ -28,22 +29,22 @@ export interface Profile {
 }
 
 export interface Client {
-  /** Sends a BatchCreateRequest's JSON; returns how many events were accepted. */
+  /** Sends a BatchCreateRequest's JSON; returns the number of accepted events. */
   sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
-  /** Of the id of a listed event. */
+  /** Takes the profile id of a listed event; waits until the profile is there. */
   getProfile(id: string, key: string): Promise<Profile>;
-  /** Throws a Refusal where no instance answers or it is not ready. */
+  /** Throws a RequestRefused where no instance answers or it is not ready. */
   checkReady(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   baseUrl: string;
   /** Requests at one time. */
   connections: number;
-  /** Counts the times a request had to be sent again. */
+  /** Called each time a request must be sent again. */
   onRetry?: () => void;
 }
 
@@ -67,11 +68,12 @@ export function createClient(options: ClientOptions): Client {
     body: string | Buffer,
     headers: Record<string, string>,
     passing: readonly number[] = busy,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt++) {
       const answer = await once(path, body, headers, passing);
       if (answer.kind === 'ok') return answer.json;
-      if (answer.kind === 'refused' || attempt === maxAttempts) throw new Refusal(answer.why);
+      if (answer.kind === 'refused' || attempt === maxAttempts)
+        throw new RequestRefused(answer.why);
       options.onRetry?.();
       const backoffMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
       await delay(Math.max(answer.afterMs, backoffMs));
@@ -87,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
     try {
       const response = await pool.request({ method: 'POST', path: prefix + path, body, headers });
       const text = await response.body.text();
-      return judge(response.statusCode, response.headers['retry-after'], text, passing);
+      return readAnswer(response.statusCode, response.headers['retry-after'], text, passing);
     } catch (error) {
       return { kind: 'again', afterMs: 0, why: unreachable(options.baseUrl, error) };
     }
@@ -113,26 +115,26 @@ export function createClient(options: ClientOptions): Client {
       const response = await pool
         .request({ method: 'GET', path: `${prefix}/readyz` })
         .catch((error) => {
-          throw new Refusal(unreachable(options.baseUrl, error));
+          throw new RequestRefused(unreachable(options.baseUrl, error));
         });
       await response.body.dump();
       if (response.statusCode === 200) return;
       const why = `${options.baseUrl} answers but is not ready (/readyz says ${response.statusCode})`;
-      throw new Refusal(why);
+      throw new RequestRefused(why);
     },
     close: () => pool.close(),
   };
 }
 
 type Answer =
-  | { kind: 'ok'; json: Record<string, unknown> }
+  | { kind: 'ok'; json: JsonObject }
   | { kind: 'again'; afterMs: number; why: string }
   | { kind: 'refused'; why: string };
 
 /** Nothing queued, or not known to be queued: the same event ids again are counted once. */
 const busy: readonly number[] = [429, 503];
 
-function judge(
+function readAnswer(
   status: number,
   retryAfter: string | string[] | undefined,
   text: string,
@@ -149,10 +151,10 @@ function headersOf(key: string): Record<string, string> {
   return { 'content-type': 'application/json', 'connect-protocol-version': '1', 'x-api-key': key };
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+    return isObject(parsed) ? parsed : {};
   } catch {
     return {};
   }
@@ -160,7 +162,7 @@ function parseObject(text: string): Record<string, unknown> {
 
 function profileOf(value: unknown): Profile {
   const profile: Profile = { id: '' };
-  return typeof value === 'object' && value !== null ? { ...profile, ...value } : profile;
+  return isObject(value) ? { ...profile, ...value } : profile;
 }
 
 function unreachable(baseUrl: string, error: unknown): string {

@@ -1,12 +1,12 @@
-// Which events travel in one request: a page sends its visit with a public key, the shop's server collects what it
-// knows of many visits and sends that with a private one.
+// The grouping of events into requests: a page sends its visit with a public key; the shop's server collects its events
+// of many visits and sends them with a private key.
 
 import type { Event } from '../visits/event.ts';
-import type { Visit } from '../visits/visit.ts';
+import type { Visit } from '../visits/walk.ts';
 
 export interface Delivery {
   credential: 'public' | 'private';
-  /** Of the visitor's browser; absent for the server. */
+  /** The visitor's browser; absent for the server. */
   userAgent?: string;
   events: Event[];
 }
@@ -14,7 +14,7 @@ export interface Delivery {
 const maxPageEvents = 500;
 const serverBatchEvents = 100;
 
-/** Every event of `visits`, in an order in which they might arrive; `onVisit` sees each visit once. */
+/** Every event of `visits`, in a likely order of arrival; `onVisit` sees each visit once. */
 export function* deliveriesOf(
   visits: Iterable<Visit>,
   onVisit: (visit: Visit) => void = () => {},

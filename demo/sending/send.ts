@@ -1,15 +1,15 @@
 // Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate, and waits
-// until what was sent can be read.
+// until they can be read.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, rfc3339 } from '../visits/event.ts';
-import { type Client, Refusal } from './client.ts';
+import { type Client, RequestRefused } from './client.ts';
 import type { Delivery } from './deliveries.ts';
-import type { Instance } from './instance.ts';
+import type { Target } from './target.ts';
 
 export interface SendOptions {
   client: Client;
-  instance: Instance;
+  target: Target;
   connections: number;
   /** Events a second; 0 for as fast as they are acknowledged. */
   eventsPerSecond: number;
@@ -27,7 +27,7 @@ export interface Sent {
 const pollMs = 50;
 const maxWaitMs = 60_000;
 
-/** Sends everything; throws a Refusal at the first request that the instance refuses. */
+/** Sends everything; throws a RequestRefused at the first request that the instance refuses. */
 export async function sendAll(
   deliveries: Iterator<Delivery> | AsyncIterator<Delivery>,
   options: SendOptions,
@@ -62,12 +62,12 @@ export async function sendAll(
   return sent;
 }
 
-function sendOne(delivery: Delivery, { client, instance }: SendOptions): Promise<number> {
-  const key = delivery.credential === 'public' ? instance.publicKey : instance.privateKey;
+function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<number> {
+  const key = delivery.credential === 'public' ? target.publicKey : target.privateKey;
   return client.sendEvents(JSON.stringify({ events: delivery.events }), key, delivery.userAgent);
 }
 
-/** Polls until `event` is listed; returns when that was, by performance.now(). Throws a Refusal after a minute. */
+/** Polls until `event` is listed; returns that moment by performance.now(). Throws a RequestRefused after a minute. */
 export async function waitUntilListed(client: Client, event: Event, key: string): Promise<number> {
   const deadlineMs = performance.now() + maxWaitMs;
   const to = rfc3339(Date.parse(event.occurTime) + 1);
@@ -77,5 +77,5 @@ export async function waitUntilListed(client: Client, event: Event, key: string)
     if (events.some(({ eventId }) => eventId === event.eventId)) return performance.now();
     await delay(pollMs);
   }
-  throw new Refusal(`the last event is still not readable after ${maxWaitMs / 1_000} s`);
+  throw new RequestRefused(`the last event is still not readable after ${maxWaitMs / 1_000} s`);
 }

@@ -1,5 +1,5 @@
-// A hundred-odd user agents as browsers, apps and bots send them now, with what a parser should make of each.
-// Put together from the vendors' fixed patterns; not a parser and not a census.
+// A hundred-odd user agents that browsers, apps and bots send now, each with the names that a parser should find. Made
+// from the vendors' fixed patterns; not a parser and not a census.
 
 import { createWeighted, type Random } from './random.ts';
 

@@ -1,9 +1,9 @@
-// How a visit begins: the referrer and the campaign parameters that a landing page sees.
+// The beginning of a visit: the referrer and the campaign parameters that a landing page sees.
 
 import { createWeighted, type Random } from './random.ts';
 
-export interface Arrival {
-  /** Absent for somebody who typed the address. */
+interface Arrival {
+  /** Absent where the visitor typed the address. */
   referrer?: string;
   /** Query parameters of the landing page, without '?'; '' for none. */
   query: string;
@@ -49,7 +49,7 @@ const pickSource = createWeighted<Source>([
   [2, (random) => ({ query: utm('partner-net', 'affiliate', random.pick(campaigns)) })],
 ]);
 
-/** One way in. */
+/** One arrival, drawn by weight. */
 export function pickArrival(random: Random): Arrival {
   return pickSource(random)(random);
 }

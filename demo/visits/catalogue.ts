@@ -1,5 +1,5 @@
-// What the demo's shop sells and publishes: products, categories, articles, searches. Put together from word lists,
-// so that texts repeat about as much as a real shop's do.
+// The goods and texts of the demo's shop: products, categories, articles, searches. Made from word lists, so that texts
+// repeat about as much as in a real shop.
 
 import { createRandom, createZipf, type Random } from './random.ts';
 
@@ -74,13 +74,13 @@ export function pickProduct(random: Random): Product {
   return products[productRank(random)] ?? random.pick(products);
 }
 
-/** A path and a title of something to read. */
+/** The path and title of an article. */
 export function pickArticle(random: Random): { path: string; title: string } {
   const topic = random.pick(articleTopics);
   return { path: `/journal/${encodeURIComponent(slugOf(topic))}`, title: topic };
 }
 
-/** What somebody types into the search box: mostly part of a product's name, sometimes mistyped. */
+/** A text for the search box: mostly part of a product's name, sometimes mistyped. */
 export function pickQuery(random: Random): string {
   const words = pickProduct(random).name.toLowerCase().split(' ');
   const query = words.slice(0, random.between(1, words.length)).join(' ');

@@ -1,4 +1,4 @@
-// An event as it is written in a BatchCreate body of JSON: what demo, import and benches make and send.
+// An event in the JSON of a BatchCreate body, and makers of its values: for demo, import and benches.
 
 export type Value =
   | { stringValue: string }
@@ -31,7 +31,7 @@ export function rfc3339(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** A value as a person reads it. */
+/** A value as text for a person. */
 export function valueText(value: Value): string {
   return String(Object.values(value)[0]);
 }

@@ -1,4 +1,4 @@
-// Where visitors live: countries by their weight, each with cities, a currency and a language.
+// The homes of visitors: countries by weight, each with cities, a currency and a language.
 
 import { createWeighted, type Random } from './random.ts';
 

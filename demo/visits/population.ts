@@ -1,5 +1,5 @@
-// Who visits the demo's shop: visitor number n is the same person with the same device in every run, so that a second
-// demo adds visits to people who are already known.
+// The people who visit the demo's shop: visitor number n is the same person with the same device in every run, so that
+// a second demo adds visits to known people.
 
 import { type Agent, pickAgent } from './agents.ts';
 import { type Place, pickPlace } from './places.ts';
@@ -10,9 +10,9 @@ export interface Visitor {
   agent: Agent;
   place: Place;
   registered: boolean;
-  /** When a registered visitor signed up, in milliseconds since the epoch. */
+  /** Time of a registered visitor's sign-up, in milliseconds since the epoch. */
   registeredMs: number;
-  /** Whether the page reports from the browser, with a public key, or the shop's server does, with a private one. */
+  /** `browser`: the page reports with a public key; `server`: the shop's server reports with a private key. */
   reportedBy: 'browser' | 'server';
   screen: readonly [width: number, height: number];
 }

@@ -1,5 +1,5 @@
-// The seeded numbers that demo and benches draw from: the same seed gives the same draws on every machine.
-// Not for secrets: keys and salts come from node:crypto.
+// Seeded random numbers for demo and benches: the same seed gives the same draws on every machine. Not for secrets:
+// keys and salts come from node:crypto.
 
 export interface Random {
   /** Uniform over the unsigned 32-bit integers. */
@@ -16,13 +16,13 @@ export interface Random {
   exponential(mean: number): number;
   /** A version 4 UUID. */
   uuid(): string;
-  /** One of `values`, all alike; throws a RangeError where there are none. */
+  /** One of `values`, each equally likely; throws a RangeError where there are none. */
   pick<T>(values: readonly T[]): T;
 }
 
 const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** `seed` is any number; `stream` gives independent draws of one seed, for instance one a visitor. */
+/** `seed` is any number; each `stream` of one seed has independent draws: one stream a visitor, for example. */
 export function createRandom(seed: number, stream = 0): Random {
   const word = createWords(seed, stream);
   const next = (): number => word() / 0x1_0000_0000;
@@ -39,7 +39,7 @@ export function createRandom(seed: number, stream = 0): Random {
   };
 }
 
-/** A draw from `entries`, each as often as its weight says. */
+/** Draws from `entries` in proportion to their weights. */
 export function createWeighted<T>(
   entries: readonly (readonly [weight: number, value: T])[],
 ): (random: Random) => T {
@@ -47,7 +47,7 @@ export function createWeighted<T>(
   return (random) => at(entries, firstAbove(bounds, random.next()))[1];
 }
 
-/** Ranks 0 to count - 1, rank r drawn in proportion to 1 / (r + 1)^exponent. */
+/** Draws ranks 0 to count - 1, rank r in proportion to 1 / (r + 1)^exponent. */
 export function createZipf(count: number, exponent: number): (random: Random) => number {
   const bounds = cumulate(Array.from({ length: count }, (_, rank) => (rank + 1) ** -exponent));
   return (random) => firstAbove(bounds, random.next());

@@ -1,5 +1,5 @@
-// One visit to the demo's shop, as a walk from page to page that leaves events behind. Says what happens and when;
-// who comes and how often is visitors.ts's.
+// One visit to the demo's shop: the steps that a visitor takes and how often. walk.ts records them as events;
+// visitors.ts decides who comes and when.
 
 import { dayMs } from '../../platform/clock.ts';
 import { pickArrival } from './arrivals.ts';
@@ -11,31 +11,10 @@ import {
   pickQuery,
   shopHost,
 } from './catalogue.ts';
-import { bool, double, type Event, int, moment, type Properties, rfc3339, text } from './event.ts';
+import { bool, double, int, moment, type Properties, text } from './event.ts';
 import type { Visitor } from './population.ts';
 import { createWeighted, type Random } from './random.ts';
-
-export interface Visit {
-  visitor: Visitor;
-  /** What the page reports itself, with a public key and the visitor's User-Agent. */
-  browser: Event[];
-  /** What the shop's server reports, with a private key: it says itself where and who the visitor is. */
-  server: Event[];
-}
-
-interface Walk {
-  visitor: Visitor;
-  random: Random;
-  sessionId: string;
-  timeMs: number;
-  /** No event is later than this. */
-  latestMs: number;
-  url: string;
-  referrer: string;
-  title: string;
-  cart: Product[];
-  visit: Visit;
-}
+import { openPage, record, type Visit, type Walk } from './walk.ts';
 
 /** A whole visit that begins at `startMs`; the last event is at `latestMs` or before. */
 export function takeVisit(
@@ -90,13 +69,6 @@ function land(walk: Walk): void {
   walk.referrer = arrival.referrer ?? '';
   walk.title = path === '/' ? 'Good things, kept long' : product.name;
   record(walk, 'page_view', { load_time_ms: int(walk.random.between(180, 4_200)) });
-}
-
-function openPage(walk: Walk, path: string, title: string): void {
-  walk.referrer = walk.url;
-  walk.url = `https://${shopHost}${path}`;
-  walk.title = title;
-  record(walk, 'page_view', { load_time_ms: int(walk.random.between(90, 2_600)) });
 }
 
 function viewCategory(walk: Walk): void {
@@ -157,7 +129,7 @@ function clickSomething(walk: Walk): void {
   });
 }
 
-// An event of the shop's own, with a property of each of the five types.
+// A custom event kind of the shop, with a property of each of the five types.
 function showRecommendation(walk: Walk): void {
   record(walk, 'recommendation.shown', {
     slot: text(walk.random.pick(['below-fold', 'cart-side', 'empty-search'])),
@@ -226,54 +198,4 @@ function describe(product: Product): Properties {
     ...{ product_id: text(id), name: text(name), category: text(category), brand: text(brand) },
     price: double(price),
   };
-}
-
-function record(
-  walk: Walk,
-  kind: string,
-  custom: Properties,
-  by: Visitor['reportedBy'] = walk.visitor.reportedBy,
-): void {
-  const { visitor, random, visit } = walk;
-  visit[by].push({
-    eventId: random.uuid(),
-    kind,
-    distinctId: visitor.distinctId,
-    sessionId: walk.sessionId,
-    occurTime: rfc3339(walk.timeMs),
-    autoProperties: by === 'browser' ? seenByPage(walk, kind) : seenByServer(walk),
-    customProperties: visitor.registered ? { ...custom, ...membership(visitor) } : custom,
-  });
-  const stayMs =
-    kind === 'page_view' ? 900 + random.exponential(3_000) : random.exponential(18_000);
-  walk.timeMs = Math.min(walk.latestMs, walk.timeMs + Math.ceil(stayMs));
-}
-
-function membership(visitor: Visitor): Properties {
-  return { member_since: moment(visitor.registeredMs) };
-}
-
-function seenByPage(walk: Walk, kind: string): Properties {
-  const { visitor, url } = walk;
-  const properties: Properties = { $url: text(url), $title: text(walk.title) };
-  if (walk.referrer !== '') properties['$referrer'] = text(walk.referrer);
-  if (kind !== 'page_view') return properties;
-  const [width, height] = visitor.screen;
-  properties['$screenWidth'] = int(width);
-  properties['$screenHeight'] = int(height);
-  properties['$language'] = text(visitor.place.language);
-  return properties;
-}
-
-function seenByServer(walk: Walk): Properties {
-  const { agent, place } = walk.visitor;
-  const named: Record<string, string> = {
-    ...{ $url: walk.url, $title: walk.title, $referrer: walk.referrer, $hostname: shopHost },
-    ...{ $browser: agent.browser, $browserVersion: agent.browserVersion, $os: agent.os },
-    ...{ $osVersion: agent.osVersion, $deviceType: agent.deviceType, $device: agent.device ?? '' },
-    ...{ $country: place.country, $region: place.region, $city: place.city },
-    ...{ $continent: place.continent, $timezone: place.timezone, $language: place.language },
-  };
-  const known = Object.entries(named).filter(([, value]) => value !== '');
-  return Object.fromEntries(known.map(([key, value]) => [key, text(value)]));
 }

@@ -1,3 +1,5 @@
+// The demo's stream of visits: repeatable, valid by ingest's rules, and as varied as a real shop's.
+
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -7,8 +9,8 @@ import { agents } from './agents.ts';
 import type { Event } from './event.ts';
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';
-import type { Visit } from './visit.ts';
 import { type StreamOptions, streamVisits } from './visitors.ts';
+import type { Visit } from './walk.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const options: StreamOptions = {
@@ -31,7 +33,7 @@ describe('the stream of visits', () => {
   const stream = visits();
   const events = stream.flatMap(eventsOf);
 
-  it('is the same for the same seed and another for another', () => {
+  it('is the same for the same seed and differs for another', () => {
     expect(digest(visits())).toBe(digest(stream));
     const other = visits({ seed: 43 }).flatMap(eventsOf);
     const ids = new Set(events.map((event) => event.eventId));
@@ -94,7 +96,7 @@ describe('the stream of visits', () => {
     );
   });
 
-  it('has people who come back, and most who hardly do', () => {
+  it('has people who come back often, and more who hardly do', () => {
     const counts = new Map<string, number>();
     for (const visit of stream) {
       counts.set(visit.visitor.distinctId, (counts.get(visit.visitor.distinctId) ?? 0) + 1);
@@ -104,7 +106,7 @@ describe('the stream of visits', () => {
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(2);
   });
 
-  it('keeps server facts apart: only they say where the visitor is', () => {
+  it('keeps server facts apart: only they name the visitor’s place', () => {
     for (const visit of stream) {
       for (const event of visit.browser)
         expect(event.autoProperties).not.toHaveProperty('$country');

@@ -1,15 +1,16 @@
-// The demo's stream of visits: who comes, how often and when. The same seed and time give the same stream, ids and
-// all; another seed gives other visits of the same people.
+// The demo's stream of visits: who comes, how often and when. The same seed and time give the same stream, ids
+// included; another seed gives other visits of the same people.
 
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';
-import { takeVisit, type Visit } from './visit.ts';
+import { takeVisit } from './visit.ts';
+import type { Visit } from './walk.ts';
 
 export interface StreamOptions {
   seed: number;
   /** At least this many events; the last visit is not cut. */
   events: number;
-  /** How many people there are to come back, the keen ones far more often. */
+  /** The number of people who come back, the keen ones far more often. */
   visitors: number;
   /** The stream covers `spanMs` before this; no event is later. */
   nowMs: number;
@@ -24,7 +25,7 @@ export function* streamVisits(options: StreamOptions): Generator<Visit> {
   const random = createRandom(options.seed);
   const rank = createZipf(options.visitors, 0.8);
   const beginsMs = nowMs - spanMs;
-  // The last visits begin a while before now, so that they too have time to unfold.
+  // The last visits begin a while before now, so that they too have time to finish.
   const startsMs = spanMs - Math.min(longestTailMs, spanMs / 4);
   let events = 0;
   while (events < options.events) {

@@ -9,24 +9,22 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { dayMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
 import { type DaySalt, dayOf, type SaltBucket, Salts, saltKey } from './salt.ts';
 import { openSaltBucket } from './salt-bucket.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let nats: NatsConnection;
 const log = createLog('silent');
 
 beforeAll(async () => {
-  broker = await startBroker();
   nats = await connectBroker(broker.url, log);
   await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
 });
 
 afterAll(async () => {
   await nats.close();
-  await broker.stop();
 });
 
 /** A clock that stands still until it is set. Each test has its own years, because the bucket is shared. */

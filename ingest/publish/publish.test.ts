@@ -10,14 +10,15 @@ import {
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
 import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
 import { type FrameReport, Publisher, type PublisherOptions } from './publish.ts';
 
 const log = createLog('silent');
 const forEver = Number.POSITIVE_INFINITY;
 
-let broker: TestBroker;
+let broker: ChildServer;
 let connection: NatsConnection;
 let state: ConnectionState;
 let frames: FrameReport[];

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
-import { compiledWorker } from '../../test/harness/compiled-worker.ts';
+import { compiledWorker } from '../../test/harness/compiled-entries.ts';
 import { BatchBuilder } from './build-batch.ts';
 import { type BuilderPool, createBuilderPool } from './pool.ts';
 import type { BatchIds, Messages } from './thread-messages.ts';

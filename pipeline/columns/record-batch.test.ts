@@ -7,22 +7,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, insertArrow } from '../../platform/clickhouse/clickhouse.ts';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
 import { MonthColumns } from './record-batch.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  engine = await startEngine();
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });
 
 afterAll(async () => {
   await clickhouse.close();
-  await engine.stop();
 });
 
 interface Property {

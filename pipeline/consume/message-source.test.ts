@@ -11,25 +11,23 @@ import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
 import type { BatchLimits } from './message-queue.ts';
 import { MessageSource } from './message-source.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let nats: NatsConnection;
 let manager: JetStreamManager;
 
 beforeAll(async () => {
-  broker = await startBroker();
   nats = await connectBroker(broker.url, createLog('silent'));
   manager = await nats.jetstreamManager();
 });
 
 afterAll(async () => {
   await nats.close();
-  await broker.stop();
 });
 
 beforeEach(async () => {

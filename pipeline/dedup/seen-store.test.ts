@@ -6,7 +6,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { IdTable } from '../build/batch-ids.ts';
 import { EventKeys } from '../build/event-key.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
@@ -20,17 +20,15 @@ import { loadSeen } from './seen-store.ts';
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const eventKeys = new EventKeys(randomBytes(32));
-let engine: TestEngine;
+const engine = useEngine();
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  engine = await startEngine();
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });
 
 afterAll(async () => {
   await clickhouse.close();
-  await engine.stop();
 });
 
 beforeEach(async () => {

@@ -4,23 +4,21 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { blockOf, insertBlock, isStored } from './insert-block.ts';
 import { loadMembers, loadRecords } from './read-records.ts';
 import { newRecord } from './record.ts';
 import { ProfileTraits } from './traits.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  engine = await startEngine();
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 }, 60_000);
 
 afterAll(async () => {
   await clickhouse.close();
-  await engine.stop();
 });
 
 it('stores records of many ids and of few that read back the same, and tells blocks apart', async () => {

@@ -5,23 +5,21 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import { Audit } from './audit.ts';
 import type { Totals } from './ledger-record.ts';
 import type { DoneBatch } from './writer.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let clickhouse: ClickHouseClient;
 
 beforeAll(async () => {
-  engine = await startEngine();
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });
 
 afterAll(async () => {
   await clickhouse.close();
-  await engine.stop();
 });
 
 const receiveTimeMs = Date.UTC(2026, 10, 20);

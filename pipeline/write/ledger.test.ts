@@ -6,17 +6,16 @@ import { connectBroker, type NatsConnection } from '../../platform/broker/nats.t
 import { openBucket, type WriteResult } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type Ledger, type LedgerBucket, type LedgerOptions, takeOverLedger } from './ledger.ts';
 import { type Pending, rangesOf, readLedgerRecord } from './ledger-record.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let nats: NatsConnection;
 let bucket: LedgerBucket;
 let shard = 0;
 
 beforeAll(async () => {
-  broker = await startBroker();
   nats = await connectBroker(broker.url, createLog('silent'));
   await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
   bucket = await openBucket(nats, buckets.ledger, readLedgerRecord);
@@ -24,7 +23,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await nats.close();
-  await broker.stop();
 });
 
 const created = '2026-11-20T10:00:00.123456789Z';

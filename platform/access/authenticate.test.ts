@@ -4,7 +4,7 @@ import {
   createProject,
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
 import { openBucket } from '../broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../broker/watched-bucket.ts';
@@ -16,7 +16,7 @@ import { type ApiKeyKind, newApiKey } from './ids.ts';
 import { ProjectDirectory, type ProjectRecord, readProject } from './projects.ts';
 
 const log = createLog('silent');
-let broker: TestBroker;
+const broker = useBroker();
 let connection: NatsConnection;
 let projects: WatchedBucket<ProjectRecord>;
 let authenticate: Authenticate;
@@ -33,7 +33,6 @@ async function makeKey(id: string, kind: ApiKeyKind): Promise<{ raw: string; id:
 }
 
 beforeAll(async () => {
-  broker = await startBroker();
   connection = await connectBroker(broker.url, log);
   await connection.jetstream().views.kv('projects');
   const bucket = await openBucket(connection, 'projects', readProject);
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await projects.close();
   await connection.close();
-  await broker.stop();
 });
 
 const write = 'sdk.events.v1.EventsService/BatchCreate';

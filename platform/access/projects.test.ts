@@ -4,7 +4,7 @@ import {
   createProject,
   revokeApiKey,
 } from '../../control/projects/project-record.ts';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
 import { openBucket } from '../broker/record-bucket.ts';
@@ -17,7 +17,7 @@ import { type KeyLookup, ProjectDirectory, type ProjectRecord, readProject } fro
 
 const log = createLog('silent');
 const staleAfterMs = 400;
-let broker: TestBroker;
+const broker = useBroker();
 const connections: NatsConnection[] = [];
 const watches: WatchedBucket<ProjectRecord>[] = [];
 
@@ -37,7 +37,6 @@ let here: Process;
 let there: Process;
 
 beforeAll(async () => {
-  broker = await startBroker();
   here = await startProcess();
   there = await startProcess();
 });
@@ -45,7 +44,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const watch of watches) await watch.close();
   for (const connection of connections) await connection.close();
-  await broker.stop();
 });
 
 async function makeProject(): Promise<ProjectRecord> {

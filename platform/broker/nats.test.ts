@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import {
   apiErrorCode,
@@ -15,7 +16,7 @@ import {
 } from './nats.ts';
 
 const log = createLog('silent');
-let broker: TestBroker;
+let broker: ChildServer;
 let connection: NatsConnection;
 
 beforeEach(async () => {

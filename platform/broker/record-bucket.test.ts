@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
 import { openBucket, type RecordBucket } from './record-bucket.ts';
@@ -17,13 +17,12 @@ function readCounter(value: unknown): Counter | undefined {
 }
 
 const counter = (count: number): Counter => ({ schemaVersion: 1, count });
-let broker: TestBroker;
+const broker = useBroker();
 let connection: NatsConnection;
 let bucket: RecordBucket<Counter>;
 let buckets = 0;
 
 beforeAll(async () => {
-  broker = await startBroker();
   connection = await connectBroker(broker.url, createLog('silent'));
 });
 
@@ -35,7 +34,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await connection.close();
-  await broker.stop();
 });
 
 it('creates once, and updates only over the revision that was read', async () => {

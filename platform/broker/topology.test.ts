@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import {
   connectBroker,
@@ -18,7 +19,7 @@ import { ensureTopology, shardOf } from './topology.ts';
 
 const log = createLog('silent');
 const MiB = 1_048_576;
-let broker: TestBroker;
+let broker: ChildServer;
 let connection: NatsConnection;
 let manager: JetStreamManager;
 

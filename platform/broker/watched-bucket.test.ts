@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../test/harness/servers/broker.ts';
+import { startBroker } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
 import { openBucket, type RecordBucket } from './record-bucket.ts';
@@ -18,7 +19,7 @@ function readName(value: unknown): Name | undefined {
 
 const log = createLog('silent');
 const named = (name: string): Name => ({ schemaVersion: 1, name });
-let broker: TestBroker;
+let broker: ChildServer;
 let connections: NatsConnection[];
 let views: WatchedBucket<Name>[];
 /** Another process's view of the same bucket, on its own connection. */

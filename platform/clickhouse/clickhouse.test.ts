@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import {
   clickhouseReady,
@@ -12,15 +12,13 @@ import {
 } from './clickhouse.ts';
 
 const log = createLog('silent');
-let engine: TestEngine;
+const engine = useEngine({ migrated: false });
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine({ migrated: false });
   client = createClickHouse(`${new URL(engine.url).origin}/default`, { log, maxConnections: 4 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 async function failureOfCall(call: Promise<unknown>): Promise<{ code: string; meaning: string }> {

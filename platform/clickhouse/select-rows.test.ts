@@ -2,21 +2,19 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { ClickHouseError } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import { createClickHouse, type DatabaseClient } from './clickhouse.ts';
 import type { Select } from './select-rows.ts';
 
 const log = createLog('silent');
-let engine: TestEngine;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log, maxConnections: 4 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 function selectOf(sql: string, fields: Partial<Select> = {}): Select {

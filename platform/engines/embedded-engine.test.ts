@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { compiledEngine } from '../../test/harness/servers/engine.ts';
+import { compiledEngine } from '../../test/harness/compiled-entries.ts';
 import { createLog } from '../log.ts';
 import { type EmbeddedEngine, startEmbeddedEngine } from './embedded-engine.ts';
 

@@ -7,21 +7,19 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
 const startMs = Date.UTC(2026, 9, 10, 12);
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 function newProject(): string {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnOfProperty } from '../../platform/clickhouse/event-columns.ts';
 import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 
@@ -14,15 +14,13 @@ const method = 'shared.activity.v1.ActivityService/List';
 const startMs = Date.UTC(2026, 9, 10, 12);
 const timeRange = { from: timestampFromMs(startMs), to: timestampFromMs(startMs + 1_000) };
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 type Filter = {

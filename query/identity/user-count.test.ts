@@ -6,20 +6,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { dayMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 import { type UserCount, userCountSql } from './user-count.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let clickhouse: ClickHouseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });
 afterAll(async () => {
   await clickhouse.close();
-  await engine.stop();
 });
 
 const startMs = Date.UTC(2026, 9, 10, 12);

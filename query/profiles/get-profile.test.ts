@@ -4,20 +4,18 @@ import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 const projectId = 'prj_profiles';

@@ -4,14 +4,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ListResponse } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredProfile, storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
   // Without the engine's merges, reads meet every old row.
   await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profiles' });
@@ -19,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 const startMs = Date.UTC(2026, 9, 1);

@@ -8,7 +8,7 @@ import {
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
 import type { ListResponse } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
@@ -65,10 +65,9 @@ const shown = people
   })
   .sort((a, b) => b.createTimeMs - a.createTimeMs);
 
-let engine: Awaited<ReturnType<typeof startEngine>>;
+const engine = useEngine();
 let service: ReadService;
 beforeAll(async () => {
-  engine = await startEngine();
   service = await startReadService({ clickhouseUrl: engine.url });
   await service.clickhouse.command({ query: 'SYSTEM STOP MERGES profile_listing' });
   const seen = people.filter(({ kind }) => kind !== 'silent');
@@ -104,7 +103,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.stop();
-  await engine?.stop();
 });
 
 type Request = Parameters<ReturnType<ReadService['profiles']>['list']>[0];

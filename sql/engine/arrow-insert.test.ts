@@ -21,17 +21,15 @@ import {
   insertArrow,
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 8 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 const time = new TimestampMillisecond('UTC');

@@ -12,10 +12,12 @@ import {
   insertArrow,
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { compiledEngine, startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { compiledEngine } from '../../test/harness/compiled-entries.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
+import { startEngine } from '../../test/harness/servers/engine.ts';
 
 let dir: string;
-let engine: TestEngine;
+let engine: ChildServer;
 let client: DatabaseClient;
 
 beforeEach(async () => {

@@ -6,17 +6,16 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
-import { memoryKiB, startEngine, type TestEngine } from '../../test/harness/servers/engine.ts';
+import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 200 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 async function rows<T = Record<string, unknown>>(
@@ -247,7 +246,7 @@ describe('errors', () => {
   });
 
   it("for a statement about files are the server's", async () => {
-    const into = client.command({ query: "SELECT 1 INTO OUTFILE '/tmp/x'" });
+    const into = client.command({ query: "SELECT 1 INTO OUTFILE 'x'" });
     expect((await failure(into)).code).toBe('48');
     const from = client.command({ query: "INSERT INTO t FROM INFILE '/etc/passwd' FORMAT CSV" });
     expect((await failure(from)).code).toBe('48');

@@ -1,4 +1,4 @@
-// Every service that the definitions hold, read from the generated code.
+// Every service of the definitions, read from the generated code: a test of all services misses none.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

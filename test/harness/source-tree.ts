@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** The checkout, also for a copy of this file in dist/. */
+/** The checkout's folder, found from a copy of this file in dist/ too. */
 export const root = dirname(findPackageJSON(import.meta.dirname));
 
 function findPackageJSON(directory: string): string {
@@ -32,13 +32,23 @@ export function projectFiles(): string[] {
     );
 }
 
+/** TypeScript and the scripts of setup/. */
 export function sourceFiles(): SourceFile[] {
   return projectFiles()
     .filter((path) => path.endsWith('.ts') || path.endsWith('.mjs'))
-    .map((path) => {
-      const text = readFileSync(join(root, path), 'utf8');
-      return { path, text, lines: text.split('\n') };
-    });
+    .map(readSource);
+}
+
+/** Every file that is text, documents and configuration included. */
+export function textFiles(): SourceFile[] {
+  return projectFiles()
+    .map(readSource)
+    .filter(({ text }) => !text.includes('\0'));
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(root, path), 'utf8');
+  return { path, text, lines: text.split('\n') };
 }
 
 /** The project's own files that a file imports, relative to the root. */
@@ -47,7 +57,7 @@ export function importsOf(file: SourceFile): string[] {
   return specifiers.map((match) => normalize(join(dirname(file.path), match[1] ?? '')));
 }
 
-export interface FunctionSpan {
+interface FunctionSpan {
   name: string;
   lines: number;
 }

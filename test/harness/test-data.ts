@@ -8,7 +8,7 @@ const folder = process.env['MILLRACE_TEST_DATA'];
 /** For `runIf`: a variable that names a folder without the file fails the test instead of skipping it. */
 export const hasTestData = folder !== undefined && folder !== '';
 
-/** Path of one file or folder of the test data; means nothing where `hasTestData` is false. */
+/** Path of one file or folder of the test data; valid only where `hasTestData` is true. */
 export function testData(...names: readonly string[]): string {
   return join(folder ?? '', ...names);
 }

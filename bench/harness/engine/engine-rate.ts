@@ -1,6 +1,6 @@
-// The engine's own rate: the pipeline's record batches from files, told to the engine directly, one insert after the
-// other on each of two connections, with the view, the indexes and the merges they cause. What the way from HTTP to
-// rows is measured against.
+// The engine's own rate, the calibration of the path from HTTP to rows: the pipeline's record batches from files,
+// inserted in the engine directly, one insert after the other on each of two connections, with the view, the indexes
+// and the merges that they cause.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { cpuMsOf, mergeCpuMsOf } from '../usage.ts';
 import { untilMerged } from './merges.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 
-/** As many as an embedded engine runs at once; a third insert would wait. */
+/** An embedded engine runs this many inserts at once; a third would wait. */
 const connections = 2;
 const files = 8;
 const seed = 5;
 
 export interface EngineRate {
-  /** By the clock, until the last insert is through, whatever is left to be merged. */
+  /** By the clock, until the end of the last insert, whatever is left to be merged. */
   rowsPerSecond: number;
   /** CPU microseconds a row, without merges. */
   cpuUs: number;
@@ -25,13 +25,13 @@ export interface EngineRate {
   mergeUs: number;
 }
 
-export interface OwnRate {
-  /** Inserts at least `rows` rows to those that are there. */
+interface OwnRate {
+  /** Inserts at least `rows` more rows; the table is never emptied. */
   measure(rows: number): Promise<EngineRate>;
   close(): Promise<void>;
 }
 
-/** An engine of its own with files of at most `batchRows` rows each; it idles between measurements. */
+/** Starts an engine with files of at most `batchRows` rows each; it idles between measurements. */
 export async function openEngineRate(batchRows = maxBatchRows): Promise<OwnRate> {
   const { directory, engine, close } = await openMigratedEngine();
   const paths = makeBatches(batchRows, files, seed).map((arrow, index) => {
@@ -58,7 +58,7 @@ export async function openEngineRate(batchRows = maxBatchRows): Promise<OwnRate>
   };
 }
 
-/** Milliseconds until the last of `inserts` inserts was through. */
+/** Milliseconds until the last of `inserts` inserts ended. */
 async function insertAll(
   engine: OwnEngine,
   paths: readonly string[],

@@ -1,9 +1,9 @@
-// A statement told to an engine directly, beside the service and its client.
+// Sends a statement to an engine directly, without the service and its client.
 
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { check } from '../../bench.ts';
 
-/** What the engine answers; throws where that is an error. */
+/** Returns the engine's answer as text; throws where it is an error. */
 export async function runStatement(
   { clickhouseUrl }: Pick<Stack, 'clickhouseUrl'>,
   sql: string,

@@ -1,5 +1,5 @@
-// When an engine has merged what it is going to merge: what is measured next must not pay for it, and what was measured
-// before must.
+// Waits until an engine has merged all that it is going to merge: the merges belong to the measurement before, not to
+// the next one.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
@@ -7,7 +7,7 @@ import { check } from '../../bench.ts';
 import { queryNumber } from '../load/stored-rows.ts';
 
 const everyMs = 100;
-/** Between two merges there is none for a moment. */
+/** A pause between two merges is shorter than this. */
 const quietTimes = 10;
 const timeoutMs = 300_000;
 

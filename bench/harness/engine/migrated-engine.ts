@@ -1,4 +1,4 @@
-// An embedded engine of a bench's own, with the product's schema, in a directory that goes with it.
+// An embedded engine for one bench, with the product's schema, in a directory that is removed with it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { createLog } from '../../../platform/log.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { type OwnEngine, startEngineProcess } from '../processes/processes.ts';
 
-export interface MigratedEngine {
+interface MigratedEngine {
   /** For files that the engine is to read. */
   directory: string;
   engine: OwnEngine;

@@ -1,5 +1,5 @@
-// The engine's part of the stages: the same batches into the events table as it is, and into a twin without the view
-// and without merges. What is between them is what views and merges cost.
+// The engine's part of the stages: the same batches go into the events table and into a twin without the view and
+// without merges. The difference is the cost of views and merges.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuiltMonth } from '../../../pipeline/build/thread-messages.ts';
@@ -9,22 +9,22 @@ import { cpuMsOf } from '../usage.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 
 /** CPU milliseconds. */
-export interface Inserted {
-  /** Of this process: the client and the upload. */
+interface Inserted {
+  /** CPU of this process: the client and the upload. */
   clientMs: number;
   insertMs: number;
   viewsAndMergesMs: number;
 }
 
 export interface StageEngine {
-  /** Inserts all, twice; throws where the table has not `events` rows more. */
+  /** Inserts all batches into both tables; throws where the table has not gained `events` rows. */
   insert(months: readonly BuiltMonth[], events: number): Promise<Inserted>;
   stop(): Promise<void>;
 }
 
 const twin = 'events_alone';
 const pollMs = 100;
-/** Merges that go on for longer are counted up to here. */
+/** Merges that last longer are counted up to this time. */
 const maxPolls = 100;
 
 export async function openStageEngine(): Promise<StageEngine> {

@@ -1,5 +1,5 @@
-// Two projects of the same profiles and events, in one of which half of the profiles are merged into the others. The
-// engine itself makes the rows, those of both projects in the same blocks, so that neither lies in more parts.
+// Two projects with the same profiles and events; in one of them half of the profiles are merged into the others. The
+// engine itself makes the rows, both projects in the same blocks, so that neither lies in more parts.
 
 import { makeApiKey, makeProject } from '../../../control/projects/project-record.ts';
 import { newId } from '../../../platform/access/ids.ts';
@@ -16,22 +16,22 @@ import { runStatement } from './engine-statement.ts';
 export interface People {
   projectId: string;
   privateKey: string;
-  /** Ids in hex of profiles that are merged in the project that has merges; at least one. */
+  /** Ids in hex of profiles that are merged in the project with merges; at least one. */
   ids: string[];
 }
 
-export interface PeopleOptions {
+interface PeopleOptions {
   events: number;
-  /** Of both kinds: the last `merges` of them were never named. */
+  /** Named and anonymous together: the last `merges` of them were never named. */
   profiles: number;
   merges: number;
 }
 
-/** Before the number of a profile, counted from 0, in its distinct id. */
+/** Begins the distinct id of a profile, before its number from 0. */
 export const distinctIdPrefix = 'person-';
 
 const eventsPerInsert = 100_000;
-/** Of ids that are read, one after the other. */
+/** The number of ids that are read, one after the other. */
 const maxIds = 300;
 
 /** The project without merges and the one with them. The service may need a second to know their keys. */

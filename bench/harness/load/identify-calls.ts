@@ -1,12 +1,12 @@
-// Requests of Identify for the benches: each call names a user who was never named before. A request is made once; the
-// number in it, which makes the user, is written anew before each send.
+// Identify requests for the benches: each call names a user who was never named before. A request is made once; the
+// number in it, which makes the user, is overwritten before each send.
 
 import type { Body } from '../../../test/harness/requests/bodies.ts';
 
 const digits = 8;
 const placeholder = '#'.repeat(digits);
 
-/** Every user whose calls are made here has the traits of the one number in its ids. */
+/** Ids and traits of a user follow from its number. */
 function callOf(prefix: string, number: string): object {
   return {
     externalId: `${prefix}${number}`,
@@ -30,7 +30,7 @@ export function makeIdentifyBody(prefix: string): Body {
   };
 }
 
-/** Writes the number, below 10^8, into each of its places. */
+/** Writes the number, below 10^8, into each place that holds it. */
 export function renumber({ bytes, idOffsets }: Body, number: number): void {
   const text = numberText(number);
   for (const offset of idOffsets) bytes.write(text, offset, 'latin1');
@@ -40,7 +40,7 @@ export function identifyCall(prefix: string, number: number): object {
   return callOf(prefix, numberText(number));
 }
 
-/** SQL that holds for the row of a profile which has the traits of its call, and no others. */
+/** SQL condition: the row of a profile has the traits of its call, and no others. */
 export function hasTraitsOfCallSql(prefix: string): string {
   const number = `substring(distinct_id, ${prefix.length + 1})`;
   const email = `concat('"', ${number}, '@example.com"')`;

@@ -1,5 +1,5 @@
-// One keep-alive connection of the load generator: writes a request's bytes, reads the answer's status and how many
-// events it accepted. It understands what our own servers answer, and is no HTTP client for anything else.
+// One keep-alive connection of the load generator: writes a request's bytes, reads the answer's status and the number
+// of accepted events. It understands the answers of our own servers only and is no general HTTP client.
 
 import { connect, type Socket } from 'node:net';
 
@@ -9,14 +9,14 @@ export interface Answer {
 }
 
 export interface LoadConnection {
-  /** Writes one whole request; its answer must have come before the next. */
+  /** Writes one whole request; the answer to the last one must have come. */
   send(request: Buffer): void;
   close(): void;
 }
 
-export interface Listeners {
+interface Listeners {
   onAnswer(answer: Answer): void;
-  /** The connection broke, or an answer is none of ours. */
+  /** The connection broke, or the answer is not one of our servers'. */
   onBroken(error: Error): void;
 }
 

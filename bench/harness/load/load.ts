@@ -1,5 +1,5 @@
-// The load generator: bodies made beforehand and made fresh in place, one request at a time on each connection. It
-// shares two cores with what it measures, so it spends as little as Node allows.
+// The load generator: bodies are made beforehand and freshened in place, with one request at a time on each connection.
+// It shares two cores with the measured service, so it spends as little as Node allows.
 
 import {
   type Body,
@@ -16,14 +16,14 @@ export interface LoadOptions {
   key: string;
   size: Size;
   batch: number;
-  /** Identify instead of BatchCreate, of users whose ids begin with this; there is no size and no batch then. */
+  /** Sends Identify instead of BatchCreate, for users whose ids begin with this; size and batch then mean nothing. */
   identifyPrefix?: string;
-  /** Different bodies a connection goes through. */
+  /** Different bodies that a connection sends in rotation. */
   bodiesPerConnection: number;
   seed: number;
-  /** Sets the events' times; the same for runs whose bodies are to be the same. */
+  /** Sets the events' times; runs with the same value send the same bodies. */
   nowMs: number;
-  /** Has each event occur when it is sent instead: a long load whose times stand still is like none. */
+  /** Each event occurs when it is sent instead: no real load is long and has times that stand still. */
   occursNow?: boolean;
   /** Sequences from here on are unused: see `freshen`. */
   firstSequence: number;
@@ -31,21 +31,21 @@ export interface LoadOptions {
   /** Load that is not counted, before the load that is. */
   warmUpMs: number;
   durationMs: number;
-  /** Requests to begin a second, whether or not earlier ones are answered; 0 for each connection as fast as it can. */
+  /** Requests to begin each second, whether or not earlier ones are answered; 0: each connection as fast as it can. */
   requestsPerSecond: number;
-  /** Keeps when each request was due and answered. */
+  /** Records when each request was due and answered. */
   traced: boolean;
 }
 
 export interface LoadResult {
-  /** Answered 200 within the counted time. */
+  /** Answers with 200 within the counted time. */
   requests: number;
-  /** Answered 200 in all, warm-up included: what must be found stored. */
+  /** Events of all answers with 200, warm-up included: all of them must be found stored. */
   acknowledgedEvents: number;
-  /** Answers that were not 200, by status: nothing of these counts. */
+  /** Answers other than 200, by status; they count nowhere else. */
   refused: Record<string, number>;
   countedMs: number;
-  /** Milliseconds from when a request was due to its answer, counted requests only. */
+  /** Milliseconds from the moment a request was due to its answer, counted requests only. */
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
@@ -83,7 +83,7 @@ function bodiesOf(options: LoadOptions): Body[] {
 const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
 const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
 
-/** The body with its request's head before it, to be written with one call. */
+/** The body behind its request's head, to be written with one call. */
 function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Body {
   const path = identifyPrefix === undefined ? batchCreatePath : identifyPath;
   const head = Buffer.from(
@@ -101,7 +101,7 @@ interface Lane {
   connection: LoadConnection;
   bodies: Body[];
   next: number;
-  /** When the request on its way was due. */
+  /** When the request under way was due. */
   dueMs: number;
 }
 
@@ -184,7 +184,7 @@ class LoadRun {
     const untilMs = Math.min(timeMs, this.#endMs);
     for (;;) {
       const dueMs = this.#startMs + this.#begun * intervalMs;
-      // The one that has been idle longest: the server closes those that are idle for too long.
+      // The connection that has been idle longest goes first: the server closes connections that idle too long.
       const lane = dueMs <= untilMs ? this.#idle.shift() : undefined;
       if (lane === undefined) break;
       this.#begun++;
@@ -237,7 +237,7 @@ class LoadRun {
   }
 }
 
-// On one clock with the other processes of the bench, finer than Date.now().
+// The same clock in all processes of the bench, finer than Date.now().
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,12 +1,12 @@
-// How many events can be queried, asked again and again of the engine itself. Events of one shard are stored in the
-// order in which they were acknowledged, so the count tells when each of them became visible.
+// The number of events that can be queried, polled from the engine itself. Events of one shard are stored in the order
+// of their acknowledgements, so the count tells when each of them became visible.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { runStatement } from '../engine/engine-statement.ts';
 import type { TracedRequest } from './load.ts';
 
-/** One number that a query answers with. */
+/** Returns the one number that the query answers. */
 export async function queryNumber(
   engine: Pick<Stack, 'clickhouseUrl'>,
   sql: string,
@@ -19,16 +19,16 @@ export function countRows(stack: Stack): Promise<number> {
 }
 
 export interface RowWatch {
-  /** Waits until there are `rows`; returns when that was seen. Throws after `timeoutMs`. */
+  /** Waits until there are `rows`; returns the moment they were seen. Throws after `timeoutMs`. */
   until(rows: number, timeoutMs: number): Promise<number>;
-  /** When that many rows were first seen, in milliseconds since the epoch. */
+  /** The moment that many rows were first seen, in milliseconds since the epoch. */
   seenAtMs(rows: number): number | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * Counts every `everyMs`, events unless `sql` counts something else: what it sees is late by at most that and the
- * query's own time.
+ * Counts every `everyMs`, events unless `sql` counts something else; a count is late by at most that and the query's
+ * own time.
  */
 export function watchRows(
   stack: Stack,
@@ -71,7 +71,7 @@ export function watchRows(
   };
 }
 
-/** Milliseconds from when each request was due until its last event was seen, ascending. */
+/** Milliseconds from the moment each request was due until its last event was seen, ascending. */
 export function visibleAfterMs(
   trace: readonly TracedRequest[],
   rowsBefore: number,
@@ -87,7 +87,7 @@ export function visibleAfterMs(
   return latencies.sort((a, b) => a - b);
 }
 
-/** Of a set of ids that fits into the embedded engine's memory beside its other work. */
+/** A set of this many ids fits into the embedded engine's memory beside its other work. */
 const rowsASlice = 2_000_000;
 
 /** Distinct event ids, counted a share of them at a time. */

@@ -1,5 +1,5 @@
-// The agreement between a bench and its child processes: the task a child gets as its argument, and the pipe that ties it
-// to its parent.
+// The agreement between a bench and its child processes: the task that a child gets as its argument, and the pipe that
+// ties it to its parent.
 
 import type { LoadOptions } from '../load/load.ts';
 

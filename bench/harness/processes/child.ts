@@ -1,5 +1,5 @@
-// The entry of the benches' own child processes: load generator, sink and engine must not share a process, and with it
-// an event loop, with anything they are measured with. argv[2] says what to be.
+// The entry of the benches' child processes: load generator, sink and engine must not share a process, and with it an
+// event loop, with the subject of a measurement. argv[2] is the task.
 
 import { Socket } from 'node:net';
 import { runLoad } from '../load/load.ts';
@@ -10,7 +10,7 @@ import { startSink } from './sink.ts';
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? '');
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
-// The parent holds the other end: when it is gone, there is nobody to report to.
+// The parent holds the other end: once it is gone, nobody reads the report.
 const parent = new Socket({ fd: parentFd });
 parent.once('end', () => process.exit(0));
 

@@ -1,5 +1,5 @@
-// An embedded engine that takes statements in two ways: over HTTP as always, and straight from its parent, so
-// with no HTTP, no client and no upload between. The second is what the first is measured against.
+// An embedded engine that takes statements over HTTP as always, and straight from its parent without HTTP, client or
+// upload. The second is the calibration of the first.
 
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -8,12 +8,13 @@ import { Engine } from '../../../sql/engine/engine.ts';
 import { engineArguments } from '../../../sql/engine/engine-arguments.ts';
 import { createEngineServer } from '../../../sql/engine/server.ts';
 
-// The service's has 768. Two inserts at once beside their merges need more, and what is asked is the engine's own rate.
+// The service's engine has 768. Two inserts at once beside their merges need more, and the engine's own rate is the
+// question.
 const memoryMiB = 2_048;
 
 /**
- * Prints the port of the HTTP interface, then `done` for each line of SQL that it was given, which run at once as far
- * as there are writers.
+ * Prints the port of the HTTP interface, then `done` for each line of SQL from the parent; lines run at once as far as
+ * there are writers.
  */
 export async function serveEngine(path: string, database: string, parent: Readable): Promise<void> {
   const bounds = { readers: 1, writers: 2, maxWaiting: 10 };
@@ -25,7 +26,7 @@ export async function serveEngine(path: string, database: string, parent: Readab
   const never = new AbortController().signal;
   let statements = 0;
   for await (const sql of createInterface({ input: parent })) {
-    // Without a token of its own, a block that was just inserted is dropped: the bench has one block.
+    // Without a token, a repetition of the last block is dropped, and the bench inserts one block again and again.
     const settings = new Map([['insert_deduplication_token', `own-${statements++}`]]);
     engine
       .command(sql, { settings, database }, 'TabSeparated', never)

@@ -1,5 +1,5 @@
-// Ingest as the service composes it, on real HTTP, with nothing behind it: what it accepts is answered at once. What is
-// left is what a request costs before the broker.
+// Ingest as the service composes it, on real HTTP, with nothing behind it: an accepted request is answered at once. Its
+// CPU is the cost of a request before the broker.
 
 import { BlockList } from 'node:net';
 import { createIngestMetrics } from '../../../ingest/metrics.ts';
@@ -13,7 +13,7 @@ import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 
-/** Listens on a free port of the loopback for events under this key, and returns the port. */
+/** Listens on a free port of the loopback for events under this key; returns the port. */
 export async function startGateway(publicKey: string): Promise<number> {
   const metrics = createMetrics();
   const options = {

@@ -1,4 +1,4 @@
-// The processes of a bench: starts the load generator, the sink and an engine, each as a process of its own.
+// Starts the processes of a bench: the load generator, the sink, the gateway and an engine, each in its own process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function startSinkProcess(answer: string): Promise<ServerProcess> {
   return startServer({ role: 'sink', answer });
 }
 
-/** Ingest without a broker: it answers what it has read and judged, and queues nothing. */
+/** Ingest without a broker: it reads, validates and answers, and queues nothing. */
 export function startGatewayProcess(publicKey: string): Promise<ServerProcess> {
   return startServer({ role: 'gateway', publicKey });
 }
@@ -40,10 +40,13 @@ async function startServer(task: ChildTask): Promise<ServerProcess> {
 }
 
 export interface OwnEngine {
-  /** Of its HTTP interface, with the database. */
+  /** The HTTP interface's, with the database. */
   url: string;
   pid: number;
-  /** Runs a statement of one line straight in the engine; of several at once the calls resolve as they end. */
+  /**
+   * Runs a statement of one line straight in the engine; calls that run at once resolve in the order in which
+   * statements end.
+   */
   command(sql: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -72,7 +75,7 @@ interface Child {
 }
 
 function startChild(task: ChildTask): Child {
-  // A pipe of its own and not the standard input: chDB takes what is there for the data of an insert that is running.
+  // An extra pipe, not the standard input: chDB takes text there for the data of a running insert.
   const child = spawn(process.execPath, [childScript(), JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
   });

@@ -1,4 +1,4 @@
-// The stack that the benches of one session share: started when the first asks for it.
+// The stack that the benches of one session share: the first bench that asks for it starts it.
 
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
 import type { Session } from '../../bench.ts';
@@ -9,7 +9,7 @@ export function createSession(): Session & { close(): Promise<void> } {
   let loads = 0;
   return {
     stack() {
-      // What is measured is how much the service can take, not how much a key may send.
+      // The question is how much the service can take, not how much a key may send.
       starting ??= startStack({
         env: {
           MILLRACE_EVENTS_PER_SECOND: '0',

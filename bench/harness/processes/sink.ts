@@ -1,5 +1,5 @@
-// The least a server in Node can do with a request: node:http, the body read and forgotten, a fixed answer. What our
-// own server reaches is told as a share of this.
+// The least that a server in Node can do with a request: node:http, the body read and forgotten, a fixed answer. Our
+// own server's figures are shares of the sink's.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

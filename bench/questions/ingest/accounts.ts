@@ -1,5 +1,5 @@
-// What accounts cost: checking a credential that was seen before, hearing of a revocation in another process, and
-// holding many organizations and keys in memory.
+// The cost of accounts: the check of a credential that was seen before, the news of a revocation in another process,
+// and many organizations and keys in memory.
 
 import { createHash } from 'node:crypto';
 import { createAccessTokens } from '../../../control/auth/access-token.ts';
@@ -93,7 +93,7 @@ export const accountsBench: Bench = {
   },
 };
 
-/** Microseconds of CPU that one call takes, when it has been called often. */
+/** CPU microseconds of one call, once its code is warm. */
 function cpuMicros(call: () => unknown, calls: number): number {
   for (let index = 0; index < calls / 10; index++) call();
   const before = process.cpuUsage();
@@ -139,7 +139,7 @@ async function checkCredentials(
   return micros;
 }
 
-/** Milliseconds from the call that revokes until another process refuses the key; the slowest of `count`. */
+/** Milliseconds from a revoking call until another process refuses the key; the slowest of `count`. */
 async function revoke(
   accounts: AccountsProcess,
   connection: NatsConnection,

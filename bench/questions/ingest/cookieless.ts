@@ -1,5 +1,5 @@
-// What it costs ingest that events name nobody: the same visits with and without an identity, from a body's bytes to
-// the frame that is published. No HTTP, no broker: both would only make the difference look smaller.
+// The cost of events without identities at ingest: the same visits with and without an identity, from a body's bytes to
+// the published frame. No HTTP, no broker: both would only make the difference look smaller.
 
 import { createHash, createHmac, type Hash } from 'node:crypto';
 import { BlockList } from 'node:net';
@@ -23,7 +23,7 @@ import { comparePairs, type Pairing } from '../../harness/pairs.ts';
 
 interface Parameters {
   batches: number[];
-  /** Events of distinct bodies, and how often one run goes through them. */
+  /** Events in the distinct bodies; one run goes through these `rounds` times. */
   events: number;
   rounds: number;
   pairs: number;
@@ -36,9 +36,9 @@ const real: Parameters = { batches: [1, 10, 100], events: 4_000, rounds: 6, pair
 const seed = 5;
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const receiveTimeMs = nowMs;
-/** Each request comes from another of these: a few requests of one visitor follow each other. */
+/** This many requests of one visitor follow each other, then those of the next. */
 const requestsPerVisitor = 4;
-/** What one turn of the event loop may gather under load. */
+/** One turn of the event loop gathers about this many under load. */
 const requestsPerFrame = 4;
 
 export const cookielessBench: Bench = {
@@ -79,7 +79,8 @@ function withoutIdentity(body: Body): Body {
 }
 
 /**
- * Accepts every body `rounds` times, each round by a new resolver: what it remembers is of the round's own visitors.
+ * Accepts every body `rounds` times, each round with a new resolver, which remembers the visitors of its own round
+ * only.
  */
 async function accept(bodies: readonly Body[], rounds: number, hash: Hash): Promise<number> {
   let accepted = 0;
@@ -156,7 +157,7 @@ function senderOf(visitor: number, userAgent: string, { callers }: IngestParts):
 function rowOf(batch: number, pairing: Pairing, events: number): string[] {
   const perEvent = (cpuMs: number) => ((1_000 * cpuMs) / events).toFixed(2);
   const { subjectCpuMs, calibrationCpuMs, ratio } = pairing;
-  // Speed ratios the other way round: how much more time the subject takes.
+  // The inverse of a speed ratio: the subject's time over the calibration's.
   const costs = [1 / ratio.median, 1 / ratio.max, 1 / ratio.min].map((cost) => cost.toFixed(2));
   return [String(batch), perEvent(subjectCpuMs), perEvent(calibrationCpuMs), ...costs];
 }

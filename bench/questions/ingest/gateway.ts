@@ -1,5 +1,5 @@
-// What a request costs before the broker: HTTP, key, caller, validation, limit and answer, beside a bare node:http sink
-// that takes the same requests from the same load generator, in turns.
+// The cost of a request before the broker: HTTP, key, caller, validation, limit and answer, beside a bare node:http
+// sink that takes the same requests from the same load generator, in turns.
 
 import { createHash } from 'node:crypto';
 import { newApiKey } from '../../../platform/access/ids.ts';
@@ -21,7 +21,7 @@ interface Cell {
 
 interface Parameters {
   cells: readonly Cell[];
-  /** Pairs before those that count. */
+  /** Pairs before them that do not count. */
   warmUps: number;
   pairs: number;
   durationMs: number;
@@ -116,7 +116,7 @@ async function measure(
   };
 }
 
-/** A gateway that says yes to all would be fast: what it must refuse, it refuses. */
+/** A gateway that accepts everything would be fast: checks that it refuses bad requests. */
 async function verdictsOf({ baseUrl }: ServerProcess, publicKey: string): Promise<string> {
   const answerTo = async (key: string, body: string): Promise<string> => {
     const response = await fetch(`${baseUrl}/sdk.events.v1.EventsService/BatchCreate`, {

@@ -1,5 +1,6 @@
 // Identify, acknowledged and then readable, with the load generator on the same cores: first as many calls a second as
-// it takes, then, at a fixed rate, how long until each profile is there, by the rows and as a reader sees it.
+// the service takes, then, at a fixed rate, the time until each profile is there, by its rows and for a reader over
+// HTTP.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,9 +29,9 @@ const real: Parameters = {
 const pollMs = 100;
 const drainTimeoutMs = 60_000;
 const readEveryMs = 200;
-/** Profiles that are read over HTTP after a load, beside the look at every row. */
+/** Profiles that are read over HTTP after a load; the rows of all are checked too. */
 const readAfterwards = 20;
-// Numbers of the reader's own users, which no load reaches.
+// The reader's users have numbers from here on; no load reaches them.
 const readerNumbers = 90_000_000;
 
 export const identifyBench: Bench = {
@@ -51,9 +52,9 @@ export const identifyBench: Bench = {
 
 interface Run {
   load: LoadResult;
-  /** Milliseconds until each call's rows were there, ascending; under a fixed rate from when it was due. */
+  /** Milliseconds until each call's rows were there, ascending; counted from the moment the call was due. */
   storedMs: number[];
-  /** The same for the calls that a reader made and asked for over HTTP. */
+  /** The same for the reader's calls, whose profiles it asks for over HTTP. */
   readMs: number[];
   /** CPU microseconds a call. */
   cpuUs: Record<Part | 'load', number>;
@@ -68,7 +69,7 @@ async function measure(
 ): Promise<Run> {
   const { baseUrl, publicKey } = stack;
   const prefix = `bench-${session.nextLoad()}-`;
-  // Each call is the first of its user, so that its rows replace none.
+  // Each call is the first of its user, so its rows replace none.
   const rows = `SELECT count() FROM profiles WHERE project_id = '${stack.projectId}' AND NOT edge
     AND startsWith(distinct_id, '${prefix}') AND distinct_id < '${prefix}${readerNumbers}'`;
   const watch = watchRows(stack, pollMs, rows);
@@ -90,7 +91,7 @@ async function measure(
   return { load, storedMs: visibleAfterMs(load.trace, 0, watch), readMs, cpuUs };
 }
 
-/** Names one user after the other, and asks for each until its profile is there, as a reader would. */
+/** Names one user after the other, and asks for each until its profile is there. */
 function startReader(stack: Stack, prefix: string): { stop(): Promise<number[]> } {
   let stopped = false;
   const read = (async () => {
@@ -105,7 +106,7 @@ function startReader(stack: Stack, prefix: string): { stop(): Promise<number[]> 
     }
     return readMs.sort((a, b) => a - b);
   })();
-  // Whoever stops it is told; until then the load goes on.
+  // `stop` reports a failure; until then the load goes on.
   read.catch(() => {});
   return {
     stop: () => {
@@ -115,7 +116,7 @@ function startReader(stack: Stack, prefix: string): { stop(): Promise<number[]> 
   };
 }
 
-/** Throws where the profile is there and is not what the call said. */
+/** Throws where the profile is there with other traits than the call's. */
 async function isReadable(stack: Stack, call: object): Promise<boolean> {
   const { externalId, traits } = { externalId: undefined, traits: undefined, ...call };
   const method = 'shared.profiles.v1.ProfilesService/GetByExternalId';

@@ -1,4 +1,4 @@
-// Requests of one event each, acknowledged: what a page view costs. Against a bare node:http sink that takes the same
+// Requests of one event each, acknowledged: the cost of a page view. Against a bare node:http sink that takes the same
 // requests from the same load generator, in turns.
 
 import { createHash } from 'node:crypto';
@@ -63,7 +63,7 @@ export const singleBench: Bench = {
 interface Run {
   load: LoadResult;
   requestsPerSecond: number;
-  /** CPU microseconds a request of the process that answers, and of all that stand behind it. */
+  /** CPU microseconds a request, of the answering process and of all processes behind it. */
   serverCpuUs: number;
   behindCpuUs: number;
 }

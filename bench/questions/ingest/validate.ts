@@ -9,9 +9,9 @@ import { type Bench, check } from '../../bench.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
 
 interface Parameters {
-  /** `rounds` is how often one run goes through the bodies. */
+  /** One run goes through the bodies `rounds` times. */
   cells: { size: Size; batch: number; rounds: number }[];
-  /** Of distinct bodies. */
+  /** Events in the distinct bodies. */
   events: number;
   pairs: number;
   warmUps: number;
@@ -21,7 +21,7 @@ const smoke: Parameters = {
   cells: sizes.map((size) => ({ size, batch: 10, rounds: 1 })),
   ...{ events: 100, pairs: 2, warmUps: 0 },
 };
-// Twenty milliseconds and more of validation: what collecting JSON.parse's garbage takes beside it was half of four.
+// A run takes 20 ms of validation or more: in runs of 4 ms, collecting JSON.parse's garbage took half.
 const realRounds: Readonly<Record<Size, number>> = { small: 36, medium: 12, large: 6 };
 const real: Parameters = {
   cells: sizes.flatMap((size) =>
@@ -31,7 +31,7 @@ const real: Parameters = {
 };
 
 const seed = 2;
-// Of the run's own making, so that every run judges the same bytes by the same clock.
+// A fixed time, so that every run validates the same bytes by the same clock.
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const context = { receiveTimeMs: nowMs, maxBodyBytes };
 
@@ -98,7 +98,7 @@ function hashResults(bodies: readonly Buffer[], hash: Hash): void {
   }
 }
 
-/** A validator that says yes to all would be fast: one broken event in each body must be found. */
+/** A validator that accepts everything would be fast: one broken event in each body must be found. */
 function checkVerdicts(bodies: readonly Buffer[], batch: number): void {
   for (const [index, body] of bodies.slice(0, 5).entries()) {
     const broken = Buffer.from(body);

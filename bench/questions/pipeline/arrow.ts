@@ -1,4 +1,4 @@
-// From frames to an Arrow stream: the pipeline's builder, all its enrichment included, against the obvious way with
+// From frames to an Arrow stream: the pipeline's builder, all its enrichment included, against a reference of
 // JSON.parse and apache-arrow's builders. One thread, no broker, no insert.
 
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bod
 import { type Bench, check } from '../../bench.ts';
 import { makeFrames } from '../../harness/frames.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
-import { buildNaively } from '../../tricks/naive-arrow.ts';
+import { buildReferenceStream } from '../../tricks/reference-arrow.ts';
 
 interface Parameters {
   cells: { size: Size; batch: number; events: number }[];
@@ -47,11 +47,11 @@ export const arrowBench: Bench = {
       const frames = makeFrames(makeBodies({ size, batch, count, seed, nowMs }), nowMs);
       const messages = pack(frames);
       const builder = new BatchBuilder(secret);
-      checkStreams(build(builder, messages), buildNaively(frames), events);
+      checkStreams(build(builder, messages), buildReferenceStream(frames), events);
       check(builder.referenceBodies === 0, 'every body is scanned');
       hash.update(build(builder, messages));
       const subject = { run: () => build(builder, messages).length };
-      const calibration = { run: () => buildNaively(frames).length };
+      const calibration = { run: () => buildReferenceStream(frames).length };
       const pairing = await comparePairs(subject, calibration, { pairs, warmUps });
       const reader = new BatchBuilder(secret, { fastPath: false });
       const reading = { run: () => build(reader, messages).length };
@@ -87,7 +87,7 @@ function pack(frames: readonly Uint8Array[]): Messages {
   };
 }
 
-/** Both ways must have made the same rows, as far as both make them. */
+/** Throws unless both streams have the same rows, in the columns that both derive. */
 function checkStreams(subject: Uint8Array, calibration: Uint8Array, events: number): void {
   const [a, b] = [tableFromIPC(subject), tableFromIPC(calibration)];
   check(a.numRows === events && b.numRows === events, `${events} rows in both streams`);

@@ -1,5 +1,5 @@
-// What the broker's files hold of each byte that came in: the product's publisher in front of a real broker, the
-// stream's own account of its size behind. Bodies are the demo's visits, every event another, every id random.
+// Bytes in the broker's files for each byte that came in: the product's publisher in front of a real broker, measured
+// by the stream's own size. Bodies are the demo's visits; every event differs, every id is random.
 
 import { createHash } from 'node:crypto';
 import type { NatsConnection } from '../../../platform/broker/nats.ts';
@@ -19,7 +19,7 @@ import { requestOf } from '../../harness/frames.ts';
 interface Cell {
   size: Size;
   batch: number;
-  /** Requests that are under way at once: those of one turn share a message. */
+  /** Requests that are under way at once: requests of one turn share a message. */
   connections: number;
   requests: number;
 }
@@ -85,7 +85,7 @@ function rowOf(
   ];
 }
 
-/** A digest of all bodies that can be read back, whatever their order; they must be those that were sent. */
+/** A digest of all bodies that can be read back, in any order; throws unless they are the sent ones. */
 async function storedBodies(
   nats: NatsConnection,
   sent: readonly EncodedRequest[],

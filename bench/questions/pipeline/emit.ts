@@ -1,5 +1,5 @@
 // The scanner's two modes against each other: a body validated and written into columns, as the pipeline needs it, and
-// the same body only validated, as ingest needs it. What is between them is the price of the columns.
+// the same body only validated, as ingest needs it. The difference is the price of the columns.
 
 import { createHash } from 'node:crypto';
 import { slotProperties } from '../../../pipeline/enrich/event-row.ts';
@@ -13,7 +13,7 @@ import { comparePairs, type Pairing } from '../../harness/pairs.ts';
 
 interface Parameters {
   cells: { size: Size; batch: number; events: number }[];
-  /** How often one run goes through the bodies. */
+  /** One run goes through the bodies this often. */
   rounds: number;
   pairs: number;
   warmUps: number;
@@ -69,7 +69,7 @@ const columnNames = [
   ...['size', 'batch', 'subject us/event', 'calibration us/event', 'ratio', 'min', 'max'],
 ];
 
-/** Begins anew where there is no room left, as the pipeline does where it has copied the columns out. */
+/** Clears the columns where there is no room left; the pipeline does so after copying them out. */
 function emit(columns: ColumnScanner, bodies: readonly Buffer[]): number {
   columns.clear();
   let rows = 0;
@@ -100,7 +100,7 @@ function sum(rounds: number, round: () => number): number {
 function rowOf(size: Size, batch: number, pairing: Pairing, events: number): string[] {
   const perEvent = (cpuMs: number): string => ((1_000 * cpuMs) / events).toFixed(2);
   const { subjectCpuMs, calibrationCpuMs, ratio } = pairing;
-  // Speed ratios the other way round: how much more time the subject takes.
+  // The inverse of a speed ratio: the subject's time over the calibration's.
   const costs = [1 / ratio.median, 1 / ratio.max, 1 / ratio.min].map((cost) => cost.toFixed(2));
   return [size, String(batch), perEvent(subjectCpuMs), perEvent(calibrationCpuMs), ...costs];
 }

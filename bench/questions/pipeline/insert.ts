@@ -1,5 +1,5 @@
-// Inserting one Arrow record batch through our client, as the pipeline does it, against the engine's own insert of the
-// same bytes from a file, told to it directly. Same engine, tables, views and durability; what differs is the way in.
+// Inserting one Arrow record batch through the pipeline's client against the engine's own insert of the same bytes from
+// a file. Engine, tables, views and durability are the same; only the transport differs.
 
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { cpuMsOf } from '../../harness/usage.ts';
 
 interface Parameters {
   rows: number;
-  /** Inserts of one run: the kernel counts another process's CPU in steps of 10 ms. */
+  /** Inserts of one run, more than one because the kernel counts another process's CPU in steps of 10 ms. */
   inserts: number;
   pairs: number;
   warmUps: number;
@@ -42,7 +42,10 @@ export const insertBench: Bench = {
         { pairs, warmUps, othersCpuMs: () => cpuMsOf(engine.pid) },
       );
       check(pairing.subjectResult === rows * inserts, `${rows * inserts} rows are stored`);
-      check(pairing.calibrationResult === pairing.subjectResult, 'both ways store the same rows');
+      check(
+        pairing.calibrationResult === pairing.subjectResult,
+        'both inserts store the same rows',
+      );
       return {
         tables: [tableOf(pairing, parameters, arrow.length)],
         resultHash: createHash('sha256').update(arrow).digest('hex'),
@@ -64,7 +67,7 @@ function tableOf(pairing: Pairing, { rows, inserts }: Parameters, bytes: number)
   const ratios = [ratio.median, ratio.min, ratio.max].map((value) => value.toFixed(2));
   return {
     title: `Inserts of ${rows} rows (${(bytes / 1_048_576).toFixed(1)} MiB), CPU of client and engine together`,
-    columns: ['way', 'rows/s', 'ms/insert', 'us/row', 'ratio', 'min', 'max'],
+    columns: ['insert', 'rows/s', 'ms/insert', 'us/row', 'ratio', 'min', 'max'],
     rows: [
       ['insertArrow', ...cells(pairing.subjectWallMs, pairing.subjectCpuMs), ...ratios],
       [
@@ -80,7 +83,7 @@ function tableOf(pairing: Pairing, { rows, inserts }: Parameters, bytes: number)
 
 let tokens = 0;
 
-/** Empties the tables, inserts, and counts what is there. */
+/** Empties the tables, inserts, and counts the rows. */
 function contender(
   client: DatabaseClient,
   inserts: number,
@@ -98,7 +101,7 @@ function contender(
   };
 }
 
-/** Rows in the table and, as another number must not be, events in the view's sums. */
+/** Rows in the table; throws unless the view's sums have the same number of events. */
 async function countOf(client: DatabaseClient): Promise<number> {
   const read = async (query: string): Promise<number> => {
     const result = await client.query({ query, format: 'JSONEachRow' });

@@ -1,5 +1,5 @@
-// Recognising repeated events, far beyond what memory holds: the seen-set by itself, fed keys that never come twice,
-// and the look-up of those it cannot tell in a table of stored ones.
+// Recognising repeated events, far more of them than memory holds: the seen-set by itself, fed with keys that never
+// come twice, and the table look-up of ids that the seen-set has no room for.
 
 import { createHash } from 'node:crypto';
 import { findStored, storeIds } from '../../../pipeline/dedup/event-ids.ts';
@@ -11,14 +11,14 @@ import { cpuMsOf } from '../../harness/usage.ts';
 
 interface Parameters {
   budgetMiB: number;
-  /** Of the live load; of the other one half. */
+  /** Keys of the live load; the other load has half. */
   keys: number;
-  /** Lines of the table of the set, each of as many keys. */
+  /** Lines of the seen-set's table; each is for the same number of keys. */
   steps: number;
-  /** Stored events, in parts as the set lets them go. */
+  /** Stored events, in this many parts: the seen-set too writes its table in parts. */
   stored: number;
   parts: number;
-  /** Ids of one look-up. */
+  /** Numbers of ids in one look-up. */
   asked: number[];
 }
 
@@ -41,11 +41,11 @@ const real: Parameters = {
 
 const batchRows = 50_000;
 const eventsPerSecond = 100_000;
-/** Of a hundred live events so many come up to five hours late, the others within twenty seconds. */
+/** Percent of live events that come up to five hours late; the others come within twenty seconds. */
 const latePercent = 1;
 const maxLateMs = 5 * 3_600_000;
 const delayMs = 20_000;
-/** The other load: everything occurred in the same ten minutes before. */
+/** The other load: all events occurred in the same ten minutes. */
 const frozenSpanMs = 600_000;
 const startMs = Date.UTC(2026, 10, 20);
 
@@ -104,7 +104,7 @@ function setTable(load: Load, { budgetMiB, keys, steps }: Parameters): Table {
 }
 
 const titles: Record<Load, string> = {
-  live: `${eventsPerSecond} events/s of which ${latePercent} % come up to five hours late`,
+  live: `${eventsPerSecond} events/s, ${latePercent} % of them up to five hours late`,
   frozen: 'all of the same ten minutes',
 };
 
@@ -120,7 +120,7 @@ function makeBatch(load: Load, nowMs: number, seq: number, random: () => number)
   return { keys, occurTimesMs, ...span };
 }
 
-/** Words of Bob Jenkins' small generator: a hundred million keys must not repeat. */
+/** Bob Jenkins' small generator: a hundred million keys must not repeat. */
 function wordsFrom(seed: number): () => number {
   let [a, b, c, d] = [0xf1ea_5eed, seed, seed, seed];
   return () => {
@@ -139,7 +139,7 @@ async function lookUpTable({ stored, parts, asked }: Parameters): Promise<Table>
     const rows: string[][] = [];
     const perPart = Math.floor(stored / parts);
     let awayMs = 0;
-    // Without its sums for profiles, which are not what this is about.
+    // Without the view's sums for profiles: they are no part of the question.
     await client.command({ query: 'DROP VIEW profile_activity_view' });
     for (let part = 0; part < parts; part++) await storeEvents(client, part * perPart, perPart);
     for (let part = 0; part < parts; part++) {
@@ -165,7 +165,7 @@ async function lookUpTable({ stored, parts, asked }: Parameters): Promise<Table>
   }
 }
 
-/** Events whose ids follow from their number; all of one time, a message each. */
+/** Events whose ids follow from their number; all have one time, each has its own message. */
 async function storeEvents(client: DatabaseClient, from: number, rows: number): Promise<void> {
   await client.command({
     query: `
@@ -178,7 +178,10 @@ async function storeEvents(client: DatabaseClient, from: number, rows: number): 
   });
 }
 
-/** Ids that nobody stored, or of as many of the `among` stored ones; each time others, as the engine remembers. */
+/**
+ * Looks up `count` ids of the `among` stored ones, or ids that nobody stored; different ids each time, because the
+ * engine caches.
+ */
 async function lookUp(
   client: DatabaseClient,
   enginePid: number,

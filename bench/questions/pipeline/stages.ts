@@ -1,6 +1,6 @@
-// Where an event's CPU goes: the product's own parts one after the other, each fed with what the one before it made,
-// while nothing else runs in the process that is measured. The sum is less than what the whole service takes end to
-// end: there, parts share caches and wait for each other, and the ledger, the log and the metrics come on top.
+// Where an event's CPU goes: the product's own parts one after the other, each fed with the output of the part before
+// it, while nothing else runs in the measured process. The sum is less than the CPU of the whole service end to end:
+// there, parts share caches and wait for each other, and the ledger, the log and the metrics come on top.
 
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
@@ -159,7 +159,7 @@ function load(
   });
 }
 
-/** What the load left in the stream. A receiver that is open earlier would take its share of the load's CPU. */
+/** Receives the load's messages from the stream, after the load: an open receiver would take a share of its CPU. */
 async function receiveAll({ nats }: IngestService, events: number): Promise<Messages[]> {
   const receiver = await openReceiver(nats, maxBatchRows);
   try {
@@ -169,7 +169,10 @@ async function receiveAll({ nats }: IngestService, events: number): Promise<Mess
   }
 }
 
-/** CPU milliseconds of publishing as many events again, without HTTP, with as many requests a frame. */
+/**
+ * CPU milliseconds of publishing the same number of events again, without HTTP, with the same number of requests a
+ * frame.
+ */
 async function publishAgain(
   { nats }: IngestService,
   events: number,

@@ -1,6 +1,6 @@
-// Reading profiles among many: one by either of its ids, and a page of a filtered list; in one project, and in another
-// of the same events where half of the profiles are merged into the others. The two take turns of a few reads each:
-// what else happens on the machine happens to both.
+// Reading profiles among many: one profile by either of its ids, and a page of a filtered list; in one project, and in
+// another with the same events where half of the profiles are merged into the others. The projects take turns of a few
+// reads each, so that a neighbour's load hits both.
 
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
@@ -16,7 +16,7 @@ interface Parameters {
   profiles: number;
   merges: number;
   turns: number;
-  /** Reads of each project in a turn: those of one profile, and those of a page. */
+  /** Reads of each project in a turn: `gets` of one profile, `lists` of a page. */
   gets: number;
   lists: number;
 }
@@ -75,7 +75,7 @@ export const profileReadsBench: Bench = {
   },
 };
 
-/** Of each kind of read its name, how many are a turn, and how it is done. */
+/** The kinds of reads: name, number in a turn, and the call. */
 function readsOf(
   stack: Stack,
   gets: number,
@@ -115,18 +115,18 @@ function readsOf(
 interface Run {
   people: People;
   durationsMs: number[];
-  /** Of service and engine, for all reads. */
+  /** CPU milliseconds of service and engine, for all reads. */
   cpuMs: number;
 }
 
-/** The runs of the projects, in their order; who is first changes with each turn. */
+/** The runs of the projects, in the order given; the project that begins changes with each turn. */
 async function takeTurns(
   stack: Stack,
   projects: readonly People[],
   { turns, reads, ask }: { turns: number; reads: number; ask: Ask },
 ): Promise<Run[]> {
   const runs = projects.map((people): Run => ({ people, durationsMs: [], cpuMs: 0 }));
-  // Code is compiled in the first tenth of the calls, which a service that runs has long had.
+  // The first tenth of the calls compiles code; a running service has long done that.
   for (const { people } of runs) {
     for (let index = 0; index < Math.ceil((turns * reads) / 10); index++) await ask(people, index);
   }
@@ -155,7 +155,7 @@ function rowOf(name: string, runs: readonly Run[]): string[] {
   return [name, ...cells, (mergedMs / withoutMs).toFixed(2)];
 }
 
-/** Throws after ten seconds in which the service did not know the project's key. */
+/** Throws where the service does not know the project's key after ten seconds. */
 async function untilKnown(stack: Stack, people: People): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const { status } = await post(stack, people, 'shared.activity.v1.ActivityService/List', {});
@@ -191,7 +191,7 @@ async function post(
   return { status: response.statusCode ?? 0, text };
 }
 
-/** The stream's first frame; the rest is not waited for. */
+/** Returns the stream's first frame without waiting for the rest. */
 async function firstPage(stack: Stack, people: People, request: object): Promise<void> {
   const message = Buffer.from(JSON.stringify(request));
   const envelope = Buffer.alloc(5);

@@ -1,4 +1,4 @@
-// How long a start takes: the first on an empty data directory, and the next ones, which find everything made.
+// The time of a start: the first on an empty data directory, and later ones, which find everything in place.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

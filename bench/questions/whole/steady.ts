@@ -1,5 +1,5 @@
-// Ten minutes at half of what the machine can do at once: does memory stay where it was, do events stay as quickly
-// queryable, are parts merged as fast as they come?
+// Ten minutes at half of the machine's full load: does memory stay the same, do events stay as quickly queryable, are
+// parts merged as fast as they come?
 
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -21,7 +21,7 @@ import { cpuOfParts, memoryOfParts, parts, sumOf } from '../../harness/usage.ts'
 interface Parameters {
   batch: number;
   connections: number;
-  /** A closed loop, of whose events a second, counted when they can be queried, the steady load is a share. */
+  /** A closed loop; the steady load is a share of its rate of queryable events. */
   fullLoadMs: number;
   steadyMs: number;
 }
@@ -35,9 +35,9 @@ const bodiesPerConnection = 16;
 const sampleMs = 1_000;
 const smokeSampleMs = 100;
 const pollMs = 100;
-// A machine that others load more than before leaves a backlog, which the lag then tells.
+// A neighbour's load can leave a backlog, which the lag then shows.
 const drainTimeoutMs = 600_000;
-/** Of ten: the first is for caches to fill and code to be compiled, and counts in no slope. */
+/** Stretches of the run: caches fill and code is compiled in the first, which counts in no slope. */
 const stretches = 10;
 
 export const steadyBench: Bench = {
@@ -98,7 +98,7 @@ interface Sample {
   parts: number;
 }
 
-/** Looks at memory and parts again and again until stopped. */
+/** Samples memory and parts until stopped. */
 function sample(stack: Stack, everyMs: number): { stop(): Promise<Sample[]> } {
   const samples: Sample[] = [];
   let stopped = false;
@@ -168,7 +168,7 @@ function stretchOf<T>(values: readonly T[], stretch: number): readonly T[] {
   return values.slice(from, Math.max(from + 1, to));
 }
 
-/** Of the straight line that fits best, per millisecond; 0 for a single point. */
+/** The slope of the straight line that fits best, per millisecond; 0 for a single point. */
 function slope(points: readonly { atMs: number; value: number }[]): number {
   const mean = (pick: (point: { atMs: number; value: number }) => number): number =>
     points.reduce((sum, point) => sum + pick(point), 0) / points.length;

@@ -3,12 +3,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBroker, type TestBroker } from '../../../test/harness/servers/broker.ts';
 import {
   type OidcPerson,
   startOidc,
   type TestOidc,
 } from '../../../test/harness/servers/oidc-server.ts';
+import { useBroker } from '../../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
@@ -17,12 +17,12 @@ import {
   tokenIn,
 } from '../../../test/harness/services/accounts.ts';
 
-let broker: TestBroker;
+const broker = useBroker();
 let oidc: TestOidc;
 let accounts: AccountsProcess;
 
 beforeAll(async () => {
-  [broker, oidc] = await Promise.all([startBroker(), startOidc()]);
+  oidc = await startOidc();
   const { issuer, clientId, clientSecret, redirectUri } = oidc;
   const redirectUris = [redirectUri];
   const providers = [
@@ -38,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await accounts.close();
   await oidc.close();
-  await broker.stop();
 });
 
 const refused = (code: Code, text = '') => ({ code, rawMessage: expect.stringContaining(text) });

@@ -2,18 +2,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../../platform/log.ts';
-import { startEngine, type TestEngine } from '../../../test/harness/servers/engine.ts';
+import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { bindParameters } from './parameters.ts';
 
-let engine: TestEngine;
+const engine = useEngine();
 let client: DatabaseClient;
 beforeAll(async () => {
-  engine = await startEngine();
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 8 });
 });
 afterAll(async () => {
   await client.close();
-  await engine.stop();
 });
 
 async function ask(query: string, parameters: Record<string, unknown>): Promise<unknown> {

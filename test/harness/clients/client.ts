@@ -1,4 +1,4 @@
-// A plain HTTP client of the running product, for the end-to-end tests: what a user with curl would do.
+// An HTTP client of the running product for the end-to-end tests. It does no more than a user with curl.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -82,7 +82,7 @@ export async function listActivity(
   return { events, nextPageToken };
 }
 
-/** Asks again until `done` holds, every 50 ms; throws after `timeoutMs` with what was seen last. */
+/** Asks again every 50 ms until `done` holds; throws after `timeoutMs` with the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   done: (value: T) => boolean,

@@ -1,10 +1,10 @@
-// A bare connection to a server under test: for what no HTTP client would send.
+// A bare connection to a server under test, for bytes that no HTTP client would send.
 
 import { connect, type Socket } from 'node:net';
 
 export interface Dialled {
   socket: Socket;
-  /** What has come so far, a character for each byte. */
+  /** The bytes received so far, a character for each. */
   received(): string;
   closed: Promise<void>;
 }

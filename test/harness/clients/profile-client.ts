@@ -1,4 +1,4 @@
-// The profile methods of the running product over plain HTTP, for the end-to-end tests.
+// The profile methods of the running product over HTTP and JSON, for the end-to-end tests.
 
 import { call } from './client.ts';
 
@@ -69,7 +69,7 @@ async function read(
   return (body as { profile: ReadProfile }).profile;
 }
 
-export interface ListedPage {
+interface ListedPage {
   profiles?: ReadProfile[];
   nextPageToken: string;
 }
@@ -80,7 +80,7 @@ export async function listProfiles(target: Target, request: object = {}): Promis
 }
 
 /** The frames of List's stream; throws with the error that ends it. */
-export async function listPages(target: Target, request: object = {}): Promise<ListedPage[]> {
+async function listPages(target: Target, request: object = {}): Promise<ListedPage[]> {
   const message = Buffer.from(JSON.stringify(request));
   const envelope = Buffer.alloc(5);
   envelope.writeUInt32BE(message.length, 1);

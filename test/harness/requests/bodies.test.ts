@@ -1,6 +1,7 @@
+// The bodies of benches and load tests: the same for one seed, valid, fresh and of the size that figures rely on.
+
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { comparePairs, median } from '../../../bench/harness/pairs.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { freshen, makeBodies, occurAt, sizes } from './bodies.ts';
@@ -34,7 +35,7 @@ describe.each(sizes)('bodies of size %s', (size) => {
     expect(ids.size).toBe(5 * options.batch * options.count);
   });
 
-  it('occur when they are told to', () => {
+  it('occur at the given time', () => {
     const [body] = makeBodies({ ...options, size, count: 1 });
     if (body === undefined) throw new Error('no bodies');
     occurAt(body, nowMs - 1);
@@ -44,7 +45,7 @@ describe.each(sizes)('bodies of size %s', (size) => {
     );
   });
 
-  it('are as large as they are said to be and hardly easier to compress than real ones', () => {
+  it('have the size of their name and are hardly easier to compress than real ones', () => {
     const all = Buffer.concat(bodies.map(({ bytes }) => bytes));
     const expected = { small: 245, medium: 605, large: 2_900 }[size];
     const bytesPerEvent = all.length / (options.batch * options.count);
@@ -52,32 +53,5 @@ describe.each(sizes)('bodies of size %s', (size) => {
     const [first] = bodies;
     if (first === undefined) throw new Error('no bodies');
     expect(first.bytes.length / gzipSync(first.bytes).length).toBeLessThan(7);
-  });
-});
-
-describe('pairs', () => {
-  it('take turns, and count neither warm-ups nor preparation', async () => {
-    const calls: string[] = [];
-    const contender = (name: string) => ({
-      run: () => calls.push(name) * 0,
-      prepare: async () => void calls.push(`prepare ${name}`),
-    });
-    const pairing = await comparePairs(contender('a'), contender('b'), { pairs: 2, warmUps: 1 });
-    expect(calls).toEqual(Array(3).fill(['prepare a', 'a', 'prepare b', 'b']).flat());
-    expect(pairing).toMatchObject({ subjectResult: 0, calibrationResult: 0 });
-  });
-
-  it('refuse a contender whose result changes', async () => {
-    let runs = 0;
-    const fickle = { run: () => runs++ };
-    const steady = { run: () => 1 };
-    const compared = comparePairs(fickle, steady, { pairs: 2, warmUps: 0 });
-    await expect(compared).rejects.toThrow("a contender's results differ from run to run: 0, 1");
-  });
-
-  it('are told as medians', () => {
-    expect(median([3, 1, 2])).toBe(2);
-    expect(median([4, 1, 2, 3])).toBe(2.5);
-    expect(() => median([])).toThrow('the median of nothing');
   });
 });

@@ -1,5 +1,5 @@
 // Request bodies for the benches: the demo's own visits in three sizes, from a fixed seed. A body is made once; before
-// it is sent again its event ids are made fresh in place, because the same ids would be dropped as duplicates.
+// it is sent again its event ids are overwritten in place, because the same ids would be dropped as duplicates.
 
 import { type Event, int, type Properties, text } from '../../../demo/visits/event.ts';
 import { createRandom, type Random } from '../../../demo/visits/random.ts';
@@ -15,15 +15,15 @@ export interface Body {
   idOffsets: Uint32Array;
   /** Where each event's occurTime begins, 24 characters. */
   timeOffsets: Uint32Array;
-  /** Of the visitor who is said to send it. */
+  /** The User-Agent of the body's visitor. */
   userAgent: string;
 }
 
-export interface BodyOptions {
+interface BodyOptions {
   size: Size;
-  /** Events in each. */
+  /** Events in each body. */
   batch: number;
-  /** Bodies that differ in every event. */
+  /** Number of bodies; they differ in every event. */
   count: number;
   seed: number;
   nowMs: number;
@@ -37,7 +37,7 @@ const visitors = 20_000;
 
 export function makeBodies({ size, batch, count, seed, nowMs }: BodyOptions): Body[] {
   const wanted = batch * count;
-  // What pages report: two events in three.
+  // Pages report two events in three; only those are used.
   const options = { seed, events: 2 * wanted + 1_000, visitors, nowMs, spanMs };
   const visits = [...streamVisits(options)];
   const agents = visits.map(({ visitor }) => visitor.agent.userAgent);
@@ -60,8 +60,8 @@ export function makeBodies({ size, batch, count, seed, nowMs }: BodyOptions): Bo
 }
 
 /**
- * Overwrites the last eight digits of every event id. `sequence` is a number below 2^32 that this body was not sent
- * with before: the ids are new then, and as hard to compress as the random ones they replace.
+ * Overwrites the last eight digits of every event id. `sequence` is a number below 2^32 that is new to this body: the
+ * ids are then new, and as hard to compress as the random ones they replace.
  */
 export function freshen(body: Body, sequence: number): void {
   const { bytes, idOffsets } = body;
@@ -75,7 +75,7 @@ export function freshen(body: Body, sequence: number): void {
   }
 }
 
-/** Has every event occur at `timeMs`, as on a site that sends its events at once. */
+/** Sets every event's time to `timeMs`, like a site that sends its events at once. */
 export function occurAt({ bytes, timeOffsets }: Body, timeMs: number): void {
   const text = Buffer.from(new Date(timeMs).toISOString());
   for (const at of timeOffsets) bytes.set(text, at);

@@ -1,4 +1,4 @@
-// A real mail server for one test: what it was sent, and the ways in which mail servers fail.
+// A real mail server for one test: it keeps the mails that it was sent, and fails like mail servers do.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -68,7 +68,7 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
     ...rest,
   });
   server.on('error', () => {
-    // A client that goes away, which is what some tests do.
+    // Some tests close the connection early.
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const address = server.server.address();
@@ -104,7 +104,7 @@ export function selfSigned(): { key: string; cert: string } {
   return pair;
 }
 
-/** What a server says when it will not take a message, with SMTP's number. */
+/** A server's refusal of a message, with SMTP's number. */
 export function smtpRefusal(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

@@ -1,4 +1,4 @@
-// A real OpenID Connect provider for one test, with a browser that signs in there without being asked.
+// A real OpenID Connect provider for one test, with a browser that signs in there by itself.
 
 import { createServer, type Server } from 'node:http';
 import Provider from 'oidc-provider';
@@ -14,9 +14,9 @@ export interface TestOidc {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
-  /** Who signs in next, by the provider's id of them. */
+  /** The provider's id of the person who signs in next. */
   people: Map<string, OidcPerson>;
-  /** Opens the page in a browser, signs in as this person, and returns where the browser is sent back to. */
+  /** Opens the page in a browser, signs in as this person, and returns the URL to which the browser is sent back. */
   signIn(authorizationUrl: string, subject: string): Promise<URL>;
   close(): Promise<void>;
 }

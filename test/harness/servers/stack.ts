@@ -1,5 +1,5 @@
 // The whole product as a user runs it: the built main.ts on a temporary data directory with its own broker and engine.
-// Used by the end-to-end tests and the benches. Ends only processes it started.
+// For the end-to-end tests and the benches. Ends only processes that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { root } from '../source-tree.ts';
 
-/** What `--json` prints when the service is ready. */
-export interface Announcement {
+/** The line that `--json` prints when the service is ready. */
+interface Announcement {
   baseUrl: string;
   organizationId: string;
   projectId: string;
@@ -24,28 +24,28 @@ export interface Stack extends Announcement {
   dataDir: string;
   natsUrl: string;
   clickhouseUrl: string;
-  /** Process ids of the service, the broker and the engine, as they are now. */
+  /** Current process ids of the service, the broker and the engine. */
   pids(): Record<Part, number>;
-  /** Process ids of what serves requests besides the service itself, where `--ingest` asks for several. */
+  /** Process ids of the members that serve requests beside the service, where `--ingest` asks for several. */
   ingestPids(): number[];
   /** SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart`. */
   kill9(part: Part): void;
   /** Starts the service again on the same directory; its URLs may change. */
   restart(): Promise<Stack>;
-  /** SIGTERM, then waits for the end; returns the exit code and how long it took. */
+  /** SIGTERM, then waits for the end; returns the exit code and the milliseconds it took. */
   stop(): Promise<{ code: number | null; ms: number }>;
   /** The last lines of the log. */
   log(): string;
 }
 
-export interface StackOptions {
+interface StackOptions {
   env?: Record<string, string>;
   args?: readonly string[];
   /** An existing data directory; otherwise a temporary one, removed by `stop`. */
   dataDir?: string;
 }
 
-/** What `npm start` gives to node. */
+/** The flags that `npm start` gives to node. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const nodeFlags: readonly string[] = String(scripts.start).match(/--\S+/g) ?? [];
 
@@ -120,7 +120,7 @@ function firstLine(service: ChildProcess, log: () => string): Promise<Announceme
   });
 }
 
-/** Throws for 0, which would be everybody in this process's group. */
+/** Throws for 0, which would signal all processes of this process's group. */
 export function signalProcess(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined || !(pid > 0)) throw new RangeError(`${pid} is no process to signal`);
   process.kill(pid, signal);
@@ -161,7 +161,7 @@ function brokerPort(dataDir: string): number {
   return JSON.parse(readFileSync(join(dataDir, 'nats', 'nats.conf'), 'utf8')).port;
 }
 
-// A child that was told to end may still write for a moment.
+// A child that was asked to end may still write for a moment.
 async function removeWhenQuiet(directory: string): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {

@@ -1,5 +1,6 @@
 // The accounts service as users meet it: real HTTP, the real router with access checks, a real broker; mails land in
-// files. Methods of the other services answer nothing here, so that access to them can be asked for too.
+// files. Methods of the other services are there with empty implementations, so that their access checks can be tested
+// too.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +40,7 @@ import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   brokerUrl: string;
   /** An existing data directory; otherwise a temporary one, removed by `close`. */
   dataDir?: string;
@@ -72,7 +73,7 @@ export interface Clients {
 }
 
 const log = createLog('silent');
-/** Attempts without a limit. */
+/** The usual limits of attempts, but none for an address. */
 export const unlimited = { ...defaultAttemptLimits, perAddress: 0 };
 
 export async function startAccounts(options: AccountsOptions): Promise<AccountsProcess> {
@@ -158,7 +159,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   };
 }
 
-/** The headers of a customer, in a project where one is named. */
+/** The headers of a customer, with a project where one is given. */
 export function bearer(
   session: { accessToken: string },
   projectId?: string,
@@ -171,7 +172,7 @@ export function bearer(
 
 let customers = 0;
 
-/** A customer nobody else in the run is. */
+/** Signs up a customer who is new to the run. */
 export async function newCustomer(
   accounts: AccountsProcess,
   name = 'customer',
@@ -183,7 +184,7 @@ export async function newCustomer(
   return { ...session, email, orgId: orgs[0]?.id ?? '', projectId: projects[0]?.id ?? '' };
 }
 
-/** The token in the newest of the mails. */
+/** The token in the newest mail. */
 export function tokenIn(mails: readonly string[]): string {
   return /token=([\w.-]+)/.exec(mails.at(-1) ?? '')?.[1] ?? '';
 }

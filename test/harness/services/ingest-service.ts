@@ -1,5 +1,5 @@
-// The ingest service alone, on real HTTP and a real broker, for tests: with the hot route in front as the product has
-// it, and once more with nothing but the Connect router, so that the two can be held against each other.
+// The ingest service alone, on real HTTP and a real broker, for tests: with the product's routes in front, and twice
+// more with fewer of them, so that fast paths and reference paths can be compared.
 
 import { BlockList } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,18 +31,19 @@ import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { decodeFrame, type FrameRequest } from '../../../proto/wire/frame.ts';
-import { startBroker, type TestBroker } from '../servers/broker.ts';
+import { startBroker } from '../servers/broker.ts';
+import type { ChildServer } from '../servers/child-server.ts';
 
 export interface IngestService {
   baseUrl: string;
-  /** The same parts without the short way: every request is read by node:http. */
+  /** The same parts without plain requests: node:http reads every request. */
   nodeUrl: string;
   /** The same parts behind the Connect router alone. */
   routerUrl: string;
   projectId: string;
   publicKey: string;
   privateKey: string;
-  broker: TestBroker;
+  broker: ChildServer;
   nats: NatsConnection;
   projects: ProjectStore;
   metrics: Metrics;
@@ -128,8 +129,8 @@ export async function startIngestService(
   };
 }
 
-/** Stops the broker's process and resolves when it surely answers nothing more: a signal takes its time. */
-export async function freeze(broker: TestBroker, nats: NatsConnection): Promise<void> {
+/** Freezes the broker and resolves once it answers nothing more: a signal takes its time. */
+export async function freeze(broker: ChildServer, nats: NatsConnection): Promise<void> {
   broker.pause();
   const answers = () => Promise.race([nats.flush().then(() => true), delay(50).then(() => false)]);
   while (await answers());

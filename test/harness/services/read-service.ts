@@ -1,5 +1,5 @@
-// The read service alone, on real HTTP and a real engine, for tests: a header says which project a caller reads, where
-// the product would ask for a key.
+// The read service alone, on real HTTP and a real engine, for tests: a header names the project that is read, where the
+// product asks for a key.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
@@ -14,12 +14,12 @@ import { registerQuery } from '../../../query/routes.ts';
 
 export interface ReadService {
   baseUrl: string;
-  /** On the database of the service. */
+  /** A client of the service's database. */
   clickhouse: ClickHouseClient;
   /** Generated clients that read `projectId`; binary, so that every type is exact. */
   activity(projectId: string): Client<typeof ActivityService>;
   profiles(projectId: string): Client<typeof ProfilesService>;
-  /** POSTs JSON to a method such as `shared.activity.v1.ActivityService/List`. */
+  /** POSTs JSON to a method, for example `shared.activity.v1.ActivityService/List`. */
   post(
     projectId: string,
     method: string,
@@ -28,7 +28,7 @@ export interface ReadService {
   stop(): Promise<void>;
 }
 
-export interface ReadServiceOptions {
+interface ReadServiceOptions {
   clickhouseUrl: string;
   readsPerSecond?: number;
   clock?: Clock;

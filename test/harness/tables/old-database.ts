@@ -1,5 +1,5 @@
-// A database as it was before one of the migrations, and that migration interrupted after each of its statements: for
-// tests of what it does with rows that are there, and with those that come meanwhile.
+// A database before one of the migrations, and that migration interrupted after each of its statements: for tests of
+// its effect on rows that are there, and on rows that come meanwhile.
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { startEngine } from '../servers/engine.ts';
 
 export interface OldDatabase {
   client: DatabaseClient;
-  /** Of the migration, in their order. */
+  /** The migration's statements, in order. */
   statements: string[];
-  /** Applies the migration up to each of its statements but the last, as if a crash had come after it. */
+  /** Applies the migration up to each of its statements but the last, with a crash after each. */
   interruptMigration(): Promise<void>;
-  /** Applies it whole. */
+  /** Applies the whole migration. */
   finishMigration(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Rows of `events` written straight into the engine, for tests of what reads them.
+// Rows of `events` written straight into the engine, for tests of their readers.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
@@ -12,7 +12,7 @@ export interface StoredRow {
   sessionId: string;
   occurTimeMs: number;
   receiveTimeMs: number;
-  /** Columns of auto properties, such as `browser`. */
+  /** Columns of automatic properties, for example `browser`. */
   columns: Record<string, string>;
   strings: Record<string, string>;
   ints: Record<string, bigint>;
@@ -51,7 +51,7 @@ const structure = [
 
 const maxQueryBytes = 64 * 1_048_576;
 
-/** One insert, so that each call makes a part of its own. */
+/** One insert, so that each call makes one part. */
 export async function storeRows(
   clickhouse: Pick<ClickHouseClient, 'command'>,
   rows: readonly StoredRow[],

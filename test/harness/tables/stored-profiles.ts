@@ -1,4 +1,4 @@
-// Rows of `profiles` written straight into the engine, for tests of what reads them.
+// Rows of `profiles` written straight into the engine, for tests of their readers.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { blockOf, insertBlock } from '../../../pipeline/profiles/insert-block.ts';

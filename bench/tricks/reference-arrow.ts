@@ -1,5 +1,5 @@
-// The obvious way from request bodies to an Arrow stream: JSON.parse, an array a column, apache-arrow's own builders.
-// It makes the columns that the pipeline makes, agent included, but derives nothing from the page's address.
+// The reference from request bodies to an Arrow stream: JSON.parse, an array for each column, apache-arrow's own
+// builders. It makes the pipeline's columns, agent included, but derives nothing from the page's address.
 
 import {
   Bool,
@@ -35,7 +35,7 @@ const decoder = new TextDecoder();
 type Column = unknown[];
 
 /** An Arrow IPC stream of every event in the frames. */
-export function buildNaively(frames: readonly Uint8Array[]): Uint8Array {
+export function buildReferenceStream(frames: readonly Uint8Array[]): Uint8Array {
   const columns = new Map<string, Column>();
   const add = (name: string, value: unknown): void => {
     const column = columns.get(name);

@@ -1,51 +1,53 @@
-// Which instance to talk to and with which keys: from the flags, else from what `npm start` left in <data>/demo.json.
+// The target of a command, the address and keys of an instance: from the flags, else from <data>/demo.json, which `npm
+// start` writes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../../platform/json.ts';
 
-export interface Instance {
+export interface Target {
   /** Without a slash at the end. */
   baseUrl: string;
   publicKey: string;
   privateKey: string;
 }
 
-export interface InstanceFlags {
+interface TargetFlags {
   url?: string | undefined;
   key?: string | undefined;
   'private-key'?: string | undefined;
   data?: string | undefined;
 }
 
-export type InstanceResult = { kind: 'ok'; instance: Instance } | { kind: 'refused'; why: string };
+type TargetResult = { kind: 'ok'; target: Target } | { kind: 'refused'; why: string };
 
 const defaultUrl = 'http://127.0.0.1:8080';
 
-/** The flags that `findInstance` reads, for node:util's parseArgs. */
-export const instanceOptions = {
+/** The flags that `findTarget` reads, for node:util's parseArgs. */
+export const targetOptions = {
   url: { type: 'string' },
   key: { type: 'string' },
   'private-key': { type: 'string' },
   data: { type: 'string' },
 } as const;
 
-/** `needs` says which keys the command cannot do without. */
-export function findInstance(
-  flags: InstanceFlags,
+/** `needs` lists the keys that the command must have. */
+export function findTarget(
+  flags: TargetFlags,
   needs: readonly ('publicKey' | 'privateKey')[],
-): InstanceResult {
+): TargetResult {
   const path = join(flags.data ?? 'data', 'demo.json');
   const kept = readKept(path);
-  const instance: Instance = {
+  const target: Target = {
     baseUrl: (flags.url ?? kept['baseUrl'] ?? defaultUrl).replace(/\/+$/, ''),
     publicKey: flags.key ?? kept['publicKey'] ?? '',
     privateKey: flags['private-key'] ?? kept['privateKey'] ?? '',
   };
-  if (!/^https?:\/\/./.test(instance.baseUrl) || !URL.canParse(instance.baseUrl)) {
-    return { kind: 'refused', why: `${instance.baseUrl} is not an http or https URL` };
+  if (!/^https?:\/\/./.test(target.baseUrl) || !URL.canParse(target.baseUrl)) {
+    return { kind: 'refused', why: `${target.baseUrl} is not an http or https URL` };
   }
-  const missing = needs.filter((name) => instance[name] === '');
-  if (missing.length === 0) return { kind: 'ok', instance };
+  const missing = needs.filter((name) => target[name] === '');
+  if (missing.length === 0) return { kind: 'ok', target };
   const wanted = missing.map((name) => (name === 'publicKey' ? '--key PUB' : '--private-key PRV'));
   const why =
     `no keys in ${path}: run \`npm start\` first, name its directory with --data DIR, ` +
@@ -60,7 +62,9 @@ function readKept(path: string): Record<string, string | undefined> {
   } catch {
     return {};
   }
-  if (typeof parsed !== 'object' || parsed === null) return {};
-  const texts = Object.entries(parsed).filter(([, value]) => typeof value === 'string');
+  if (!isObject(parsed)) return {};
+  const texts = Object.entries(parsed).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
   return Object.fromEntries(texts);
 }

@@ -1,0 +1,89 @@
+// A visitor's walk through the shop as events: each step is recorded with what its page or the shop's server sees, and
+// the visitor stays a while. Does not choose the steps.
+
+import type { Product } from './catalogue.ts';
+import { shopHost } from './catalogue.ts';
+import { type Event, int, moment, type Properties, rfc3339, text } from './event.ts';
+import type { Visitor } from './population.ts';
+import type { Random } from './random.ts';
+
+export interface Visit {
+  visitor: Visitor;
+  /** Events that the page reports, with a public key and the visitor's User-Agent. */
+  browser: Event[];
+  /** Events that the shop's server reports, with a private key: it names the visitor and the place itself. */
+  server: Event[];
+}
+
+/** A visit under way. */
+export interface Walk {
+  visitor: Visitor;
+  random: Random;
+  sessionId: string;
+  timeMs: number;
+  /** No event is later than this. */
+  latestMs: number;
+  url: string;
+  referrer: string;
+  title: string;
+  cart: Product[];
+  visit: Visit;
+}
+
+export function openPage(walk: Walk, path: string, title: string): void {
+  walk.referrer = walk.url;
+  walk.url = `https://${shopHost}${path}`;
+  walk.title = title;
+  record(walk, 'page_view', { load_time_ms: int(walk.random.between(90, 2_600)) });
+}
+
+/** Adds an event at the walk's time, then moves that time on, at most to `latestMs`. */
+export function record(
+  walk: Walk,
+  kind: string,
+  custom: Properties,
+  by: Visitor['reportedBy'] = walk.visitor.reportedBy,
+): void {
+  const { visitor, random, visit } = walk;
+  visit[by].push({
+    eventId: random.uuid(),
+    kind,
+    distinctId: visitor.distinctId,
+    sessionId: walk.sessionId,
+    occurTime: rfc3339(walk.timeMs),
+    autoProperties: by === 'browser' ? seenByPage(walk, kind) : seenByServer(walk),
+    customProperties: visitor.registered ? { ...custom, ...membership(visitor) } : custom,
+  });
+  const stayMs =
+    kind === 'page_view' ? 900 + random.exponential(3_000) : random.exponential(18_000);
+  walk.timeMs = Math.min(walk.latestMs, walk.timeMs + Math.ceil(stayMs));
+}
+
+function membership(visitor: Visitor): Properties {
+  return { member_since: moment(visitor.registeredMs) };
+}
+
+function seenByPage(walk: Walk, kind: string): Properties {
+  const { visitor, url } = walk;
+  const properties: Properties = { $url: text(url), $title: text(walk.title) };
+  if (walk.referrer !== '') properties['$referrer'] = text(walk.referrer);
+  if (kind !== 'page_view') return properties;
+  const [width, height] = visitor.screen;
+  properties['$screenWidth'] = int(width);
+  properties['$screenHeight'] = int(height);
+  properties['$language'] = text(visitor.place.language);
+  return properties;
+}
+
+function seenByServer(walk: Walk): Properties {
+  const { agent, place } = walk.visitor;
+  const named: Record<string, string> = {
+    ...{ $url: walk.url, $title: walk.title, $referrer: walk.referrer, $hostname: shopHost },
+    ...{ $browser: agent.browser, $browserVersion: agent.browserVersion, $os: agent.os },
+    ...{ $osVersion: agent.osVersion, $deviceType: agent.deviceType, $device: agent.device ?? '' },
+    ...{ $country: place.country, $region: place.region, $city: place.city },
+    ...{ $continent: place.continent, $timezone: place.timezone, $language: place.language },
+  };
+  const known = Object.entries(named).filter(([, value]) => value !== '');
+  return Object.fromEntries(known.map(([key, value]) => [key, text(value)]));
+}

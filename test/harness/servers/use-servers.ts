@@ -1,0 +1,47 @@
+// One real server for all tests of a file: started before the first test, stopped after the last. A test that needs a
+// server of its own calls startEngine or startBroker.
+
+import { afterAll, beforeAll } from 'vitest';
+import { type BrokerOptions, startBroker } from './broker.ts';
+import type { ChildServer } from './child-server.ts';
+import { type EngineOptions, startEngine } from './engine.ts';
+
+/**
+ * Call it before the file's other hooks: hooks start in order and end in reverse, so theirs find the engine running.
+ * What it returns can be used in hooks and tests, not before.
+ */
+export function useEngine(options: EngineOptions = {}): ChildServer {
+  return useServer(() => startEngine(options));
+}
+
+/** As useEngine. */
+export function useBroker(options: BrokerOptions = {}): ChildServer {
+  return useServer(() => startBroker(options));
+}
+
+function useServer(start: () => Promise<ChildServer>): ChildServer {
+  let started: ChildServer | undefined;
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(() => started?.stop());
+  const running = (): ChildServer => {
+    if (started === undefined)
+      throw new Error('the server starts in a hook: use it in a later one');
+    return started;
+  };
+  return {
+    get url() {
+      return running().url;
+    },
+    get dir() {
+      return running().dir;
+    },
+    pid: () => running().pid(),
+    stop: () => running().stop(),
+    kill9: () => running().kill9(),
+    restart: () => running().restart(),
+    pause: () => running().pause(),
+    resume: () => running().resume(),
+  };
+}

@@ -1,0 +1,130 @@
+// Rules about the structure of the source tree: each returns one sentence a breach, with the advice what to do instead.
+// tidy.test.ts has the rules about single files.
+
+import { importsOf, type SourceFile } from './source-tree.ts';
+
+export const maxSourcesInFolder = 12;
+export const maxTestLines = 500;
+
+export const isTest = (path: string): boolean => path.endsWith('.test.ts');
+
+const product = ['', 'proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'sql', 'demo'];
+
+/** What each area may import besides itself. The services meet in a message, a bucket or a table, never in code. */
+const mayImport: Record<string, readonly string[]> = {
+  // The files at the root put the service together.
+  '': ['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'sql'],
+  proto: [],
+  platform: ['proto'],
+  ingest: ['proto', 'platform'],
+  pipeline: ['proto', 'platform'],
+  query: ['proto', 'platform'],
+  control: ['proto', 'platform'],
+  sql: ['platform'],
+  demo: ['proto', 'platform'],
+  setup: ['dist'],
+  bench: [...product, 'test/harness'],
+  'test/harness': product,
+  // A test beside its source is bound by this row too.
+  test: [...product, 'test/harness'],
+};
+
+/** A top-level folder, or the harness; empty for a file at the root. */
+function areaOf(path: string): string {
+  if (path.startsWith('test/harness/')) return 'test/harness';
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
+}
+
+export function wrongImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const area = areaOf(file.path);
+    const row = mayImport[isTest(file.path) && area !== 'bench' ? 'test' : area];
+    if (mayImport[area] === undefined || row === undefined) {
+      return [`${area}/ has no row in mayImport: add one that says what it may import`];
+    }
+    return importsOf(file).flatMap((target) => {
+      const other = areaOf(target);
+      if (isTest(target)) {
+        return [`${file.path} imports the test ${target}: move what both need to test/harness/`];
+      }
+      if (other === area || row.includes(other)) return [];
+      return [
+        `${file.path} imports ${target}: move what both need to platform/, or meet in a message`,
+      ];
+    });
+  });
+}
+
+export function crowdedFolders(files: readonly SourceFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files.filter((file) => !isTest(file.path))) {
+    const folder = path.slice(0, path.lastIndexOf('/') + 1);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > maxSourcesInFolder)
+    .map(
+      ([folder, count]) =>
+        `${folder || 'the root'} has ${count} sources, ${maxSourcesInFolder} are allowed: ` +
+        'give those that belong together a folder',
+    );
+}
+
+/**
+ * Tests and benches do not count as users of the product: a file that only they import is dead. Everything counts as a
+ * user of the harness.
+ */
+export function unusedFiles(files: readonly SourceFile[], entries: ReadonlySet<string>): string[] {
+  const usersOf = (area: string): readonly SourceFile[] => {
+    if (area === 'test/harness') return files;
+    const isUser = (path: string): boolean =>
+      !isTest(path) && (area === 'bench' || (areaOf(path) !== 'bench' && !isHarness(path)));
+    return files.filter(({ path }) => isUser(path));
+  };
+  const importedBy = new Map<string, ReadonlySet<string>>();
+  const isImported = (path: string): boolean => {
+    const area = areaOf(path);
+    const imported = importedBy.get(area) ?? new Set(usersOf(area).flatMap(importsOf));
+    importedBy.set(area, imported);
+    return imported.has(path);
+  };
+  return files
+    .map((file) => file.path)
+    .filter((path) => !isTest(path) && !entries.has(path) && !isImported(path))
+    .map(
+      (path) => `${path} is imported by no source that ships: delete it, or list it as an entry`,
+    );
+}
+
+function isHarness(path: string): boolean {
+  return areaOf(path) === 'test/harness';
+}
+
+const machineFolder = /(?<![\w.})*-])\/(?:work|home|root|tmp|Users)\/|(['"`])\/(?:work|root|tmp)\1/;
+const upwards = /(?:\.\.\/)+|'\.\.'(?:, '\.\.')*/g;
+
+/** Paths of one machine, and relative paths that leave the checkout. */
+export function pathsOutside(file: SourceFile): string[] {
+  const depth = file.path.split('/').length - 1;
+  return file.lines.flatMap((line, index) => {
+    const place = `${file.path}:${index + 1}`;
+    const climbs = [...line.matchAll(upwards)].map(([chain]) => chain.split('..').length - 1);
+    return [
+      ...(machineFolder.test(line)
+        ? [`${place} names a folder of one machine: make one below tmpdir(), or take it as a flag`]
+        : []),
+      ...(climbs.some((steps) => steps > depth)
+        ? [`${place} leaves the checkout: keep what it needs inside, or take its path as a flag`]
+        : []),
+    ];
+  });
+}
+
+export function longTests(files: readonly SourceFile[]): string[] {
+  return files
+    .filter((file) => isTest(file.path) && file.lines.length - 1 > maxTestLines)
+    .map(
+      ({ path, lines }) =>
+        `${path} has ${lines.length - 1} lines, ${maxTestLines} are allowed: split it by what it tests`,
+    );
+}

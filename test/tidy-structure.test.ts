@@ -1,0 +1,152 @@
+// The structure of the source tree, as far as a machine can check it: the direction of imports, the size of folders and
+// tests, and that nothing depends on the machine it was written on.
+
+import { describe, expect, it } from 'vitest';
+import {
+  crowdedFolders,
+  longTests,
+  maxSourcesInFolder,
+  maxTestLines,
+  pathsOutside,
+  unusedFiles,
+  wrongImports,
+} from './harness/source-rules.ts';
+import { type SourceFile, sourceFiles, textFiles } from './harness/source-tree.ts';
+
+const files = sourceFiles();
+
+const entries = new Set([
+  ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
+  ...['demo/play.ts', 'demo/import.ts', 'bench/run.ts', 'bench/harness/processes/child.ts'],
+  ...['sql/engine/main.ts', 'control/operator/admin.ts', 'pipeline/build/worker.ts'],
+  ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
+  'proto/wire/scanner/generate-rule-codes.ts',
+  // Counts users across merged profiles for a service of insights that is still to come; only its test runs it today.
+  'query/identity/user-count.ts',
+]);
+
+const namesOutside = new Set([
+  // Looks for test data beside the checkout, and goes without where there is none.
+  '.ci/run',
+  // Its examples.
+  'test/tidy-structure.test.ts',
+]);
+
+function fileOf(path: string, ...lines: string[]): SourceFile {
+  return { path, lines: [...lines, ''], text: lines.join('\n') };
+}
+
+describe('imports', () => {
+  it('point one way: proto, platform, services, main; then harness, tests and benches', () => {
+    expect(wrongImports(files)).toEqual([]);
+  });
+
+  it.each([
+    ['query/x.ts', '../ingest/y.ts'],
+    ['platform/a/x.ts', '../../query/y.ts'],
+    ['main.ts', './bench/y.ts'],
+    ['demo/x.ts', '../test/harness/y.ts'],
+    ['query/x.test.ts', '../bench/y.ts'],
+    ['test/x.test.ts', '../bench/y.ts'],
+    ['test/harness/x.ts', '../../bench/y.ts'],
+    ['test/harness/x.ts', '../y.test.ts'],
+    ['bench/x.test.ts', './y.test.ts'],
+    ['newcomer/x.ts', './y.ts'],
+    ['newcomer/x.test.ts', './y.ts'],
+  ])('of %s: %s is seen', (path, specifier) => {
+    expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toHaveLength(1);
+  });
+
+  it.each([
+    ['query/x.ts', '../platform/y.ts'],
+    ['query/x.test.ts', '../pipeline/y.ts'],
+    ['query/x.test.ts', '../test/harness/y.ts'],
+    ['bench/x.ts', '../test/harness/y.ts'],
+    ['bench/x.test.ts', './y.ts'],
+    ['test/harness/x.ts', '../../sql/y.ts'],
+  ])('of %s: %s is allowed', (path, specifier) => {
+    expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toEqual([]);
+  });
+});
+
+describe('folders', () => {
+  it('hold a dozen sources at most', () => {
+    expect(crowdedFolders(files)).toEqual([]);
+  });
+
+  it('with one more are seen; tests and folders below do not count', () => {
+    const sources = Array.from({ length: maxSourcesInFolder }, (_, n) => fileOf(`a/b/${n}.ts`));
+    const others = [fileOf('a/b/0.test.ts'), fileOf('a/b/c/0.ts'), fileOf('a/0.ts')];
+    expect(crowdedFolders([...sources, ...others])).toEqual([]);
+    const [seen] = crowdedFolders([...sources, fileOf('a/b/more.mjs')]);
+    expect(seen).toMatch(/^a\/b\/ has 13 sources/);
+  });
+});
+
+describe('files', () => {
+  it('are imported by what ships, or are entries', () => {
+    expect(unusedFiles(files, entries)).toEqual([]);
+  });
+
+  it('that only tests, the harness or benches import are seen', () => {
+    const importing = (path: string, specifier: string): SourceFile =>
+      fileOf(path, `import '${specifier}';`);
+    const used = fileOf('query/used.ts');
+    const entry = importing('main.ts', './query/used.ts');
+    const shipped = [used, entry];
+    expect(unusedFiles(shipped, new Set(['main.ts']))).toEqual([]);
+    const dead = [
+      fileOf('query/dead.ts'),
+      importing('query/dead.test.ts', './dead.ts'),
+      importing('test/harness/user.ts', '../../query/dead.ts'),
+      importing('bench/user.ts', '../query/dead.ts'),
+    ];
+    expect(
+      unusedFiles([...shipped, ...dead], new Set(['main.ts', 'bench/user.ts'])).map(
+        (sentence) => sentence.split(' ')[0],
+      ),
+    ).toEqual(['query/dead.ts', 'test/harness/user.ts']);
+  });
+
+  it('of the harness are used where a test imports them', () => {
+    const test = fileOf('query/x.test.ts', "import '../test/harness/x.ts';");
+    expect(unusedFiles([fileOf('test/harness/x.ts'), test], new Set())).toEqual([]);
+  });
+
+  it('name no path outside the checkout', () => {
+    const inside = textFiles().filter(({ path }) => !namesOutside.has(path));
+    expect(inside.flatMap(pathsOutside)).toEqual([]);
+  });
+
+  it.each([
+    ['a.ts', "const path = '/tmp/x';"],
+    ['a.md', 'see /home/me/notes.md'],
+    ['a.ts', "mkdtempSync('/tmp')"],
+    ['query/a.ts', "join(root, '../../data')"],
+    ['query/a.ts', "join(import.meta.dirname, '..', '..')"],
+    ['a.sh', 'cd ../shared'],
+  ])('%s with %s is seen', (path, line) => {
+    expect(pathsOutside(fileOf(path, line))).toHaveLength(1);
+  });
+
+  it.each([
+    ['a.ts', "fetch('https://example.com/home/page')"],
+    ['a.ts', "mkdtempSync(join(tmpdir(), 'millrace-'))"],
+    ['a.ts', "expect(page).toBe('/home')"],
+    ['query/a/b.ts', "join(import.meta.dirname, '../..', 'platform')"],
+  ])('%s with %s is not', (path, line) => {
+    expect(pathsOutside(fileOf(path, line))).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  it('have 500 lines at most', () => {
+    expect(longTests(files)).toEqual([]);
+  });
+
+  it('with one more are seen', () => {
+    const lines = Array<string>(maxTestLines).fill('x');
+    expect(longTests([fileOf('a.test.ts', ...lines), fileOf('a.ts', ...lines, 'x')])).toEqual([]);
+    expect(longTests([fileOf('a.test.ts', ...lines, 'x')])).toHaveLength(1);
+  });
+});
