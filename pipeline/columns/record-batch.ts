@@ -5,12 +5,12 @@
 //   1. sql/migrations/: a migration that adds it to the table, at the same place as in the list. record-batch.test.ts
 //      compares the list with the live table.
 //   2. For an auto property, a line in platform/clickhouse/event-columns.ts, by which query reads too, and its place in
-//      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns` and all numbers after it; then
-//      `npm run build:wasm`). Nothing changes here: the list takes those columns from there.
+//      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns`; then `npm run build:wasm`). Nothing changes
+//      here: the list takes those columns from there.
 //   3. For any other column, a field, a line in the list, and its push in `append` and in `appendScanned`, or in
 //      `appendOrigins` where it is the same for a whole request. A value from the body also needs a field of EventRow
 //      (enrich/event-row.ts) and of ColumnViews (proto/wire/scanner/column-views.ts), with the scanner to fill it.
-//   4. bench/tricks/naive-arrow.ts: the same column, built naively, so that the comparison stays fair.
+//   4. bench/tricks/reference-arrow.ts: the same column, built the simple way, so that the comparison stays fair.
 //   5. build/rows/scanned-rows.test.ts: an event that has it, for both paths of a body.
 
 import type { Hash } from 'node:crypto';

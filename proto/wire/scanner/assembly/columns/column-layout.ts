@@ -4,10 +4,10 @@
 /** Auto properties with a column, which holds a cell of 32 bits for each row. */
 export const textColumns = 22;
 /** Auto properties that enrichment may replace: first all with a column, then some without. */
-export const propertySlots = 28;
+export const propertySlots = textColumns + 6;
 /** Dictionaries: one for each text column, the kinds, and the keys of each map. */
-export const kindDictionary = 22;
-export const keyDictionaries = 23;
+export const kindDictionary = textColumns;
+export const keyDictionaries = kindDictionary + 1;
 /** Maps in the order of the variants of codes.ts, from 0. */
 export const maps = 5;
 
@@ -23,23 +23,23 @@ export const regionDistinctBytes = 7;
 /** `textColumns` regions from here on. */
 export const regionTexts = 8;
 /** `maps` regions from each on. */
-export const regionMapEnds = 30;
-export const regionMapKeys = 35;
-export const regionMapValues = 40;
+export const regionMapEnds = regionTexts + textColumns;
+export const regionMapKeys = regionMapEnds + maps;
+export const regionMapValues = regionMapKeys + maps;
 /** The texts of the string map; the map's values are the places where they end. */
-export const regionStringBytes = 45;
+export const regionStringBytes = regionMapValues + maps;
 /** The interned texts: an entry of 16 bytes each (see intern.ts), their bytes, and the table that finds them. */
-export const regionEntries = 46;
-export const regionHeap = 47;
-export const regionTable = 48;
+export const regionEntries = regionStringBytes + 1;
+export const regionHeap = regionEntries + 1;
+export const regionTable = regionHeap + 1;
 /** The properties that are added to each event of a request: 24 bytes each. */
-export const regionExtras = 49;
+export const regionExtras = regionTable + 1;
 /** The wrapper puts the text of a call here. */
-export const regionScratch = 50;
+export const regionScratch = regionExtras + 1;
 /** Outcomes (see outcomes.ts), and the table that finds them. */
-export const regionOutcomes = 51;
-export const regionOutcomeTable = 52;
-export const regions = 53;
+export const regionOutcomes = regionScratch + 1;
+export const regionOutcomeTable = regionOutcomes + 1;
+export const regions = regionOutcomeTable + 1;
 
 export const maxExtras = 8;
 /** The most text columns that an outcome may depend on. */
