@@ -7,11 +7,12 @@ import {
   longTests,
   maxSourcesInFolder,
   maxTestLines,
+  missingNames,
   pathsOutside,
   unusedFiles,
   wrongImports,
 } from './harness/source-rules.ts';
-import { type SourceFile, sourceFiles, textFiles } from './harness/source-tree.ts';
+import { projectFiles, type SourceFile, sourceFiles, textFiles } from './harness/source-tree.ts';
 
 const files = sourceFiles();
 
@@ -111,6 +112,28 @@ describe('files', () => {
   it('of the harness are used where a test imports them', () => {
     const test = fileOf('query/x.test.ts', "import '../test/harness/x.ts';");
     expect(unusedFiles([fileOf('test/harness/x.ts'), test], new Set())).toEqual([]);
+  });
+
+  it('are named rightly by documents and comments', () => {
+    const paths = projectFiles();
+    const named = textFiles().filter(({ path }) => /\.(md|ts|mjs)$/.test(path));
+    expect(named.flatMap((file) => missingNames(file, paths))).toEqual([]);
+  });
+
+  it.each([
+    ['a.md', 'see `query/gone.ts`'],
+    ['a.ts', '// The rest is gone.ts.'],
+    ['query/a.ts', ' * as in ./filters/gone.ts, or query/gone.ts'],
+  ])('that do not exist: %s with %s is seen', (path, line) => {
+    expect(missingNames(fileOf(path, line), ['query/here.ts'])).toHaveLength(1);
+  });
+
+  it.each([
+    ['a.md', 'see `query/here.ts`, or here.ts'],
+    ['a.ts', "import './gone.ts';"],
+    ['a.md', '`migrations/NNNN_name.sql`'],
+  ])('%s with %s is not', (path, line) => {
+    expect(missingNames(fileOf(path, line), ['query/here.ts'])).toEqual([]);
   });
 
   it('name no path outside the checkout', () => {

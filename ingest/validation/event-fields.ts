@@ -1,6 +1,6 @@
 // Reads the members of an event, named as in protobuf JSON (snake_case or camelCase), into one reusable record. Knows
 // the names and no rules. The names stand once more in the scanner (assembly/event/names.ts, which AssemblyScript
-// compiles, and verdict.ts) and in the pipeline's decode.ts (another service); tests hold these to each other.
+// compiles, and verdict.ts) and in the pipeline's reference-rows.ts (another service); tests hold these to each other.
 
 import type { JsonObject } from '../../platform/json.ts';
 

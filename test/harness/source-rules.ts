@@ -120,6 +120,23 @@ export function pathsOutside(file: SourceFile): string[] {
   });
 }
 
+const namedFile = /(?<![\w./'{}-])[A-Za-z][\w-]*(?:\/[\w.-]+)*\.(?:ts|mjs|sql|proto|md)\b/g;
+const comment = /^\s*(?:\/\/|\/?\*)/;
+
+/**
+ * Files that a document or a comment names and that do not exist. A name counts as right where any file's path ends
+ * with it. `paths`: every file of the project.
+ */
+export function missingNames(file: SourceFile, paths: readonly string[]): string[] {
+  const isDocument = file.path.endsWith('.md');
+  const exists = (name: string): boolean => paths.some((path) => `/${path}`.endsWith(`/${name}`));
+  return file.lines.flatMap((line, index) =>
+    (isDocument || comment.test(line) ? [...line.matchAll(namedFile)] : [])
+      .filter(([name]) => !name.startsWith('google/') && !name.includes('NNNN') && !exists(name))
+      .map(([name]) => `${file.path}:${index + 1} names ${name}, which does not exist: correct it`),
+  );
+}
+
 export function longTests(files: readonly SourceFile[]): string[] {
   return files
     .filter((file) => isTest(file.path) && file.lines.length - 1 > maxTestLines)
