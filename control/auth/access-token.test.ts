@@ -78,7 +78,7 @@ describe('refuses', () => {
       ['no type', forged({ typ: undefined })],
       ['an unknown key', forged({ kid: crypto.randomUUID() })],
       ['no key id', forged({ kid: undefined })],
-      ['a secret in the place of a key', forged({ alg: 'HS256' }, {}, secret)],
+      ['a secret instead of a key', forged({ alg: 'HS256' }, {}, secret)],
       ['the key file as a secret', forged({ alg: 'HS256' }, {}, publicKey)],
       ['another issuer', forged({}, { iss: 'other' })],
       ['another audience', forged({}, { aud: 'other' })],

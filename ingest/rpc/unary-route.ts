@@ -132,7 +132,7 @@ async function serve(
     method.count(answer);
     return httpAnswer(answer, method, format);
   } catch (error) {
-    options.log.error({ err: error }, 'a hot method failed');
+    options.log.error({ err: error }, 'a method of ingest failed');
     const failure = refusal('internal', 'internal', 'internal error');
     method.count(failure);
     return httpAnswer(failure, method, format);

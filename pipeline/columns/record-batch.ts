@@ -165,8 +165,8 @@ export class MonthColumns {
     this.#occurTime.pushWords(views.occurTimes, from, to);
     for (const [slot, column] of this.#texts.entries()) {
       const cells = views.texts[slot];
-      const plain = scanned.fullTexts.get(slot);
-      if (column instanceof TextColumn && plain !== undefined) column.pushTexts(plain, from, to);
+      const texts = scanned.fullTexts.get(slot);
+      if (column instanceof TextColumn && texts !== undefined) column.pushTexts(texts, from, to);
       else if (column instanceof DictionaryColumn && cells !== undefined) {
         if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);
         else column.pushCells(cells, from, to, places);

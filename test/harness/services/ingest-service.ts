@@ -88,12 +88,12 @@ export async function startIngestService(
     metrics,
     ...options,
   });
-  const serve = (way: 'plain' | 'hot' | 'router') =>
+  const serve = (front: 'plain requests' | 'node:http' | 'router') =>
     startHttp({
       host: '127.0.0.1',
       port: 0,
-      nodeHttpRoutes: way === 'router' ? [] : [ingest.nodeHttpRoute],
-      ...(way === 'plain' && { plainRequestRoute: ingest.plainRequestRoute }),
+      nodeHttpRoutes: front === 'router' ? [] : [ingest.nodeHttpRoute],
+      ...(front === 'plain requests' && { plainRequestRoute: ingest.plainRequestRoute }),
       connect: {
         routes: (router) => {
           ingest.register(router);
@@ -104,11 +104,11 @@ export async function startIngestService(
       },
       serviceAliases: new Map(),
     });
-  const servers = await Promise.all([serve('plain'), serve('hot'), serve('router')]);
-  const [plain, hot, router] = servers;
+  const servers = await Promise.all([serve('plain requests'), serve('node:http'), serve('router')]);
+  const [plainRequests, nodeHttp, router] = servers;
   return {
-    baseUrl: `http://127.0.0.1:${plain.port}`,
-    nodeUrl: `http://127.0.0.1:${hot.port}`,
+    baseUrl: `http://127.0.0.1:${plainRequests.port}`,
+    nodeUrl: `http://127.0.0.1:${nodeHttp.port}`,
     routerUrl: `http://127.0.0.1:${router.port}`,
     projectId: project.id,
     publicKey: project.keys[0]?.publicKey ?? '',
