@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../platform/clock.ts';
 import type { BatchIds, Verdict } from '../build/thread-messages.ts';
-import type { RowSpan } from './recent-keys.ts';
+import { isEmptySpan, type RowSpan } from './recent-keys.ts';
 import type { SeenSet } from './seen-set.ts';
 
 interface DuplicateCheckOptions {
@@ -61,7 +61,8 @@ export class DuplicateCheck {
 
   async #retire(leaving: RowSpan, reach: number): Promise<void> {
     const { seen, clock, storeIds } = this.#options;
-    await storeIds(leaving, reach);
+    // A table of keys that were put back has no rows of its own, and its bounds are no sequences to ask for.
+    await (isEmptySpan(leaving) ? undefined : storeIds(leaving, reach));
     seen.retire(clock.nowMs(), leaving);
     this.#retiring = undefined;
   }

@@ -26,6 +26,11 @@ export interface KeyTimes {
   period: number;
 }
 
+/** Whether no row of the table events is within the bounds: event_ids has them all. */
+export function isEmptySpan({ firstSeq }: RowSpan): boolean {
+  return firstSeq === Number.POSITIVE_INFINITY;
+}
+
 interface RecentTable {
   readonly period: number;
   readonly keys: KeyTable;
@@ -66,7 +71,12 @@ export class RecentKeys {
 
   /** The last sequence before the rows of all tables but the oldest. */
   get reach(): number {
-    return Math.min(...this.#tables.slice(1).map(({ span }) => span.firstSeq)) - 1;
+    const spans = this.#tables.map(({ span }) => span);
+    const firstSeq = Math.min(...spans.slice(1).map((span) => span.firstSeq));
+    // Keys that were put back have no rows: where nothing else is left, all rows leave with the oldest table.
+    if (firstSeq === Number.POSITIVE_INFINITY)
+      return Math.max(...spans.map((span) => span.lastSeq));
+    return firstSeq - 1;
   }
 
   /** Sets `stored[row]` for the rows whose key is here; see KeyTable.mark. */

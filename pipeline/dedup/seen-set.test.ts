@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../platform/config.ts';
 import { EventKeys, writeEventKey } from '../build/event-key.ts';
 import { parseUuid } from '../build/uuid.ts';
+import { isEmptySpan, type RowSpan } from './recent-keys.ts';
 import { type Known, minSeenBytes, periodMs, SeenSet } from './seen-set.ts';
 
 const MiB = 1_048_576;
@@ -221,6 +222,27 @@ describe('the seen-set', () => {
     // 98,304 keys fill the first table.
     expect(set.leaving).toEqual({ firstSeq: 2, lastSeq: 21, ...span });
     expect(set.reach).toBe(19);
+  });
+
+  it('has no rows leave with a table that holds only keys put back', () => {
+    const set = new SeenSet(minSeenBytes);
+    const ahead = keys(10, 500);
+    check(set, ahead, startMs, startMs + 40 * hourMs);
+    for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
+    // The keys of events to come go back into a table of their own; then nobody sends for a period.
+    set.retire(startMs + periodMs, set.leaving);
+    const laterMs = startMs + 2 * periodMs;
+    const left: RowSpan[] = [];
+    for (let n = 101; n < 130; n++) {
+      check(set, keys(40_000, n), laterMs);
+      while (set.leaving !== undefined) {
+        expect(Number.isSafeInteger(set.reach)).toBe(true);
+        left.push(set.leaving);
+        set.retire(laterMs, set.leaving);
+      }
+    }
+    expect(left.filter((span) => isEmptySpan(span)).length).toBeGreaterThan(0);
+    expect(left.every((span) => isEmptySpan(span) || span.firstSeq <= span.lastSeq)).toBe(true);
   });
 
   it('retires no other keys where the leaving ones were forgotten meanwhile', () => {

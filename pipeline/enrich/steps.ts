@@ -1,9 +1,9 @@
 // THE list of enrichment: everything that is done to an event between the queue and its columns. It makes no rows and
 // knows neither JSON nor Arrow.
 //
-// A step is a pure function of the request's facts and of the row. It asks no clock and no table: a batch that is built
-// again must have the same bytes. Steps are independent: none reads or puts a property that another one puts, because
-// the list has the steps of the request first and the fast path runs the steps of the row first.
+// A step is a pure function of the request's facts and of the row. It asks no clock and no database: a batch that is
+// built again must have the same bytes. Steps are independent: none reads or puts a property that another one puts. The
+// two paths run them in different orders: the list has the steps of the request first, the fast path those of the row.
 //
 // The reference path runs every step on every row (`enrich`). The fast path (cached-steps.ts) runs a step once for all
 // rows that the step cannot tell apart; `reads` says what tells them apart:
@@ -14,11 +14,14 @@
 //   'row'      The step reads the texts in `textsRead`, and asks which properties the row has. It puts texts into
 //              columns. Of the facts it may depend on the credential only.
 //
+// A step that needs both a text of the row and a fact is not possible: no such outcome is shared. Ingest can derive its
+// value from the fact, or CachedSteps must learn a third kind of `reads`.
+//
 // To add a step:
-//   1. Write its function below, or in a file of its own where it needs tables or more than a page.
+//   1. Write its function below, or in a file of its own where it needs lists of constants or more than a page.
 //   2. Add its line to `steps`.
 //   3. A new fact goes into `RequestFacts`, into RequestContext (proto/wire/frame.ts), where ingest fills it, and into
-//      the key in `CachedSteps.begin`: without it, the fast path mixes up requests.
+//      the cache's key in `CachedSteps.begin`: without it, the fast path mixes up requests.
 //   4. A new text to read goes into `textsRead`. The scanner takes at most six (`maxTextsRead` in column-layout.ts).
 //   5. A property that senders must not set goes into `serverOnly` or `derivedOnly`. A property without a column needs
 //      a slot in event-row.ts and in column-layout.ts (`propertySlots`).
@@ -48,7 +51,7 @@ interface RowsToEnrich {
 
 type Step = (request: RowsToEnrich, parseAgent: (userAgent: string) => Agent) => void;
 
-/** In order. `key` says for which keys a step runs: with a private key nothing is derived. */
+/** In order. `key` names the API keys with which a step runs: a private key gets the server's own signals only. */
 const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'public' }[] = [
   { step: putBotSignals, reads: 'request', key: 'every' },
   { step: putLocation, reads: 'request', key: 'public' },
@@ -203,15 +206,17 @@ const utmParameters = [
   { slot: slotOf('$utmTerm'), parameter: 'utm_term' },
   { slot: slotOf('$utmContent'), parameter: 'utm_content' },
 ];
-/** The only texts that a step may read. An event without any of them does not tell where its visitor came from. */
-export const textsRead = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
+/** An event without any of these texts does not tell where its visitor came from. */
+const attributionTexts = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
+/** The only texts of a sender that a step may read: those of all steps together. */
+export const textsRead = attributionTexts;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
 function putAttribution({ rows, count }: RowsToEnrich): void {
   for (let index = 0; index < count; index++) {
     const row = rows[index];
     if (row === undefined) return;
-    if (textsRead.every((slot) => row.texts[slot] === '')) continue;
+    if (attributionTexts.every((slot) => row.texts[slot] === '')) continue;
     const pageUrl = row.texts[url] ?? '';
     const page = pageUrl === '' ? noPage : splitUrl(pageUrl);
     putPage(row, page);
