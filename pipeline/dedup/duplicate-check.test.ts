@@ -1,4 +1,4 @@
-// Which rows the duplicate check has event_ids store. No table: see seen-store.test.ts.
+// The rows that the duplicate check sends to event_ids. No database: see seen-store.test.ts.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';

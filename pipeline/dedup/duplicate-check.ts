@@ -1,5 +1,5 @@
 // Decides which events of a batch are stored already: the seen-set answers, and the table event_ids answers for the
-// events of which the set only says 'maybe'. It drops nothing itself: the builder leaves the rows out.
+// events that the set answers with 'maybe'. It drops nothing itself: the builder leaves the rows out.
 
 import type { Clock } from '../../platform/clock.ts';
 import type { BatchIds, Verdict } from '../build/thread-messages.ts';

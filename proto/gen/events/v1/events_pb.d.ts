@@ -77,7 +77,7 @@ export declare type BatchCreateRequest = Message<"events.v1.BatchCreateRequest">
 export declare const BatchCreateRequestSchema: GenMessage<BatchCreateRequest>;
 
 /**
- * What became of a batch.
+ * The result of a batch.
  *
  * @generated from message events.v1.BatchCreateResponse
  */

@@ -27,21 +27,21 @@ export declare type Customer = Message<"dashboard.customers.v1.Customer"> & {
   id: string;
 
   /**
-   * How others see them.
+   * The name that others see.
    *
    * @generated from field: string display_name = 2;
    */
   displayName: string;
 
   /**
-   * Where they are reached, and what they sign in with.
+   * The address for mails and for signing in.
    *
    * @generated from field: string email = 3;
    */
   email: string;
 
   /**
-   * When they signed up.
+   * The time of signing up.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
@@ -163,7 +163,7 @@ export declare type GetResponse = Message<"dashboard.customers.v1.GetResponse"> 
 export declare const GetResponseSchema: GenMessage<GetResponse>;
 
 /**
- * What to change about oneself; absent fields stay.
+ * Changes of the caller's own record; absent fields stay.
  *
  * @generated from message dashboard.customers.v1.UpdateRequest
  */

@@ -188,7 +188,7 @@ export declare type GetResponse = Message<"dashboard.orgemailproviders.v1.GetRes
 export declare const GetResponseSchema: GenMessage<GetResponse>;
 
 /**
- * What to set.
+ * The settings to store.
  *
  * @generated from message dashboard.orgemailproviders.v1.UpsertRequest
  */

@@ -2,7 +2,7 @@
 // @generated from file dashboard/orgs/v1/orgs.proto (package dashboard.orgs.v1, syntax proto3)
 /* eslint-disable */
 
-// Organizations: who works together, with which rights.
+// Organizations: people who work together, and their rights.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -116,7 +116,7 @@ export declare type Invitation = Message<"dashboard.orgs.v1.Invitation"> & {
   id: string;
 
   /**
-   * Whom it was sent to; only a customer with this address can accept it.
+   * The address that it was sent to; only a customer with this address can accept it.
    *
    * @generated from field: string email = 2;
    */
@@ -185,7 +185,7 @@ export declare type OrgKey = Message<"dashboard.orgs.v1.OrgKey"> & {
   displayName: string;
 
   /**
-   * What it may do.
+   * Its rights.
    *
    * @generated from field: dashboard.orgs.v1.Role role = 3;
    */
@@ -279,7 +279,7 @@ export declare const GetRequestSchema: GenMessage<GetRequest>;
  */
 export declare type GetResponse = Message<"dashboard.orgs.v1.GetResponse"> & {
   /**
-   * The one that was asked for.
+   * The record that was asked for.
    *
    * @generated from field: dashboard.orgs.v1.Org org = 1;
    */
@@ -394,7 +394,7 @@ export declare type InviteMemberRequest = Message<"dashboard.orgs.v1.InviteMembe
   orgId: string;
 
   /**
-   * Whom to invite. Required.
+   * The address to invite. Required.
    *
    * @generated from field: string email = 2;
    */
@@ -475,7 +475,7 @@ export declare type ListMembersResponse = Message<"dashboard.orgs.v1.ListMembers
 export declare const ListMembersResponseSchema: GenMessage<ListMembersResponse>;
 
 /**
- * Whom to take out.
+ * A member to take out.
  *
  * @generated from message dashboard.orgs.v1.RemoveMemberRequest
  */
@@ -610,7 +610,7 @@ export declare type ListInvitationsResponse = Message<"dashboard.orgs.v1.ListInv
 export declare const ListInvitationsResponseSchema: GenMessage<ListInvitationsResponse>;
 
 /**
- * Which invitation to send again.
+ * An invitation to send again.
  *
  * @generated from message dashboard.orgs.v1.ResendInviteRequest
  */
@@ -657,7 +657,7 @@ export declare type ResendInviteResponse = Message<"dashboard.orgs.v1.ResendInvi
 export declare const ResendInviteResponseSchema: GenMessage<ResendInviteResponse>;
 
 /**
- * Which invitation to take back.
+ * An invitation to take back.
  *
  * @generated from message dashboard.orgs.v1.RevokeInviteRequest
  */
@@ -718,7 +718,7 @@ export declare type AcceptInviteRequest = Message<"dashboard.orgs.v1.AcceptInvit
 export declare const AcceptInviteRequestSchema: GenMessage<AcceptInviteRequest>;
 
 /**
- * Where the caller is a member now.
+ * The caller's new membership.
  *
  * @generated from message dashboard.orgs.v1.AcceptInviteResponse
  */
@@ -745,7 +745,7 @@ export declare type AcceptInviteResponse = Message<"dashboard.orgs.v1.AcceptInvi
 export declare const AcceptInviteResponseSchema: GenMessage<AcceptInviteResponse>;
 
 /**
- * What to leave.
+ * An organization to leave.
  *
  * @generated from message dashboard.orgs.v1.LeaveRequest
  */
@@ -880,7 +880,7 @@ export declare type ListOrgKeysResponse = Message<"dashboard.orgs.v1.ListOrgKeys
 export declare const ListOrgKeysResponseSchema: GenMessage<ListOrgKeysResponse>;
 
 /**
- * Which key to end.
+ * A key to end.
  *
  * @generated from message dashboard.orgs.v1.RevokeOrgKeyRequest
  */
@@ -921,7 +921,7 @@ export declare type RevokeOrgKeyResponse = Message<"dashboard.orgs.v1.RevokeOrgK
 export declare const RevokeOrgKeyResponseSchema: GenMessage<RevokeOrgKeyResponse>;
 
 /**
- * What somebody may do in an organization; each role may all that the ones before it may.
+ * A member's rights in an organization; each role includes the rights of the roles before it.
  *
  * @generated from enum dashboard.orgs.v1.Role
  */

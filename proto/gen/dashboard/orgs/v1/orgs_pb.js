@@ -2,7 +2,7 @@
 // @generated from file dashboard/orgs/v1/orgs.proto (package dashboard.orgs.v1, syntax proto3)
 /* eslint-disable */
 
-// Organizations: who works together, with which rights.
+// Organizations: people who work together, and their rights.
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -272,7 +272,7 @@ export const RoleSchema = /*@__PURE__*/
   enumDesc(file_dashboard_orgs_v1_orgs, 0);
 
 /**
- * What somebody may do in an organization; each role may all that the ones before it may.
+ * A member's rights in an organization; each role includes the rights of the roles before it.
  *
  * @generated from enum dashboard.orgs.v1.Role
  */

@@ -89,7 +89,7 @@ export declare type ApiKey = Message<"dashboard.projects.v1.ApiKey"> & {
   displayName: string;
 
   /**
-   * What it may do.
+   * Its rights.
    *
    * @generated from field: dashboard.projects.v1.ApiKeyKind kind = 3;
    */
@@ -211,7 +211,7 @@ export declare const GetRequestSchema: GenMessage<GetRequest>;
  */
 export declare type GetResponse = Message<"dashboard.projects.v1.GetResponse"> & {
   /**
-   * The one that was asked for.
+   * The record that was asked for.
    *
    * @generated from field: dashboard.projects.v1.Project project = 1;
    */
@@ -225,7 +225,7 @@ export declare type GetResponse = Message<"dashboard.projects.v1.GetResponse"> &
 export declare const GetResponseSchema: GenMessage<GetResponse>;
 
 /**
- * Which projects.
+ * A page of projects.
  *
  * @generated from message dashboard.projects.v1.ListRequest
  */
@@ -265,7 +265,7 @@ export declare type ListResponse = Message<"dashboard.projects.v1.ListResponse">
 export declare const ListResponseSchema: GenMessage<ListResponse>;
 
 /**
- * What to change about the project of x-project-id; absent fields stay.
+ * Changes of the project of x-project-id; absent fields stay.
  *
  * @generated from message dashboard.projects.v1.UpdateRequest
  */
@@ -407,7 +407,7 @@ export declare type ListApiKeysResponse = Message<"dashboard.projects.v1.ListApi
 export declare const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse>;
 
 /**
- * Which key to end.
+ * A key to end.
  *
  * @generated from message dashboard.projects.v1.RevokeApiKeyRequest
  */
@@ -441,7 +441,7 @@ export declare type RevokeApiKeyResponse = Message<"dashboard.projects.v1.Revoke
 export declare const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse>;
 
 /**
- * What a key may do.
+ * The rights of a key.
  *
  * @generated from enum dashboard.projects.v1.ApiKeyKind
  */

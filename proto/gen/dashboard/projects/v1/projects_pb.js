@@ -132,7 +132,7 @@ export const ApiKeyKindSchema = /*@__PURE__*/
   enumDesc(file_dashboard_projects_v1_projects, 0);
 
 /**
- * What a key may do.
+ * The rights of a key.
  *
  * @generated from enum dashboard.projects.v1.ApiKeyKind
  */

@@ -170,7 +170,7 @@ export declare const SignInResponseSchema: GenMessage<SignInResponse>;
  */
 export declare type SignInWithMagicLinkRequest = Message<"public.auth.v1.SignInWithMagicLinkRequest"> & {
   /**
-   * Where to send the link.
+   * The address that the link is sent to.
    *
    * @generated from field: string email = 1;
    */
@@ -245,7 +245,7 @@ export declare type StartOAuthRequest = Message<"public.auth.v1.StartOAuthReques
   provider: string;
 
   /**
-   * Where the provider sends the browser back to: one of the addresses configured for the provider. Required.
+   * The address that the provider sends the browser back to; it must be configured for the provider. Required.
    *
    * @generated from field: string redirect_uri = 2;
    */
@@ -266,7 +266,7 @@ export declare type StartOAuthRequest = Message<"public.auth.v1.StartOAuthReques
 export declare const StartOAuthRequestSchema: GenMessage<StartOAuthRequest>;
 
 /**
- * Where to go, and what to keep in the browser until it is back.
+ * The page to go to, and the values that the browser keeps until it is back.
  *
  * @generated from message public.auth.v1.StartOAuthResponse
  */
@@ -429,7 +429,7 @@ export declare type RefreshTokenResponse = Message<"public.auth.v1.RefreshTokenR
   accessToken: string;
 
   /**
-   * Takes the place of the one that was sent; good for one call within 90 days.
+   * Replaces the token that was sent; good for one call within 90 days.
    *
    * @generated from field: string refresh_token = 2;
    */
@@ -523,7 +523,7 @@ export declare const AuthService: GenService<{
    * With an e-mail address: sends a link with a token, and answers without tokens whether or not the address has an
    * account. With that token: signs in, making customer, organization and project where the address has no account.
    * The first proof that an address is read, by link or provider, ends the password and the sessions of an account
-   * that was made without one: whoever signed up with the address may have been somebody else.
+   * that was made without one: another person may have signed up with the address.
    *
    * @generated from rpc public.auth.v1.AuthService.SignInWithMagicLink
    */

@@ -107,7 +107,7 @@ export declare type BatchCreateRequest = Message<"sdk.events.v1.BatchCreateReque
 export declare const BatchCreateRequestSchema: GenMessage<BatchCreateRequest>;
 
 /**
- * What became of a batch.
+ * The result of a batch.
  *
  * @generated from message sdk.events.v1.BatchCreateResponse
  */

@@ -2,7 +2,7 @@
 // @generated from file sdk/profiles/v1/profiles.proto (package sdk.profiles.v1, syntax proto3)
 /* eslint-disable */
 
-// Who a user is, told by client SDKs and servers.
+// Ids and traits of users, sent by client SDKs and servers.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
 export declare const file_sdk_profiles_v1_profiles: GenFile;
 
 /**
- * Who a user is.
+ * A user's id and traits.
  *
  * @generated from message sdk.profiles.v1.IdentifyRequest
  */
@@ -26,7 +26,7 @@ export declare type IdentifyRequest = Message<"sdk.profiles.v1.IdentifyRequest">
   externalId: string;
 
   /**
-   * What is known of the user, in plain JSON: at most 256 keys and 64 KiB. Each key that is given replaces the stored
+   * Facts about the user, in plain JSON: at most 256 keys and 64 KiB. Each key that is given replaces the stored
    * value whole, an object too; null is a value; other keys stay.
    *
    * @generated from field: google.protobuf.Struct traits = 2;
@@ -70,7 +70,7 @@ export declare type IdentifyResponse = Message<"sdk.profiles.v1.IdentifyResponse
 export declare const IdentifyResponseSchema: GenMessage<IdentifyResponse>;
 
 /**
- * Which two ids are one user.
+ * Two ids of one user.
  *
  * @generated from message sdk.profiles.v1.AliasRequest
  */
@@ -128,7 +128,7 @@ export declare const ProfilesSDKService: GenService<{
     output: typeof IdentifyResponseSchema;
   },
   /**
-   * Merges the profile of one id into that of another, whoever they are. Asynchronous, as Identify is.
+   * Merges the profile of one id into the profile of another id. Asynchronous, like Identify.
    *
    * @generated from rpc sdk.profiles.v1.ProfilesSDKService.Alias
    */

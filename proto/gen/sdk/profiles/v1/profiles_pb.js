@@ -2,7 +2,7 @@
 // @generated from file sdk/profiles/v1/profiles.proto (package sdk.profiles.v1, syntax proto3)
 /* eslint-disable */
 
-// Who a user is, told by client SDKs and servers.
+// Ids and traits of users, sent by client SDKs and servers.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";

@@ -85,48 +85,48 @@ export declare type ActivityEvent = Message<"shared.activity.v1.ActivityEvent"> 
 export declare const ActivityEventSchema: GenMessage<ActivityEvent>;
 
 /**
- * Which events; all conditions must hold.
+ * Conditions on events; all must hold.
  *
  * @generated from message shared.activity.v1.ListRequest
  */
 export declare type ListRequest = Message<"shared.activity.v1.ListRequest"> & {
   /**
-   * Of this user, merged ids included.
+   * The user's distinct id; merged ids are included.
    *
    * @generated from field: string distinct_id = 1;
    */
   distinctId: string;
 
   /**
-   * Of this profile, merged ids included.
+   * The profile's id; merged ids are included.
    *
    * @generated from field: string profile_id = 2;
    */
   profileId: string;
 
   /**
-   * Of this visit, a UUID.
+   * The visit's id, a UUID.
    *
    * @generated from field: string session_id = 3;
    */
   sessionId: string;
 
   /**
-   * Of one of these kinds; at most 100.
+   * The kinds to read; at most 100.
    *
    * @generated from field: repeated string kinds = 4;
    */
   kinds: string[];
 
   /**
-   * Whose properties meet all of these; at most 50.
+   * Filters on properties; all must hold; at most 50.
    *
    * @generated from field: repeated common.v1.PropertyFilter filters = 5;
    */
   filters: PropertyFilter[];
 
   /**
-   * That occurred in this range.
+   * The range of occur_time.
    *
    * @generated from field: common.v1.TimeRange time_range = 6;
    */

@@ -63,7 +63,7 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * What its events add up to; a second or two behind the writes.
+   * The sums of its events; a second or two behind the writes.
    *
    * @generated from field: shared.profiles.v1.ProfileActivitySummary activity = 7;
    */
@@ -77,7 +77,7 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
 export declare const ProfileSchema: GenMessage<Profile>;
 
 /**
- * What a profile's stored events add up to.
+ * The sums of a profile's stored events.
  *
  * @generated from message shared.profiles.v1.ProfileActivitySummary
  */
@@ -288,7 +288,7 @@ export declare type FilterGroup = Message<"shared.profiles.v1.FilterGroup"> & {
 export declare const FilterGroupSchema: GenMessage<FilterGroup>;
 
 /**
- * Which profiles, and from where on.
+ * Filters on profiles, and the place to go on from.
  *
  * @generated from message shared.profiles.v1.ListRequest
  */
@@ -336,7 +336,7 @@ export declare type ListResponse = Message<"shared.profiles.v1.ListResponse"> & 
   profiles: Profile[];
 
   /**
-   * Where the next page starts; empty when there are no more. Present on every frame.
+   * The next page's token; empty when there are no more. Present on every frame.
    *
    * @generated from field: optional string next_page_token = 2;
    */
