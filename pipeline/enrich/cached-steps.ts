@@ -51,7 +51,9 @@ export class CachedSteps {
     if (this.#scanner.outcomes.areMany) this.forget();
     const about = location ?? botScore ?? verifiedBot;
     const rest = about === undefined ? '' : JSON.stringify([location, botScore, verifiedBot]);
-    const key = `${credential}${rest}${userAgent}`;
+    // The length and the sign keep a user agent from looking like other facts, or like no user agent.
+    const agent = userAgent === undefined ? '-' : `+${userAgent}`;
+    const key = `${credential}${rest.length}:${rest}${agent}`;
     let known = this.#known.get(key);
     if (known !== undefined && known === this.#current) return true;
     if (known === undefined) {

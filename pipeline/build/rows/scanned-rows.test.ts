@@ -161,6 +161,31 @@ describe('a batch built on the fast path equals the batch built on the reference
     expect(referenceBodies(messages)).toBe(0);
   });
 
+  it('of senders whose user agents look like the facts of another', () => {
+    const location = { country: 'DE' };
+    const noFacts = { userAgent: undefined, location: undefined, cookieless: undefined };
+    const others = { botScore: undefined, verifiedBot: undefined, credential: 'public' };
+    const facts = [
+      { userAgent: chrome, location },
+      { userAgent: `${JSON.stringify([location, undefined, undefined])}${chrome}` },
+      { userAgent: 'undefined' },
+      // The verdict drops the row in the middle.
+      {},
+      {},
+      { userAgent: 'curl/8' },
+      { userAgent: '-' },
+    ];
+    const sent = facts.map((context) => ({
+      body: bodyOf({ autoProperties: { $browser: text('sent') } }),
+      context: { ...noFacts, ...others, ...context },
+    }));
+    for (const order of [sent, sent.toReversed()]) {
+      const rows = expectSame(messagesOf(order, facts.length));
+      expect(rows.filter((row) => row['country'] === 'DE')).toHaveLength(1);
+      expect(rows).toHaveLength(facts.length - 1);
+    }
+  });
+
   it('of mutants, whole and broken', () => {
     const mutants = new Mutants(9);
     let id = 0;
