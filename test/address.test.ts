@@ -1,8 +1,8 @@
 // The caller's address decides the place and is then forgotten: MaxMind's listed networks give the listed country and
 // city through HTTP, and no address, nor a client-sent `$ip`, is in any file of the data directory afterwards. Skipped
-// where the outside test data is absent.
+// where there is no test data.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
@@ -10,9 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFrame } from '../proto/wire/frame.ts';
 import { batchCreate, eventually, listActivity, newEvent, rows } from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
-import { root } from './harness/source-tree.ts';
+import { hasTestData, testData } from './harness/test-data.ts';
 
-const geoData = join(root, '..', 'shared', 'data', 'geoip');
 const manyEvents = 30;
 const clientSentAddress = '203.0.113.77';
 
@@ -30,7 +29,7 @@ interface Place {
 /** The first address of each listed network. */
 function listedNetworks(): Network[] {
   const listed: Record<string, Place>[] = JSON.parse(
-    readFileSync(join(geoData, 'GeoIP2-City-Test.json'), 'utf8'),
+    readFileSync(testData('geoip', 'GeoIP2-City-Test.json'), 'utf8'),
   );
   return listed.flatMap((entry) =>
     Object.entries(entry).map(([network, place]) => ({
@@ -81,14 +80,14 @@ async function brokerContents(natsUrl: string): Promise<{ texts: string[]; packe
 }
 
 // Of unpacked frames, every byte in the broker's files is searched; of packed ones, their unpacked bytes.
-describe.runIf(existsSync(geoData)).each(['off', 'on'])('the address, frames packed: %s', (lz4) => {
-  const networks = existsSync(geoData) ? listedNetworks() : [];
+describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s', (lz4) => {
+  const networks = hasTestData ? listedNetworks() : [];
   const addresses = [...networks.map((network) => network.address), clientSentAddress];
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-address-'));
   const env = {
     MILLRACE_TRUSTED_PROXIES: '127.0.0.0/8',
     MILLRACE_PROXY_HOPS: '1',
-    MILLRACE_GEO_DATABASE: join(geoData, 'GeoIP2-City-Test.mmdb'),
+    MILLRACE_GEO_DATABASE: testData('geoip', 'GeoIP2-City-Test.mmdb'),
     MILLRACE_LOG_LEVEL: 'debug',
     MILLRACE_FRAME_LZ4: lz4,
   };

@@ -147,6 +147,7 @@ describe('files', () => {
     ['a.ts', "mkdtempSync('/tmp')"],
     ['query/a.ts', "join(root, '../../data')"],
     ['query/a.ts', "join(import.meta.dirname, '..', '..')"],
+    ['query/a.ts', "join(root, '..', 'data')"],
     ['a.sh', 'cd ../shared'],
   ])('%s with %s is seen', (path, line) => {
     expect(pathsOutside(fileOf(path, line))).toHaveLength(1);

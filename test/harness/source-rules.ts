@@ -101,6 +101,8 @@ function isHarness(path: string): boolean {
 }
 
 const machineFolder = /(?<![\w.})*-])\/(?:work|home|root|tmp|Users)\/|(['"`])\/(?:work|root|tmp)\1/;
+/** A path from the checkout's root upwards. */
+const aboveRoot = /\broot, '\.\./;
 const upwards = /(?:\.\.\/)+|'\.\.'(?:, '\.\.')*/g;
 
 /** Paths of one machine, and relative paths that leave the checkout. */
@@ -113,7 +115,7 @@ export function pathsOutside(file: SourceFile): string[] {
       ...(machineFolder.test(line)
         ? [`${place} names a folder of one machine: make one below tmpdir(), or take it as a flag`]
         : []),
-      ...(climbs.some((steps) => steps > depth)
+      ...(climbs.some((steps) => steps > depth) || aboveRoot.test(line)
         ? [`${place} leaves the checkout: keep what it needs inside, or take its path as a flag`]
         : []),
     ];
