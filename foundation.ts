@@ -1,4 +1,4 @@
-// Third of the composition, after main.ts and service.ts or member.ts: what every process that serves requests needs.
+// Third of the composition, after main.ts and service.ts or member.ts: the ground of each process that serves requests.
 // Connects to both engines, checks that they answer, knows who may call. port.ts builds on it; nothing listens here.
 
 import { startControl } from './control/start.ts';

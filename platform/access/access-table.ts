@@ -4,7 +4,7 @@
 // value is one of the rows named below. Where none fits, name a new one: its credential classes, where a customer
 // needs a role (`scope`), and the least role. The second name of a whole service goes into `serviceAliases`. A
 // process does not start while a registered method has no row; access-table.test.ts compares the table with the
-// .proto files, and test/access-matrix.test.ts says a second time, on purpose, what each method needs.
+// .proto files, and test/access-matrix.test.ts repeats each method's need on purpose.
 
 import type { Role } from './organizations.ts';
 

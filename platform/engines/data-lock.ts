@@ -35,7 +35,7 @@ function makeDirectory(dataDir: string): void {
   }
 }
 
-/** Whether the process under this id is still the one that started at `started`. */
+/** True while the process that started at `started` still runs under this id. */
 function isSameProcess(pid: number, started: string): boolean {
   return Number.isInteger(pid) && pid > 0 && startTime(pid) === started;
 }
