@@ -5,6 +5,7 @@ import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
+import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { connectBroker, followConnection } from './platform/broker/nats.ts';
@@ -64,6 +65,10 @@ export async function layFoundation(
   // Set once the port is open; before that no request can ask for a link.
   const listening = { url: '' };
   const callers = new CallerReader(callerOptions(config, undefined));
+  const onlyThisMachine = createOnlyThisMachine({
+    host: config.host,
+    facesOthers: facesOthers(config),
+  });
   const control = await startControl({
     connection: nats,
     projects,
@@ -77,7 +82,23 @@ export async function layFoundation(
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
   const metrics = createMetrics({ processMetrics: true });
-  return { nats, projects, clickhouse, control, listening, authenticate, metrics, clock, log };
+  return {
+    nats,
+    projects,
+    clickhouse,
+    control,
+    listening,
+    authenticate,
+    onlyThisMachine,
+    metrics,
+    clock,
+    log,
+  };
+}
+
+/** Whether a setting tells that people elsewhere reach the service, as through a proxy on this machine. */
+function facesOthers({ accounts, trustedProxies, cdn }: Config): boolean {
+  return accounts.publicUrl !== undefined || trustedProxies.rules.length > 0 || cdn !== undefined;
 }
 
 /** How a request's caller is read; without `locate`, an address has no place. */

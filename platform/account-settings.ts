@@ -2,7 +2,7 @@
 // providers. The texts come from config.ts, which alone reads the environment. Problems are collected, never thrown.
 
 import { type BlockList, isIP } from 'node:net';
-import { networks } from './private-networks.ts';
+import { isLoopbackHost, networks } from './private-networks.ts';
 
 /** An OpenID Connect provider. */
 export interface OAuthProviderSettings {
@@ -42,7 +42,7 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
     mailFrom,
     mailNetworks: readMailNetworks(
       text('MILLRACE_MAIL_ALLOW'),
-      isLoopback(host) && listensLocally(text('MILLRACE_HOST')),
+      isLoopbackHost(host) && isLoopbackHost(text('MILLRACE_HOST') ?? 'localhost'),
       problems,
     ),
     oauthProviders: readProviders(text('MILLRACE_OAUTH_PROVIDERS'), problems),
@@ -126,16 +126,7 @@ function isProvider(value: unknown): value is OAuthProviderSettings {
 function isTrustworthy(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false;
   const { protocol, hostname } = new URL(issuer);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-// A process that listens on more than loopback may be reached by anybody, with or without a public URL.
-function listensLocally(host: string | undefined): boolean {
-  return host === undefined || host === '::1' || isLoopback(host);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
 function mailDomain(host: string): string {

@@ -35,6 +35,7 @@ const ranges = [
 
 // An IPv4 address written as IPv6 (::ffff:10.0.0.1) is checked as IPv4 by the list itself.
 const special = networks(ranges);
+const loopback = networks(['127.0.0.0/8', '::1/128']);
 
 /** Whether an address literal lies in the public internet or in `allowed`. False for any other text. */
 export function isReachableAddress(address: string, allowed: BlockList): boolean {
@@ -42,6 +43,17 @@ export function isReachableAddress(address: string, allowed: BlockList): boolean
   if (version === 0) return false;
   const family = version === 4 ? 'ipv4' : 'ipv6';
   return allowed.check(address, family) || !special.check(address, family);
+}
+
+/** For the host of a URL or of a Host header without its port: `localhost`, or a literal of this machine itself. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'));
+}
+
+/** For an address literal; an IPv4 address written as IPv6 counts as IPv4. */
+export function isLoopbackAddress(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** One list of texts like `a.b.c.d/n` and `x::/n`. Throws where a text is no network. */

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as openid from 'openid-client';
 import type { OAuthProviderSettings } from '../../platform/account-settings.ts';
+import { isLoopbackHost } from '../../platform/private-networks.ts';
 
 export interface ProviderIdentity {
   issuer: string;
@@ -94,7 +95,7 @@ function derived(use: 'state' | 'nonce', codeChallenge: string): string {
 
 async function discover(settings: OAuthProviderSettings): Promise<openid.Configuration> {
   const issuer = new URL(settings.issuer);
-  const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(issuer.hostname);
+  const loopback = isLoopbackHost(issuer.hostname);
   return openid.discovery(issuer, settings.clientId, settings.clientSecret, undefined, {
     timeout: timeoutSeconds,
     // Unencrypted HTTP is for a provider on this machine only.
