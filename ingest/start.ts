@@ -7,7 +7,12 @@ import { followConnection, maxPayloadBytes, type NatsConnection } from '../platf
 import { eventsSubject, profilesSubject } from '../platform/broker/streams.ts';
 import { shardOf } from '../platform/broker/topology.ts';
 import type { Clock } from '../platform/clock.ts';
-import { brokerPayloadReserveBytes, maxBodyBytes, maxFrameBytes } from '../platform/limits.ts';
+import {
+  brokerPayloadReserveBytes,
+  maxBodyBytes,
+  maxFrameBytes,
+  maxIdentityBodyBytes,
+} from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type CallerOptions, CallerReader } from './caller/caller.ts';
@@ -143,7 +148,7 @@ export function createIngest(
     shardOf: eventParts.shardOf,
     clock,
     metrics,
-    maxBodyBytes: queue.maxBodyBytes,
+    maxBodyBytes: Math.min(maxIdentityBodyBytes, queue.maxBodyBytes),
   };
   const events = createBatchCreate(eventParts, log);
   const changes = createIdentify(changeParts, log);

@@ -10,6 +10,10 @@ export const maxEventsPerRequest = 1_000;
 /** Contract: Unicode code points of a stringValue. */
 export const maxStringValueCodePoints = 1_024;
 
+/** Of any JSON object in a body, known to a rule or not: no sender may choose how many names are compared. */
+export const maxMembersPerObject = 10_000;
+/** Of a binary body, in all its messages: 1,000 events with a full map of properties, each of which takes four. */
+export const maxFieldsPerBody = maxEventsPerRequest * 4 * 258;
 export const maxPropertiesPerMap = 256;
 export const maxPropertyKeyCodePoints = 255;
 export const maxKindCharacters = 200;
@@ -31,6 +35,9 @@ export const maxBodyBytes = 8 * MiB;
 export const brokerPayloadReserveBytes = 64 * KiB;
 /** max_payload of the embedded broker. */
 export const embeddedBrokerPayloadBytes = 9 * MiB;
+
+/** A body of Identify or Alias: six times the longest traits and ids, because JSON may escape each of their bytes. */
+export const maxIdentityBodyBytes = 512 * KiB;
 
 /** A frame is closed at either bound, unless one request alone is larger. */
 export const maxFrameBytes = 256 * KiB;

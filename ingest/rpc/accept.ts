@@ -2,6 +2,7 @@
 // publish -> answer. The routes read the body before and write the answer after.
 
 import type { Authenticate } from '../../platform/access/authenticate.ts';
+import type { TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
@@ -15,6 +16,7 @@ import {
   identityRefusal,
   limitRefusal,
   publishedAnswer,
+  type Refusal,
   violationRefusal,
 } from './answer.ts';
 import type { Principal } from './authenticate.ts';
@@ -23,8 +25,7 @@ export interface IngestParts {
   authenticate: Authenticate;
   callers: Pick<CallerReader, 'read' | 'identity'>;
   cookieless: Pick<CookielessResolver, 'resolve'>;
-  /** Takes `count` tokens and returns 0, or takes none and returns after how many seconds it would. */
-  eventLimit: { take(key: string, count: number): number };
+  eventLimit: TokenBuckets;
   publisher: Pick<Publisher, 'publish'>;
   shardOf: (projectId: string) => number;
   clock: Clock;
@@ -43,6 +44,28 @@ export interface AuthenticatedCall {
   timeoutMs: number;
 }
 
+// A body counts as an event for each so many bytes: reading it costs as much, however few events it turns out to hold.
+const bytesPerToken = 1_024;
+// A smaller body is read before its key's limit is asked: that costs less than the answer.
+const minLimitedBytes = 65_536;
+
+/** Reads a body, if its key's limit has room for its bytes. A refused body counts too. */
+export function readWithin<Read extends { kind: 'valid' } | { kind: 'invalid' }>(
+  limit: TokenBuckets,
+  keyId: string,
+  bodyBytes: number,
+  read: () => Read,
+): Read | Refusal {
+  const tokens = Math.floor(bodyBytes / bytesPerToken);
+  if (bodyBytes >= minLimitedBytes) {
+    const waitSeconds = limit.wait(keyId, tokens);
+    if (waitSeconds > 0) return limitRefusal(waitSeconds);
+  }
+  const body = read();
+  if (body.kind === 'invalid' && tokens > 0) limit.spend(keyId, tokens);
+  return body;
+}
+
 /** Refuses at once; an accepted call is answered once the broker has acknowledged its events. */
 export function acceptEvents(
   call: AuthenticatedCall,
@@ -53,7 +76,8 @@ export function acceptEvents(
   const isCookieless = read.cookieless > 0;
   const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
-  const waitSeconds = parts.eventLimit.take(call.principal.keyId, read.events);
+  const tokens = Math.max(read.events, Math.floor(read.body.length / bytesPerToken));
+  const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
   if (identity === undefined) return publish(call, read.body, read.events, undefined, parts);

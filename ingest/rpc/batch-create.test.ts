@@ -375,6 +375,24 @@ describe('limits', () => {
     await limited.stop();
   });
 
+  it('on one key’s bytes: a body without events counts, whether it is refused or not', async () => {
+    let nowMs = Date.now();
+    const clock = { nowMs: () => nowMs };
+    const limited = await startIngestService({ eventsPerSecond: 10, eventsBurst: 100, clock });
+    const send = async (body: string) => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': limited.publicKey };
+      const answer = await fetch(limited.baseUrl + path, { method: 'POST', headers, body });
+      return answer.status;
+    };
+    const empty = ' '.repeat(90 * 1_024);
+    expect(await send(`{"a":1,"a":1${empty}}`)).toBe(400);
+    expect(await send(`{"events":[]${empty}}`)).toBe(429);
+    nowMs += 8_000;
+    expect(await send(`{"events":[]${empty}}`)).toBe(200);
+    expect(await send(`{"a":1,"a":1${empty}}`)).toBe(429);
+    await limited.stop();
+  });
+
   it('of a full stream: 429 and nothing queued; a frozen broker: 503 within the sender’s timeout', async () => {
     // Longer than this test runs, so that only the sender's timeout can end the last request.
     const small = await startIngestService({

@@ -2,7 +2,7 @@
 // publish. Other protocols come through connect-router.ts and end in the same functions.
 
 import type { Log } from '../../platform/log.ts';
-import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
+import { acceptEvents, countAnswer, type IngestParts, readWithin } from './accept.ts';
 import { type ShapeRoute, shapeRoutes } from './shapes.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
@@ -21,8 +21,12 @@ function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): 
     answer({ principal, callerRequest, receiveTimeMs, timeoutMs, format, bytes, idempotencyKey }) {
       const caller = parts.callers.read(callerRequest, principal.credential);
       const readBody = format === 'json' ? shape.readJson : shape.readBinary;
-      const { projectId } = principal;
-      const read = readBody(bytes, { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey });
+      const { projectId, keyId } = principal;
+      const context = { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey };
+      const read = readWithin(parts.eventLimit, keyId, bytes.length, () =>
+        readBody(bytes, context),
+      );
+      if ('code' in read) return read;
       const call = { principal, caller, request: callerRequest, receiveTimeMs, timeoutMs };
       return acceptEvents(call, read, parts);
     },

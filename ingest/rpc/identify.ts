@@ -18,7 +18,7 @@ import {
   identifyReader,
   type ReadChange,
 } from '../validation/identity-rules.ts';
-import type { AuthenticatedCall, IngestParts } from './accept.ts';
+import { type AuthenticatedCall, type IngestParts, readWithin } from './accept.ts';
 import { type Answer, limitRefusal, publishedAnswer, violationRefusal } from './answer.ts';
 import { authenticateContext, refusalError } from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
@@ -67,8 +67,10 @@ function methodOf(
     accessMethod: `${service}/${name}`,
     answer(call) {
       const { format, bytes } = call;
-      const read = format === 'json' ? reader.readJson(bytes) : reader.readBinary(bytes);
-      return acceptChange(call, read, parts);
+      const read = format === 'json' ? reader.readJson : reader.readBinary;
+      const { keyId } = call.principal;
+      const change = readWithin(parts.eventLimit, keyId, bytes.length, () => read(bytes));
+      return 'code' in change ? change : acceptChange(call, change, parts);
     },
     count: (answer) => countAnswer(answer, parts.metrics),
     writeJson: () => '{}',

@@ -1,7 +1,7 @@
 // Reads Identify and Alias requests, checks them against their rules and makes the change that is queued. JSON bodies,
 // binary bodies and messages that the Connect router decoded go through the same checks. The pipeline applies changes.
 
-import { fromBinary } from '@bufbuild/protobuf';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import {
   hasMoreCodePoints,
@@ -18,7 +18,9 @@ import {
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
 import type { Rule } from '../../proto/wire/rules.ts';
 import { propertyPath } from '../../proto/wire/violation-path.ts';
-import { invalidBody, parseCheckedJson } from './text/reference-body.ts';
+import { parseKnownJson } from './text/known-json.ts';
+import { type Known, knownMembers } from './text/known-members.ts';
+import { decodeBinary, invalidBody } from './text/reference-body.ts';
 import { isUuid } from './text/uuid.ts';
 import type { Violation } from './violation.ts';
 
@@ -34,60 +36,50 @@ export interface ChangeReader {
   readFields(fields: JsonObject): ReadChange;
 }
 
+const identify = IdentifyRequestSchema;
+const knownIdentify = knownMembers(identify);
+const alias = AliasRequestSchema;
+const knownAlias = knownMembers(alias);
+
 export const identifyReader: ChangeReader = {
-  readJson: (body) => readJsonFields(body, identifyNames, readIdentify),
-  readBinary: (body) => readMessage(() => readIdentify({ ...fromBinary(identify, body) })),
+  readJson: (body) => readJsonFields(body, identify, knownIdentify, readIdentify),
+  readBinary: (body) => readBinaryFields(body, identify, readIdentify),
   readFields: readIdentify,
 };
 
 export const aliasReader: ChangeReader = {
-  readJson: (body) => readJsonFields(body, aliasNames, readAlias),
-  readBinary: (body) => readMessage(() => readAlias({ ...fromBinary(alias, body) })),
+  readJson: (body) => readJsonFields(body, alias, knownAlias, readAlias),
+  readBinary: (body) => readBinaryFields(body, alias, readAlias),
   readFields: readAlias,
-};
-
-const identify = IdentifyRequestSchema;
-const alias = AliasRequestSchema;
-
-/** Both spellings of each member. */
-type Names = Readonly<Record<string, readonly string[]>>;
-
-const identifyNames: Names = {
-  externalId: ['externalId', 'external_id'],
-  traits: ['traits'],
-  anonymousId: ['anonymousId', 'anonymous_id'],
-  deviceId: ['deviceId', 'device_id'],
-};
-const aliasNames: Names = {
-  previousId: ['previousId', 'previous_id'],
-  externalId: ['externalId', 'external_id'],
 };
 
 function readJsonFields(
   body: Buffer,
-  names: Names,
+  message: DescMessage,
+  known: Known,
   read: (fields: JsonObject) => ReadChange,
 ): ReadChange {
-  // The shape decides only which numbers under "events" are int64, a member that these requests do not have.
-  const parsed = parseCheckedJson(body, 'short');
+  const parsed = parseKnownJson(body, known);
   if (parsed.kind === 'invalid') return parsed;
   if (!isObject(parsed.value)) return invalidBody('body_object');
   const fields: Record<string, unknown> = {};
-  for (const [name, spellings] of Object.entries(names)) {
-    const given = spellings.filter((spelling) => Object.hasOwn(parsed.value ?? {}, spelling));
-    if (given.length > 1) return invalid(name, 'member_spelling');
-    const [spelling] = given;
-    if (spelling !== undefined) fields[name] = parsed.value[spelling];
+  for (const { name, jsonName } of message.fields) {
+    const [given, second] = [parsed.value[jsonName], parsed.value[name]];
+    if (name !== jsonName && given !== undefined && second !== undefined) {
+      return invalid(jsonName, 'member_spelling');
+    }
+    fields[jsonName] = given ?? second;
   }
   return read(fields);
 }
 
-function readMessage(read: () => ReadChange): ReadChange {
-  try {
-    return read();
-  } catch {
-    return invalidBody('body_protobuf');
-  }
+function readBinaryFields(
+  body: Buffer,
+  message: DescMessage,
+  read: (fields: JsonObject) => ReadChange,
+): ReadChange {
+  const decoded = decodeBinary(message, body);
+  return decoded.kind === 'invalid' ? decoded : read({ ...decoded.message });
 }
 
 function readIdentify(fields: JsonObject): ReadChange {

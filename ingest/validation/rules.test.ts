@@ -70,6 +70,10 @@ const twoHundredFiftySeven = Object.fromEntries(
   Array.from({ length: 257 }, (_, index) => [`k${index}`, text]),
 );
 
+function manyMembers(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"${index}":0`).join(',');
+}
+
 const samplesOfBoth: Record<RuleOf<'both'>, Sample> = {
   body_utf8: ofRequest('body', Buffer.from('7b22ff227d', 'hex')),
   body_json: ofRequest('body', '{"events":[}'),
@@ -77,6 +81,7 @@ const samplesOfBoth: Record<RuleOf<'both'>, Sample> = {
   body_unicode: ofRequest('a', '{"a":"\\ud800"}'),
   body_depth: ofRequest('body', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`),
   member_once: ofRequest('a', '{"a":1,"a":2}'),
+  members_count: ofRequest('a', `{"a":{${manyMembers(limits.maxMembersPerObject + 1)}}}`),
   member_spelling: ofEvent('customProperties["screenName"]', {
     kind: 'screen_view',
     customProperties: { screen_name: text, screenName: text },
@@ -166,6 +171,7 @@ describe('both: a body of JSON in the typed shape', () => {
       'body_unicode',
       'body_depth',
       'member_once',
+      'members_count',
       'events_array',
       'event_object',
       'must_be_string',
@@ -178,6 +184,14 @@ describe('both: a body of JSON in the typed shape', () => {
   });
 });
 
+/** A binary body: events of as many fields that no rule knows. */
+function eventsOfFields(events: number, fields: number): Buffer {
+  const content = Buffer.from('7801'.repeat(fields), 'hex');
+  const length = [0x80 | (content.length & 0x7f), 0x80 | ((content.length >> 7) & 0x7f)];
+  const event = Buffer.concat([Buffer.from([0x0a, ...length, content.length >> 14]), content]);
+  return Buffer.concat(Array.from({ length: events }, () => event));
+}
+
 describe('binary only', () => {
   const unreadable = create(BatchCreateRequestSchema, {
     events: [
@@ -187,6 +201,7 @@ describe('binary only', () => {
   });
   const samples: Record<RuleOf<'binary only'>, Sample> = {
     body_protobuf: ofRequest('body', Buffer.from('x')),
+    fields_count: ofRequest('body', eventsOfFields(105, 9_999)),
     timestamp_range: {
       index: 1,
       field: '',

@@ -3,19 +3,22 @@
 // values, and the ids that its senders leave out.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { fromBinary, type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
+import { type MessageShape, toBinary, toJson } from '@bufbuild/protobuf';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import { BatchCreateRequestSchema, EventSchema } from '../../proto/gen/events/v1/events_pb.js';
 import type { Rule } from '../../proto/wire/rules.ts';
 import { propertyPath } from '../../proto/wire/violation-path.ts';
 import { nameEvents, shortEventId, type UnnamedEvent } from './short-event-id.ts';
+import { parseKnownJson } from './text/known-json.ts';
+import { knownMembers } from './text/known-members.ts';
 import {
   type BodyContext,
+  decodeBinary,
   invalidBody,
-  parseCheckedJson,
   type ReadBody,
   readEvents,
+  tooManyEvents,
 } from './text/reference-body.ts';
 import { isUuid, uuidV5 } from './text/uuid.ts';
 import type { Violation } from './violation.ts';
@@ -27,21 +30,23 @@ export interface ShortContext extends BodyContext {
   idempotencyKey: string | undefined;
 }
 
-/** A body of protobuf JSON. */
+// A property is a text, a number or a boolean: no rule looks inside an object.
+const shortMembers = knownMembers(BatchCreateRequestSchema, { values: 'scalar' });
+
+/** A body of protobuf JSON. Overwrites unknown members in `received`. */
 export function readShortJsonBody(received: Buffer, context: ShortContext): ReadBody {
-  const parsed = parseCheckedJson(received, 'short');
+  // Taken first, because unknown members are overwritten: the ids of a repetition do not depend on the known names.
+  const bodyHash = sha256(received);
+  const parsed = parseKnownJson(received, shortMembers);
   if (parsed.kind === 'invalid') return parsed;
-  return readShortRequest(parsed.value, sha256(received), context);
+  return readShortRequest(parsed.value, bodyHash, context);
 }
 
 /** A body of binary protobuf. */
 export function readShortBinaryBody(received: Buffer, context: ShortContext): ReadBody {
-  try {
-    const message = fromBinary(BatchCreateRequestSchema, received);
-    return readShortRequest({ events: jsonOf(message) }, sha256(received), context);
-  } catch {
-    return invalidBody('body_protobuf');
-  }
+  const decoded = decodeBinary(BatchCreateRequestSchema, received);
+  if (decoded.kind === 'invalid') return decoded;
+  return readDecoded(decoded.message, sha256(received), context);
 }
 
 /** A message that the Connect router decoded. */
@@ -49,17 +54,23 @@ export function readShortMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
   context: ShortContext,
 ): ReadBody {
-  try {
-    const bodyHash = sha256(toBinary(BatchCreateRequestSchema, message));
-    return readShortRequest({ events: jsonOf(message) }, bodyHash, context);
-  } catch {
-    return invalidBody('body_protobuf');
-  }
+  if (message.events.length > maxEventsPerRequest) return tooManyEvents(message.events.length);
+  return readDecoded(message, sha256(toBinary(BatchCreateRequestSchema, message)), context);
 }
 
-/** Throws where an event holds a value that JSON cannot write: a moment out of range, NaN. */
-function jsonOf(message: MessageShape<typeof BatchCreateRequestSchema>): unknown[] {
-  return message.events.map((event) => toJson(EventSchema, event));
+function readDecoded(
+  message: MessageShape<typeof BatchCreateRequestSchema>,
+  bodyHash: string,
+  context: ShortContext,
+): ReadBody {
+  let events: unknown[];
+  try {
+    events = message.events.map((event) => toJson(EventSchema, event));
+  } catch {
+    // JSON has no form for a moment out of range, nor for a number that is none.
+    return invalidBody('body_protobuf');
+  }
+  return readShortRequest({ events }, bodyHash, context);
 }
 
 function sha256(bytes: Uint8Array): string {
@@ -70,10 +81,7 @@ function readShortRequest(request: unknown, bodyHash: string, context: ShortCont
   if (!isObject(request)) return invalidBody('body_object');
   const events = request['events'] ?? [];
   if (!Array.isArray(events)) return invalid({ index: -1, field: 'events', rule: 'events_array' });
-  if (events.length > maxEventsPerRequest) {
-    const detail = `got ${events.length}`;
-    return invalid({ index: -1, field: 'events', rule: 'events_count', detail });
-  }
+  if (events.length > maxEventsPerRequest) return tooManyEvents(events.length);
   const typed: JsonObject[] = [];
   const unnamed: UnnamedEvent[] = [];
   for (const [index, event] of events.entries()) {

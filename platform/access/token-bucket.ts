@@ -21,6 +21,10 @@ export interface TokenBuckets {
    * next takes wait: so no request is refused for ever.
    */
   take(key: string, count: number): number;
+  /** The answer that `take` would give; takes nothing. For a limit that is looked at before the work that it limits. */
+  wait(key: string, count: number): number;
+  /** Takes `count` tokens, into debt where they are not there: for work that is done already. */
+  spend(key: string, count: number): void;
 }
 
 interface Bucket {
@@ -37,30 +41,39 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   if (!(perSecond >= 0) || !(burst >= 1) || !(maxBuckets >= 1)) {
     throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
   }
-  if (perSecond === 0) return { take: () => 0 };
+  if (perSecond === 0) return { take: () => 0, wait: () => 0, spend: () => {} };
   // In order of last use: a Map keeps the order of insertion, and a take of another key than the last inserts anew.
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
 
+  const filled = (key: string): Bucket => {
+    const nowMs = clock.nowMs();
+    const bucket = buckets.get(key) ?? { tokens: burst, filledAtMs: nowMs };
+    // A clock that steps back adds nothing; the bucket then fills from the new time.
+    const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.filledAtMs = nowMs;
+    if (key !== lastKey) {
+      buckets.delete(key);
+      setBounded(buckets, key, bucket, maxBuckets);
+      lastKey = key;
+    }
+    return bucket;
+  };
+  const secondsUntil = (count: number, { tokens }: Bucket): number => {
+    const missing = Math.min(count, burst) - tokens;
+    return missing > 0 ? Math.max(1, Math.ceil(missing / perSecond)) : 0;
+  };
   return {
     take(key, count) {
-      const nowMs = clock.nowMs();
-      const known = buckets.get(key);
-      const bucket = known ?? { tokens: burst, filledAtMs: nowMs };
-      // A clock that steps back adds nothing; the bucket then fills from the new time.
-      const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
-      bucket.tokens = Math.min(burst, bucket.tokens + gained);
-      bucket.filledAtMs = nowMs;
-      if (key !== lastKey) {
-        buckets.delete(key);
-        setBounded(buckets, key, bucket, maxBuckets);
-        lastKey = key;
-      }
-
-      const missing = Math.min(count, burst) - bucket.tokens;
-      if (missing > 0) return Math.max(1, Math.ceil(missing / perSecond));
-      bucket.tokens -= count;
-      return 0;
+      const bucket = filled(key);
+      const seconds = secondsUntil(count, bucket);
+      if (seconds === 0) bucket.tokens -= count;
+      return seconds;
+    },
+    wait: (key, count) => secondsUntil(count, filled(key)),
+    spend(key, count) {
+      filled(key).tokens -= count;
     },
   };
 }

@@ -8,7 +8,9 @@ interface RuleBounds {
   readonly maxDeviceIdCharacters: number;
   readonly maxDistinctIdCodePoints: number;
   readonly maxEventsPerRequest: number;
+  readonly maxFieldsPerBody: number;
   readonly maxKindCharacters: number;
+  readonly maxMembersPerObject: number;
   readonly maxPropertiesPerMap: number;
   readonly maxPropertyKeyCodePoints: number;
   readonly maxStringValueCodePoints: number;
@@ -46,6 +48,12 @@ export const rules = {
   body_unicode: { home: 'both', code: 3, text: 'must not escape half of a surrogate pair' },
   body_depth: { home: 'both', code: 4, text: 'must not be nested deeper than 100 levels' },
   member_once: { home: 'both', code: 5, text: 'must not be given twice' },
+  members_count: {
+    home: 'both',
+    code: 45,
+    text: ({ maxMembersPerObject }) =>
+      `must be among the first ${maxMembersPerObject} members of its object`,
+  },
   member_spelling: {
     home: 'both',
     code: 6,
@@ -159,6 +167,10 @@ export const rules = {
     text: 'must be an integer from 0 to 10 for this kind of event',
   },
   body_protobuf: { home: 'binary only', text: 'must be a valid protobuf message' },
+  fields_count: {
+    home: 'binary only',
+    text: ({ maxFieldsPerBody }) => `must hold at most ${maxFieldsPerBody} protobuf fields`,
+  },
   timestamp_range: {
     home: 'binary only',
     text: 'must hold timestamps from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z only',

@@ -13,6 +13,7 @@ import {
   type IngestParts,
 } from '../../../ingest/rpc/accept.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
@@ -114,7 +115,7 @@ function partsOf(hash: Hash): IngestParts {
       { of: (day) => ({ kind: 'salt', salt: salts.get(today - day) ?? Buffer.alloc(32) }) },
       clock,
     ),
-    eventLimit: { take: () => 0 },
+    eventLimit: createTokenBuckets({ perSecond: 0, burst: 1, clock }),
     publisher: publisherTo(hash),
     shardOf: () => 0,
     clock,

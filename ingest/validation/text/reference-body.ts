@@ -3,8 +3,9 @@
 // on two things: no member is there twice, and no address stands under any "$ip".
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
 import { isObject } from '../../../platform/json.ts';
+import { maxEventsPerRequest } from '../../../platform/limits.ts';
 import {
   BatchCreateRequestSchema,
   EventSchema,
@@ -15,6 +16,7 @@ import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
 import { newTally, type Tally } from '../event-fields.ts';
 import { checkRequest, type RequestOptions } from '../event-rules.ts';
 import type { Violation } from '../violation.ts';
+import { fieldsViolation } from './binary-fields.ts';
 import { encodeCanonical } from './canonical.ts';
 import { checkText, type Shape } from './request-text.ts';
 
@@ -50,8 +52,20 @@ export function readJsonBody(received: Buffer, context: BodyContext): ReadBody {
 
 /** A body of binary protobuf. */
 export function readBinaryBody(received: Buffer, context: BodyContext): ReadBody {
+  const decoded = decodeBinary(BatchCreateRequestSchema, received);
+  return decoded.kind === 'invalid' ? decoded : readMessage(decoded.message, context);
+}
+
+/** The message that a binary body holds, without the fields that no rule knows. */
+export function decodeBinary<Desc extends DescMessage>(
+  message: Desc,
+  received: Uint8Array,
+): { kind: 'decoded'; message: MessageShape<Desc> } | { kind: 'invalid'; violation: Violation } {
+  const violation = fieldsViolation(message, received);
+  if (violation !== undefined) return { kind: 'invalid', violation };
   try {
-    return readMessage(fromBinary(BatchCreateRequestSchema, received), context);
+    const decoded = fromBinary(message, received, { readUnknownFields: false });
+    return { kind: 'decoded', message: decoded };
   } catch {
     return invalidBody('body_protobuf');
   }
@@ -62,6 +76,7 @@ export function readMessage(
   message: MessageShape<typeof BatchCreateRequestSchema>,
   context: BodyContext,
 ): ReadBody {
+  if (message.events.length > maxEventsPerRequest) return tooManyEvents(message.events.length);
   const events: unknown[] = [];
   for (const [index, event] of message.events.entries()) {
     try {
@@ -121,6 +136,14 @@ export function sized(body: Uint8Array, tally: Tally, { maxBodyBytes }: BodyCont
     atMidnight: tally.cookielessAtMidnight,
   };
   return { kind: 'valid', body, events, cookieless, cookielessDays };
+}
+
+export function tooManyEvents(events: number): { kind: 'invalid'; violation: Violation } {
+  const detail = `got ${events}`;
+  return {
+    kind: 'invalid',
+    violation: { index: -1, field: 'events', rule: 'events_count', detail },
+  };
 }
 
 export function bodyTooLarge(maxBodyBytes: number): { kind: 'invalid'; violation: Violation } {

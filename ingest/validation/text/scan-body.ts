@@ -3,22 +3,56 @@
 // takes the bodies that the scanner has no room for, and is its oracle in tests.
 
 import * as limits from '../../../platform/limits.ts';
+import { BatchCreateRequestSchema } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
 import type { ScannerViolation } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
+import type { Violation } from '../violation.ts';
+import { blankUnknown, knownMembers } from './known-members.ts';
 import { type BodyContext, type ReadBody, readJsonBody, sized } from './reference-body.ts';
 
 // One for the process. Its memory grows with the largest body, whose size is bounded.
 const scanner = createScanner(limits, wellKnownKinds);
+
+const typedMembers = knownMembers(BatchCreateRequestSchema);
 
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const verdict = scanner.validate(received, context.receiveTimeMs);
   if (verdict.kind === 'refused') return violationOf(verdict) ?? readJsonBody(received, context);
   const { ipRanges } = verdict;
-  if (ipRanges === undefined) return readJsonBody(received, context);
+  if (ipRanges === undefined) {
+    blankUnknown(received, typedMembers);
+    return readJsonBody(received, context);
+  }
   blankRanges(received, ipRanges);
   return sized(received, verdict, context);
+}
+
+type TextCheck =
+  | { kind: 'checked' }
+  | { kind: 'violation'; violation: Violation }
+  /** Memory ran out: nobody knows whether the text is JSON. */
+  | { kind: 'unchecked' };
+
+const textRules: ReadonlySet<string> = new Set([
+  'body_utf8',
+  'body_json',
+  'body_unicode',
+  'body_depth',
+  'member_once',
+  'members_count',
+]);
+
+/** Checks a body of any request against the rules of all JSON text. */
+export function textViolation(received: Buffer): TextCheck {
+  const verdict = scanner.validate(received, 0);
+  if (verdict.kind !== 'refused') return { kind: 'checked' };
+  const { rule, index, field } = verdict;
+  if (rule === 'no_memory') return { kind: 'unchecked' };
+  return textRules.has(rule)
+    ? { kind: 'violation', violation: { index, field, rule } }
+    : { kind: 'checked' };
 }
 
 /** Undefined where memory ran out and the body is not at fault. */

@@ -4,6 +4,7 @@ import { createRequestRows, decodeRequest } from '../../../pipeline/build/rows/r
 import { autoColumns } from '../../../platform/clickhouse/event-columns.ts';
 import * as limits from '../../../platform/limits.ts';
 import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
+import { wideBody } from '../../../test/harness/requests/wide-body.ts';
 import { wellKnownKinds } from '../well-known-kinds.ts';
 import { mapVariants } from './added-property.ts';
 import { ColumnScanner } from './column-scanner.ts';
@@ -280,9 +281,7 @@ describe('columns', () => {
   it('hold a hostile body in a bounded multiple of it', () => {
     const small = new ColumnScanner({ ...options, maxBytes: 4 << 20 });
     const before = small.memoryBytes;
-    const names = Array.from({ length: 400_000 }, (_, index) => `"${index.toString(36)}":0`);
-    const wide = Buffer.from(`{"x":{${names.join(',')}}}`);
-    expect(small.append(wide, now)).toEqual({ kind: 'appended' });
+    expect(small.append(wideBody(400_000), now)).toEqual({ kind: 'appended' });
     for (const byte of ['[', '{"x":']) {
       const deep = Buffer.from(byte.repeat((4 << 20) / byte.length));
       expect(small.append(deep, now)).toMatchObject({ rule: 'body_json' });

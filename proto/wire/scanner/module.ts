@@ -9,6 +9,7 @@ import * as layout from './assembly/layout.ts';
 /** The bounds that the scanner's rules need, under their names in platform/limits.ts. */
 export interface ScannerLimits {
   readonly maxEventsPerRequest: number;
+  readonly maxMembersPerObject: number;
   readonly maxStringValueCodePoints: number;
   readonly maxPropertiesPerMap: number;
   readonly maxPropertyKeyCodePoints: number;
@@ -55,6 +56,7 @@ function numberIn(memory: ArrayBuffer, start = 0, end = 0): number {
 
 function putLimits(view: DataView, limits: ScannerLimits): void {
   view.setInt32(layout.limitEvents, limits.maxEventsPerRequest, true);
+  view.setInt32(layout.limitMembers, limits.maxMembersPerObject, true);
   view.setInt32(layout.limitKindCharacters, limits.maxKindCharacters, true);
   view.setInt32(layout.limitDistinctIdCodePoints, limits.maxDistinctIdCodePoints, true);
   view.setInt32(layout.limitProperties, limits.maxPropertiesPerMap, true);

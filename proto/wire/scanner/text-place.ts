@@ -1,5 +1,5 @@
 // Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
-// only for bodies that are JSON.
+// only for bodies that are JSON. Walks the bytes once and decodes only the names that it returns.
 
 import { propertyPath, shown } from '../violation-path.ts';
 
@@ -10,52 +10,86 @@ interface TextPlace {
   field: string;
 }
 
+/** An open object, with its current name and its quotes as a range of the body, or an open array, with the position. */
 interface Level {
   isObject: boolean;
-  name: string;
+  nameStart: number;
+  nameEnd: number;
   position: number;
 }
 
-/** Whole strings, and the characters that open, close and separate. */
-const token = /"(?:[^"\\]|\\.)*"|[[\]{},]/gs;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** The place of the token that holds the byte at `offset`. */
 export function placeInText(body: Uint8Array, offset: number): TextPlace {
-  const text = new TextDecoder().decode(body);
-  const target = new TextDecoder().decode(body.subarray(0, offset)).length;
   const levels: Level[] = [];
-  for (const { 0: found, index } of text.matchAll(token)) {
-    if (index > target) break;
-    const level = levels.at(-1);
-    if (found === '{' || found === '[') {
-      levels.push({ isObject: found === '{', name: '', position: 0 });
-    } else if (found === '}' || found === ']') levels.pop();
-    else if (level === undefined) continue;
-    else if (found === ',') level.position++;
-    else if (level.isObject && isName(text, index + found.length)) level.name = textOf(found);
+  let level: Level | undefined;
+  let textStart = 0;
+  for (let at = 0; at <= offset && at < body.length; at++) {
+    switch (body[at]) {
+      case quote:
+        textStart = at;
+        at = endOfText(body, at);
+        if (level?.isObject === true && nextVisible(body, at + 1) === colon) {
+          level.nameStart = textStart;
+          level.nameEnd = at + 1;
+        }
+        break;
+      case openBrace:
+      case openBracket:
+        level = { isObject: body[at] === openBrace, nameStart: 0, nameEnd: 0, position: 0 };
+        levels.push(level);
+        break;
+      case closeBrace:
+      case closeBracket:
+        levels.pop();
+        level = levels.at(-1);
+        break;
+      case comma:
+        if (level !== undefined) level.position++;
+        break;
+    }
   }
-  return placeOf(levels);
+  return placeOf(body, levels);
 }
 
-function isName(text: string, end: number): boolean {
-  return /^\s*:/.test(text.slice(end, text.indexOf(':', end) + 1));
+/** The place of the closing quote of the string that opens at `start`. */
+function endOfText(body: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < body.length && body[at] !== quote) at += body[at] === backslash ? 2 : 1;
+  return at;
 }
 
-function textOf(found: string): string {
-  const value: unknown = JSON.parse(found);
+function nextVisible(body: Uint8Array, at: number): number | undefined {
+  while ((body[at] ?? 0xff) <= 0x20) at++;
+  return body[at];
+}
+
+function nameOf(body: Uint8Array, { nameStart, nameEnd }: Level): string {
+  if (nameEnd === 0) return '';
+  const value: unknown = JSON.parse(
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(nameStart, nameEnd)),
+  );
   return typeof value === 'string' ? value : '';
 }
 
-function placeOf(levels: readonly Level[]): TextPlace {
+function placeOf(body: Uint8Array, levels: readonly Level[]): TextPlace {
   const [root, list, event, properties, value] = levels;
-  if (root?.name !== 'events' || list === undefined || list.isObject) {
-    return { index: -1, field: shown(root?.name || 'body') };
+  const rootName = root === undefined ? '' : nameOf(body, root);
+  if (rootName !== 'events' || list === undefined || list.isObject) {
+    return { index: -1, field: shown(rootName || 'body') };
   }
   if (event === undefined) return { index: -1, field: 'events' };
+  const eventName = shown(nameOf(body, event));
   const map =
-    properties?.isObject === true
-      ? propertyPath(shown(event.name), properties.name)
-      : shown(event.name);
-  const variant = value?.isObject === true ? `.${shown(value.name)}` : '';
+    properties?.isObject === true ? propertyPath(eventName, nameOf(body, properties)) : eventName;
+  const variant = value?.isObject === true ? `.${shown(nameOf(body, value))}` : '';
   return { index: list.position, field: `${map}${variant}` };
 }

@@ -100,8 +100,15 @@ function fieldPath(
   return `${propertyPath(field, key)}${variant === '' ? '' : `.${variant}`}`;
 }
 
+const textRules: ReadonlySet<ViolationRule> = new Set([
+  'member_once',
+  'members_count',
+  'body_unicode',
+  'int64_number',
+]);
+
 function isTextRule(rule: ViolationRule): boolean {
-  return rule === 'member_once' || rule === 'body_unicode' || rule === 'int64_number';
+  return textRules.has(rule);
 }
 
 /** The text of a JSON string with its quotes. */

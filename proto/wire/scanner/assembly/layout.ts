@@ -43,19 +43,20 @@ export const limitStringCodePoints = 148;
 export const limitMinTimeMs = 152;
 export const limitTimeAheadMs = 160;
 export const limitSessionInactivityMs = 168;
+export const limitMembers = 176;
 
 /** For each open object of a skipped tree the place of its first name on the stack of names: 101 addresses. */
 export const treeNames = 256;
 /** Ranges of `$ip` values: pairs of addresses. */
 export const ipRanges = 1_024;
 export const maxIpRanges = 2_048;
-/** The table of one object's names: 1,024 slots of a generation and an address. */
-export const nameTable = 20_480;
-export const nameSlots = 1_024;
 /** The table of well-known kinds, see property/well-known-table.ts. */
-export const wellKnownTable = 28_672;
+export const wellKnownTable = 20_480;
 export const wellKnownEnd = 49_152;
+/** The table of one object's names: slots of a generation and an address. A small object uses the first slots alone. */
+export const nameTable = 65_536;
+export const nameSlots = 32_768;
 /** The body begins here. */
-export const bodyBase = 65_536;
+export const bodyBase = 327_680;
 /** Zero bytes after a body: reads of vectors need no bound, and no loop runs past the end. */
 export const padding = 64;

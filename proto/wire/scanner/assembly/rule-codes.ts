@@ -45,5 +45,6 @@ export const ruleWellKnownClickCount = 40;
 export const ruleWellKnownPercent = 41;
 export const ruleWellKnownScore = 42;
 export const ruleBodyUtf8 = 44;
+export const ruleMembersCount = 45;
 /** Memory could not grow: the body is neither right nor wrong. */
 export const ruleNoMemory = 43;

@@ -15,6 +15,7 @@ import {
 import {
   ruleEventObject,
   ruleIdentityRequired,
+  ruleMembersCount,
   ruleMustBeBoolean,
   ruleMustBeString,
   ruleNone,
@@ -36,10 +37,10 @@ import {
   resetSlots,
   settle,
 } from './event-slots.ts';
-import { hasFault, putFault } from '../faults.ts';
+import { hasFault, noteText, putFault } from '../faults.ts';
 import { distinctIdRule, kindRule, uuidRule } from './identity.ts';
 import { noteIp } from './ip-ranges.ts';
-import { limitMinTimeMs } from '../layout.ts';
+import { limitMembers, limitMinTimeMs } from '../layout.ts';
 import { eventMember, isIp, nameMask } from './names.ts';
 import { checkOfEventOnce, markOfEvent, namesTop, pushEntry } from '../text/open-names.ts';
 import { mapRule, scanProperties } from '../property/properties.ts';
@@ -77,11 +78,14 @@ export function scanEvent(p: usize, index: i32): usize {
   }
   resetSlots();
   let unknown = 0;
+  let members: i32 = 0;
+  const most = load<i32>(limitMembers);
   p = skipSpace(p + 1);
   if (load<u8>(p) !== closeBrace) {
     while (true) {
       if (load<u8>(p) !== quote) return 0;
       const name = p + 1;
+      if (members++ === most) noteText(ruleMembersCount, p);
       p = scanText(name);
       if (p === 0) return 0;
       const length = lastTextEnd() - name;

@@ -1,10 +1,10 @@
-// The member names of all open objects, as a stack of entries, and the check that no object has a name twice. The stack
-// lies behind the body and grows. The hash has no secret, so a large object is sorted instead of hashed: no sender can
-// choose names that make the check slow.
+// The member names of all open objects, as a stack of entries, and the check that no object has a name twice, or too
+// many names. The stack lies behind the body and grows. The hash has no secret, so names that meet in the table too
+// often are sorted instead: no sender can choose names that make the check slow.
 
-import { ruleMemberOnce } from '../rule-codes.ts';
+import { ruleMemberOnce, ruleMembersCount } from '../rule-codes.ts';
 import { noteNoMemory, noteText } from '../faults.ts';
-import { nameSlots, nameTable } from '../layout.ts';
+import { limitMembers, nameSlots, nameTable } from '../layout.ts';
 import { lastTextEnd, scanText } from './scan-string.ts';
 
 /**
@@ -15,10 +15,15 @@ export const entryBytes: usize = 24;
 const ofEvent: u32 = 255;
 
 const slots: usize = nameSlots;
+/** Slots for an object of up to a quarter as many names: few enough to stay in the processor's cache. */
+const smallSlots: usize = 1_024;
+/** Steps along the table, for each name, after which an object is sorted. Names by chance take half a step. */
+const maxStepsPerName: usize = 4;
 
 let top: usize = 0;
 let limit: usize = 0;
 let generation: u32 = 0;
+let steps: usize = 0;
 
 /** Empties the stack, which begins at `base`. */
 export function resetNames(base: usize): void {
@@ -137,26 +142,38 @@ export function isSameText(a: usize, b: usize, length: usize): bool {
   return length === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - ((<u64>length) << 3)) === 0;
 }
 
-/** Notes the place of the first name since `base` that repeats an earlier one. False where memory cannot grow. */
+/**
+ * Notes the place of the first name since `base` that repeats an earlier one, or that is one too many: names behind it
+ * are not compared. False where memory cannot grow.
+ */
 export function checkNamesOnce(base: usize): bool {
-  const count = (top - base) / entryBytes;
+  let count = (top - base) / entryBytes;
   if (count < 2) return true;
-  if (count > slots / 4) return checkManyOnce(base, count);
+  const most = <usize>load<u32>(limitMembers);
+  if (count > most) {
+    noteText(ruleMembersCount, load<u32>(base + most * entryBytes) - 1);
+    count = most;
+  }
+  if (count > slots / 2) return sortNamesOnce(base, count);
+  const mask = count > smallSlots / 4 ? slots - 1 : smallSlots - 1;
   if (++generation === 0) {
     memory.fill(nameTable, 0, slots * 8);
     generation = 1;
   }
-  for (let entry = base; entry < top; entry += entryBytes) {
-    if (isInTable(entry)) break;
+  steps = 0;
+  const end = base + count * entryBytes;
+  for (let entry = base; entry < end; entry += entryBytes) {
+    if (isInTable(entry, mask)) break;
+    if (steps > count * maxStepsPerName) return sortNamesOnce(base, count);
   }
   return true;
 }
 
 /** Enters a name into the table of this generation. True where the name is in it already, which is noted. */
-function isInTable(entry: usize): bool {
+function isInTable(entry: usize, mask: usize): bool {
   let slot = <usize>load<u32>(entry, 8);
   while (true) {
-    const at = <usize>nameTable + ((slot & (slots - 1)) << 3);
+    const at = <usize>nameTable + ((slot & mask) << 3);
     if (load<u32>(at) !== generation) {
       store<u32>(at, generation);
       store<u32>(at, <u32>entry, 4);
@@ -168,11 +185,12 @@ function isInTable(entry: usize): bool {
       return true;
     }
     slot++;
+    steps++;
   }
 }
 
-/** For any number of names: sorts their addresses, in memory above the stack, and compares neighbours. */
-function checkManyOnce(base: usize, count: usize): bool {
+/** Like `checkNamesOnce`, for any names: sorts their addresses, in memory above the stack, and compares neighbours. */
+function sortNamesOnce(base: usize, count: usize): bool {
   if (!reserve(count * 4)) return false;
   for (let index: usize = 0; index < count; index++) {
     store<u32>(top + index * 4, <u32>(base + index * entryBytes));
