@@ -27,7 +27,7 @@ interface Count {
   fields: number;
 }
 
-/** Reads the message that ends at `end`. Messages inside themselves may fill the stack, as they would their decoder's. */
+/** Reads the message that ends at `end`. One that holds itself too often fills the stack, as it would its decoder's. */
 function violationIn(
   message: DescMessage,
   end: number,

@@ -1,5 +1,5 @@
 // Blanks the members of a JSON body that no rule knows, before JSON.parse makes objects: V8 takes up to 200 ns for each
-// new name, so that a body of unknown names would hold the event loop for seconds. Takes valid JSON, and checks nothing.
+// new name, so that a body of unknown names would hold the event loop for seconds. Takes valid JSON and checks nothing.
 
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 
