@@ -104,7 +104,10 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
       if (access instanceof Promise || 'kind' in access) return undefined;
       return {
         holder: access.keyId,
-        answer: (bytes) => serve(call, options, () => ({ kind: 'received', bytes }), access),
+        answer(bytes, cameLater) {
+          const received = { kind: 'received', bytes } as const;
+          return serve(call, options, () => received, cameLater ? undefined : access);
+        },
       };
     },
   };
@@ -175,6 +178,11 @@ async function answerCall(
   const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
   if (received.kind !== 'received') return receivingRefusal(received, maxBodyBytes);
+  if (receiving instanceof Promise) {
+    // A sender that takes a minute for a body may have a key that was revoked meanwhile.
+    const still = await accessOf(call, authenticate);
+    if ('kind' in still) return still;
+  }
   return method.answer({
     principal,
     callerRequest,

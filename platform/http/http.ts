@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { maxBodyBytes } from '../limits.ts';
 import { BodyReceiver } from './bodies/received-body.ts';
@@ -65,8 +65,8 @@ const keepAliveTimeoutMs = 65_000;
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const memory = new RequestMemory();
-  const listener = createListener(options, new BodyReceiver(memory));
+  const bodies = new BodyReceiver(new RequestMemory());
+  const listener = createListener(options, bodies);
   const { requestMs, headersMs } = options.arrival ?? defaultArrival;
   const http1 = createHttp1(
     {
@@ -92,7 +92,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
-    memory,
+    memory: bodies.memory,
     route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
@@ -115,14 +115,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     socket.on('error', () => socket.destroy());
     plain.serve(socket);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, 1_024, resolve);
-  });
+  await listening(server, options);
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
-    heldBytes: () => memory.heldBytes,
+    heldBytes: () => bodies.memory.heldBytes,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       plain.close();
@@ -136,6 +133,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       clearTimeout(timer);
     },
   };
+}
+
+function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, 1_024, resolve);
+  });
 }
 
 /** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */

@@ -175,7 +175,7 @@ export class PlainConnection {
 
   /** `piece`: was read off the socket and holds the body, where the lease's memory does not. */
   #answer({ answer }: PlainRequestHandler, body: Buffer, piece: Buffer | undefined): void {
-    void answer(body).then((answer) => {
+    void answer(body, piece === undefined).then((answer) => {
       try {
         this.#lease.end();
         if (piece !== undefined) this.#free(piece);

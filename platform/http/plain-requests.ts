@@ -19,8 +19,11 @@ export interface HttpAnswer {
 export interface PlainRequestHandler {
   /** Whose request it is; the memory that it holds counts to them. */
   holder: string;
-  /** Answers; the body is valid until then. Undefined: nobody waits for an answer. Never rejects. */
-  answer: (body: Buffer) => Promise<HttpAnswer | undefined>;
+  /**
+   * Answers; the body is valid until then. `cameLater`: long after the head, so the credential is checked again.
+   * Undefined: nobody waits for an answer. Never rejects.
+   */
+  answer: (body: Buffer, cameLater: boolean) => Promise<HttpAnswer | undefined>;
 }
 
 /**

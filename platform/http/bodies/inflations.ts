@@ -1,6 +1,7 @@
 // Decompresses bodies, a few at a time, each holder in turn: a body of 8 kB can be 8 MiB of work and memory. What an
 // inflated body holds is counted as it grows.
 
+import { availableParallelism } from 'node:os';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { type Added, GatheredBytes } from './gathered-bytes.ts';
 import type { Lease } from './request-memory.ts';
@@ -17,11 +18,11 @@ export function isEncoding(name: string): name is Encoding {
   return Object.hasOwn(methods, name);
 }
 
-// Threads of libuv work on them, of which file system and host names need the others.
-const maxAtOnce = 2;
+// A core is left to the event loop, and of the four threads that do the work one to file system and host names.
+const maxAtOnce = Math.max(1, Math.min(3, availableParallelism() - 1));
 /** One step of a thread. Smaller steps cost more hand-overs, larger ones more memory for short bodies. */
-const minStepBytes = 16_384;
-const maxStepBytes = 65_536;
+const minStepBytes = 65_536;
+const maxStepBytes = 524_288;
 
 export class Inflations {
   #running = 0;

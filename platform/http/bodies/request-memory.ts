@@ -1,10 +1,10 @@
-// The one count of the memory that requests hold, for all ways into the port: while their bodies arrive, while these are
-// inflated, and until they are answered. Knows sizes and holders; reads no bodies.
+// The one count of the memory that requests hold, for all ways into the port: while bodies arrive, while they are
+// inflated, and until their requests are answered. Knows sizes and holders; reads no bodies.
 
 import { freeMemory } from '../../memory/free-memory.ts';
 
 const MiB = 1_048_576;
-/** All requests together. Garbage is freed late and sockets have buffers, so the process grows by up to twice as much. */
+/** All requests together. The process grows by up to twice as much: garbage is freed late, and sockets have buffers. */
 const maxHeldBytes = 96 * MiB;
 /** Requests without a checked credential, and those that everybody may make: all share one bound … */
 const maxStrangersBytes = 16 * MiB;
@@ -82,7 +82,7 @@ export class RequestMemory {
   }
 }
 
-/** The memory of one request. `during` ends it; a connection with one request at a time uses its own again and again. */
+/** The memory of one request. `during` ends it; a connection of plain requests uses its own for one after the other. */
 export class Lease {
   readonly #memory: RequestMemory;
   readonly #buffers: Buffer<ArrayBuffer>[] = [];
