@@ -47,6 +47,10 @@ export async function openPort(
     : undefined;
   const hasDetails = config.operatorPort === undefined;
   const operatorRoutes = operatorRoutesOf(config, foundation, pages, hasDetails);
+  const refusedConnections = foundation.metrics.counter(
+    'millrace_refused_connections_total',
+    'Connections closed at once, because too many are open, in all or from one address.',
+  );
   const http = await startHttp({
     host: config.host,
     port: config.port,
@@ -59,6 +63,7 @@ export async function openPort(
       readMaxBytes: maxBodyBytes,
     },
     serviceAliases,
+    onRefusedConnection: () => refusedConnections.inc(),
     onBrokenConnection: (error) =>
       log.error({ err: error }, 'a connection was closed: its state was broken'),
   });

@@ -3,17 +3,15 @@
 // for all others a connection's first bytes decide which of node's two servers gets its socket. Routes are tried in
 // order; a request that none takes goes to the Connect router.
 
-import {
-  createServer as createHttp1,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
+import { ConnectionBound } from './servers/connection-bound.ts';
+import { createHttp1 } from './servers/http1-server.ts';
+import { Http2Sessions } from './servers/http2-sessions.ts';
+import { defaultPatience } from './servers/patience.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
 export type NodeHttpRoute = (
@@ -37,6 +35,12 @@ interface HttpOptions {
   serviceAliases: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
   arrival?: { requestMs: number; headersMs: number };
+  /** A connection without a request ends after `keepAliveMs`, a reader that takes nothing after `stallMs`. */
+  idle?: { keepAliveMs: number; stallMs: number };
+  /** Connections that may be open, and how many of them may speak HTTP/2. */
+  bounds?: { connections: number; http2Sessions: number };
+  /** Called for a connection that was one too many. */
+  onRefusedConnection?: () => void;
   /** Receives the error behind a connection that was closed because its state was broken. */
   onBrokenConnection?: (error: unknown) => void;
 }
@@ -48,59 +52,34 @@ export interface HttpServer {
 }
 
 const http2Preface = 'PRI * HTTP/2.0';
-const maxHeaderBytes = 16_384;
-// A slow sender holds a connection, but not for long.
-const defaultArrival = { requestMs: 60_000, headersMs: 20_000 };
-// node:http looks for late requests this many times within the time that headers may take.
-const arrivalChecksPerTimeout = 4;
-// Longer than the idle time-outs of common load balancers (60 s), so that they close first.
-const keepAliveTimeoutMs = 65_000;
+// An idle connection costs 10 kB, a session 60 kB: both together stay below 200 MB. Browsers keep a connection for a
+// minute, so this is room for a hundred new ones a second; only servers and proxies have sessions.
+const defaultBounds = { connections: 8_192, http2Sessions: 1_024 };
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const listener = createListener(options);
-  const { requestMs, headersMs } = options.arrival ?? defaultArrival;
-  const http1 = createHttp1(
-    {
-      maxHeaderSize: maxHeaderBytes,
-      requestTimeout: requestMs,
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.ceil(headersMs / arrivalChecksPerTimeout),
-      keepAliveTimeout: keepAliveTimeoutMs,
-      noDelay: true,
-    },
-    (request, response) => listener(request, response),
-  );
-  // node:http starts its time-outs and its list of idle connections when it listens, which it never does here.
-  http1.emit('listening');
-  const http2 = createHttp2((request, response) => {
-    // The types of the two requests differ only in members that nothing here uses; connectNodeAdapter takes both.
-    Reflect.apply(listener, undefined, [request, response]);
-  });
-  const sessions = new Set<ServerHttp2Session>();
-  http2.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
+  const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
+  const { requestMs, headersMs, keepAliveMs } = patience;
+  const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
+  const connections = new ConnectionBound(bounds.connections, onRefusedConnection);
+  const sessions = new ConnectionBound(bounds.http2Sessions, onRefusedConnection);
+  const http1 = createHttp1(listener, patience);
+  const http2 = new Http2Sessions(listener, patience, sessions);
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
     route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
-      socket.setTimeout(headersMs, () => socket.destroy());
-      readOpening(socket, (wantsHttp2) => {
-        socket.setTimeout(0);
-        socket.removeAllListeners('timeout');
-        (wantsHttp2 ? http2 : http1).emit('connection', socket);
-        if (!wantsHttp2) socket.resume();
-      });
+      readOpening(socket, headersMs, (wantsHttp2) => (wantsHttp2 ? http2 : http1).serve(socket));
     },
     arrival: { requestMs, headersMs },
-    keepAliveMs: keepAliveTimeoutMs,
+    keepAliveMs,
     onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
   const server = createServer({ noDelay: true }, (socket) => {
+    if (!connections.take(socket)) return;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
@@ -117,8 +96,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       plain.close();
       http1.close();
-      http1.closeIdleConnections();
-      for (const session of sessions) session.close();
+      http2.close();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);
@@ -129,12 +107,18 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 }
 
 /** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */
-function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): void {
+function readOpening(
+  socket: Socket,
+  headersMs: number,
+  decided: (wantsHttp2: boolean) => void,
+): void {
   let opening: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), headersMs).unref();
   const read = (bytes: Buffer): void => {
     opening = Buffer.concat([opening, bytes]);
     const text = opening.toString('latin1', 0, http2Preface.length);
     if (text.length < http2Preface.length && http2Preface.startsWith(text)) return;
+    clearTimeout(timer);
     socket.off('data', read);
     socket.pause();
     socket.unshift(opening);

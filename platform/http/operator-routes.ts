@@ -44,7 +44,7 @@ export function createOperatorRoutes(options: {
   const guard = detailed === undefined ? () => elsewhere : createGuard(detailed);
   return (request, response, { path, query }) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-    const answer = (page: Page): true => send(request, response, page);
+    const answer = (page: Page): true => send(response, page);
     switch (path) {
       case '/healthz':
         return answer({ status: 200, type: text, body: 'ok\n' });
@@ -117,16 +117,12 @@ function metricsPage(page: MetricsPage): Promise<Page> {
   );
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, type, body, headers }: Page,
-): true {
+function send(response: ServerResponse, { status, type, body, headers }: Page): true {
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(body),
     ...headers,
   });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  response.end(body);
   return true;
 }
