@@ -8,10 +8,10 @@ import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
-import { ConnectionBound } from './servers/connection-bound.ts';
 import { createHttp1 } from './servers/http1-server.ts';
 import { Http2Sessions } from './servers/http2-sessions.ts';
 import { defaultPatience } from './servers/patience.ts';
+import { SenderBound } from './servers/sender-bound.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. */
 export type NodeHttpRoute = (
@@ -37,9 +37,9 @@ interface HttpOptions {
   arrival?: { requestMs: number; headersMs: number };
   /** A connection without a request ends after `keepAliveMs`, a reader that takes nothing after `stallMs`. */
   idle?: { keepAliveMs: number; stallMs: number };
-  /** Connections that may be open, and how many of them may speak HTTP/2. */
-  bounds?: { connections: number; http2Sessions: number };
-  /** Called for a connection that was one too many. */
+  /** Connections that may be open, how many of them may speak HTTP/2, and all their streams. */
+  bounds?: { connections: number; http2Sessions: number; http2Streams: number };
+  /** Called for a connection or stream that was one too many. */
   onRefusedConnection?: () => void;
   /** Receives the error behind a connection that was closed because its state was broken. */
   onBrokenConnection?: (error: unknown) => void;
@@ -52,9 +52,10 @@ export interface HttpServer {
 }
 
 const http2Preface = 'PRI * HTTP/2.0';
-// An idle connection costs 10 kB, a session 60 kB: both together stay below 200 MB. Browsers keep a connection for a
-// minute, so this is room for a hundred new ones a second; only servers and proxies have sessions.
-const defaultBounds = { connections: 8_192, http2Sessions: 1_024 };
+// An idle connection costs 12 kB, a session 24 kB: both together stay below 130 MB. Browsers keep a connection for a
+// minute, so this is room for a hundred new ones a second; only servers and proxies have sessions. As many requests may
+// come by streams as by connections of their own.
+const defaultBounds = { connections: 8_192, http2Sessions: 1_024, http2Streams: 8_192 };
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
@@ -62,10 +63,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
   const { requestMs, headersMs, keepAliveMs } = patience;
   const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
-  const connections = new ConnectionBound(bounds.connections, onRefusedConnection);
-  const sessions = new ConnectionBound(bounds.http2Sessions, onRefusedConnection);
+  const connections = new SenderBound(bounds.connections, onRefusedConnection);
+  const sessions = new SenderBound(bounds.http2Sessions, onRefusedConnection);
+  const streams = new SenderBound(bounds.http2Streams, onRefusedConnection);
   const http1 = createHttp1(listener, patience);
-  const http2 = new Http2Sessions(listener, patience, sessions);
+  const http2 = new Http2Sessions(listener, patience, { sessions, streams });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
     route: options.plainRequestRoute ?? (() => undefined),
@@ -79,7 +81,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
   const server = createServer({ noDelay: true }, (socket) => {
-    if (!connections.take(socket)) return;
+    if (!connections.take(socket, socket.remoteAddress)) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());

@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { maxHeaderBytes, maxRequestsAtOnce, type Patience } from './patience.ts';
+import { maxHeaderBytes, maxPipelinedRequests, type Patience } from './patience.ts';
 
 // node:http looks for late requests this many times within the time that headers may take.
 const arrivalChecksPerTimeout = 4;
@@ -45,8 +45,7 @@ export function createHttp1(listener: RequestListener, patience: Patience): Http
       unanswered.set(socket, count);
       // Requests that were read together still come after the connection is closed.
       if (socket.destroyed) return;
-      // No client in use sends requests without waiting for answers; HTTP/2 is for those who want that.
-      if (count > maxRequestsAtOnce) {
+      if (count > maxPipelinedRequests) {
         socket.destroy();
         return;
       }

@@ -44,7 +44,7 @@ interface Times {
 /** `/whole` answers when the request is whole, `/large` sends 1 MiB, `/wait` never answers. */
 async function start(
   { requestMs = never, headersMs = never, keepAliveMs = never, stallMs = never }: Times = {},
-  bounds = { connections: 100, http2Sessions: 100 },
+  bounds = { connections: 100, http2Sessions: 100, http2Streams: 1_000 },
 ): Promise<Running> {
   const running = new Set<ServerResponse>();
   let started = 0;
@@ -112,7 +112,9 @@ describe('a session is closed', () => {
     const { port, started } = await start({ headersMs: 100 });
     const { socket, closed } = open(port);
     socket.write(frame('headers', flags.endStream, 1, headerBlock({ ':method': 'POST' })));
-    await until(closed, () => socket.write(frame('continuation', 0, 1, headerBlock({ a: 'b' }))));
+    // More than eight of these would be too many for nghttp2.
+    socket.write(frame('continuation', 0, 1, headerBlock({ a: 'b' })));
+    await closed;
     expect(started()).toBe(0);
   });
 
@@ -258,8 +260,32 @@ describe('a peer that asks too much', () => {
     expect(started()).toBe(0);
   });
 
+  it('has a quarter of all streams, over all its sessions', async () => {
+    const bounds = { connections: 100, http2Sessions: 100, http2Streams: 40 };
+    const { port, started } = await start({}, bounds);
+    const connections = [open(port), open(port), open(port)];
+    for (const [index, connection] of connections.entries()) {
+      for (let stream = 1; stream < 10; stream += 2) {
+        connection.socket.write(requestFrame(stream, '/wait'));
+      }
+      const refused = () => connection.frames().filter(({ type }) => type === types.rstStream);
+      if (index < 2) await expect.poll(started).toBe(5 * (index + 1));
+      else await expect.poll(refused).toHaveLength(5);
+    }
+    expect(started()).toBe(10);
+    connections[0]?.socket.destroy();
+    let next = 11;
+    await expect
+      .poll(() => {
+        connections[2]?.socket.write(requestFrame(next, '/wait'));
+        next += 2;
+        return started();
+      })
+      .toBeGreaterThan(10);
+  });
+
   it('finds no room beyond the bound of sessions', async () => {
-    const { port } = await start({}, { connections: 100, http2Sessions: 8 });
+    const { port } = await start({}, { connections: 100, http2Sessions: 8, http2Streams: 100 });
     // One address has a quarter of them.
     const served = [open(port), open(port)];
     for (const connection of served) {

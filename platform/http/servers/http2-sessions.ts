@@ -10,39 +10,51 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { ConnectionBound } from './connection-bound.ts';
-import { maxHeaderBytes, maxRequestsAtOnce, type Patience } from './patience.ts';
+import { peerAddressOf } from '../caller-request.ts';
+import { maxHeaderBytes, maxStreams, type Patience } from './patience.ts';
+import type { SenderBound } from './sender-bound.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
-const { NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants;
+const { NGHTTP2_REFUSED_STREAM, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE } = constants;
 
 // Late sessions and streams are looked for this many times within the shortest time-out.
 const sweepsPerTimeout = 4;
 // A peer may give up as many requests as may be open: the handler of each may go on (rapid reset, CVE-2023-44487).
-const maxAbandoned = maxRequestsAtOnce;
+const maxAbandoned = maxStreams;
 // Readers of live views come and go through one proxy's session.
 const abandonedPerSecond = 20;
+
+interface Bounds {
+  sessions: SenderBound;
+  streams: SenderBound;
+}
 
 export class Http2Sessions {
   readonly #server: Http2Server;
   readonly #patience: Patience;
-  readonly #bound: ConnectionBound;
+  readonly #bounds: Bounds;
   readonly #sessions = new Set<Session>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(listener: RequestListener, patience: Patience, bound: ConnectionBound) {
+  constructor(listener: RequestListener, patience: Patience, bounds: Bounds) {
     this.#patience = patience;
-    this.#bound = bound;
+    this.#bounds = bounds;
     this.#server = createServer(
       {
         // A peer that sends frames without sense is cut off, and so is one that goes on opening streams it may not.
         maxSessionInvalidFrames: 100,
         maxSessionRejectedStreams: 100,
-        settings: { maxConcurrentStreams: maxRequestsAtOnce },
+        settings: { maxConcurrentStreams: maxStreams },
       },
       (request, response) => {
+        const { stream, socket } = request;
         // The reset came with the headers.
-        if (request.stream.destroyed || request.stream.closed) return;
+        if (stream.destroyed || stream.closed) return;
+        if (!bounds.streams.take(stream, peerAddressOf(socket))) {
+          // Tells the peer that no handler has seen the request: it may come again.
+          stream.close(NGHTTP2_REFUSED_STREAM);
+          return;
+        }
         if (headerBytesOf(request.rawHeaders) > maxHeaderBytes) {
           response.writeHead(431).end();
           return;
@@ -61,7 +73,10 @@ export class Http2Sessions {
 
   /** Serves a connection whose first bytes are still unread. */
   serve(socket: Socket): void {
-    if (!this.#bound.take(socket)) return;
+    if (!this.#bounds.sessions.take(socket, peerAddressOf(socket))) {
+      socket.destroy();
+      return;
+    }
     this.#server.once('session', (http2) => {
       const session = new Session(http2, socket, this.#patience);
       this.#sessions.add(session);
@@ -119,11 +134,12 @@ class Session {
   }
 
   #open(stream: ServerHttp2Stream): void {
-    if (stream.destroyed) {
-      this.#countAbandoned();
+    this.#hasHadStream = true;
+    // Refused, or reset with its headers: no handler has seen it.
+    if (stream.destroyed || stream.closed) {
+      if (stream.rstCode !== NGHTTP2_REFUSED_STREAM) this.#countAbandoned();
       return;
     }
-    this.#hasHadStream = true;
     const state: Stream = {
       sinceMs: performance.now(),
       waitingBytes: 0,

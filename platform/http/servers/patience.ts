@@ -22,5 +22,7 @@ export const defaultPatience: Patience = {
 };
 
 export const maxHeaderBytes = 16_384;
-/** RFC 9113 advises against fewer; clients take it for the default. */
-export const maxRequestsAtOnce = 100;
+/** Of one session; RFC 9113 advises against fewer, and clients take it for the default. */
+export const maxStreams = 100;
+/** Of one connection of HTTP/1.1. Clients wait for an answer before they ask again; HTTP/2 is for the others. */
+export const maxPipelinedRequests = 16;

@@ -1,37 +1,38 @@
-// How many connections may be open: for all, and for one sender, who could otherwise take everybody's. Closes the one
-// that is too many; serving the others is up to the servers.
-
-import type { Socket } from 'node:net';
+// How many connections, sessions or streams may be open: for all, and for one sender, who could otherwise take
+// everybody's. Counts only; one that is too many is closed by the server that asked.
 
 // A proxy brings all its senders from one address, and gets by with a quarter of the bound.
 const senderShare = 4;
 
-export class ConnectionBound {
+/** A socket or a stream. */
+interface Counted {
+  once(event: 'close', listener: () => void): unknown;
+}
+
+export class SenderBound {
   readonly #max: number;
   readonly #maxOfSender: number;
+  readonly #onRefused: () => void;
   readonly #bySender = new Map<string, number>();
   #open = 0;
 
-  readonly #onRefused: () => void;
-
   constructor(max: number, onRefused: () => void) {
     this.#max = max;
-    this.#onRefused = onRefused;
     this.#maxOfSender = Math.ceil(max / senderShare);
+    this.#onRefused = onRefused;
   }
 
-  /** Counts the connection until it closes; false where it was one too many and is closed. */
-  take(socket: Socket): boolean {
-    const sender = senderOf(socket.remoteAddress ?? '');
+  /** Counts it until it closes; false where it is one too many. */
+  take(counted: Counted, address: string | undefined): boolean {
+    const sender = senderOf(address ?? '');
     const count = this.#bySender.get(sender) ?? 0;
     if (this.#open >= this.#max || count >= this.#maxOfSender) {
-      socket.destroy();
       this.#onRefused();
       return false;
     }
     this.#open++;
     this.#bySender.set(sender, count + 1);
-    socket.once('close', () => this.#release(sender));
+    counted.once('close', () => this.#release(sender));
     return true;
   }
 
