@@ -3,13 +3,7 @@
 // for all others a connection's first bytes decide which of node's two servers gets its socket. Routes are tried in
 // order; a request that none takes goes to the Connect router.
 
-import {
-  createServer as createHttp1,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { maxBodyBytes } from '../limits.ts';
@@ -18,6 +12,10 @@ import { RequestMemory } from './bodies/request-memory.ts';
 import { nodeRequestKey, receiveBodies, routerCompressions } from './bodies/router-bodies.ts';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
+import { createHttp1 } from './servers/http1-server.ts';
+import { Http2Sessions } from './servers/http2-sessions.ts';
+import { defaultPatience } from './servers/patience.ts';
+import { SenderBound } from './servers/sender-bound.ts';
 
 /** Answers the request and returns true, or leaves it untouched and returns false. `bodies` reads bodies. */
 export type NodeHttpRoute = (
@@ -42,6 +40,12 @@ interface HttpOptions {
   serviceAliases: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
   arrival?: { requestMs: number; headersMs: number };
+  /** A connection without a request ends after `keepAliveMs`, a reader that takes nothing after `stallMs`. */
+  idle?: { keepAliveMs: number; stallMs: number };
+  /** Connections that may be open, how many of them may speak HTTP/2, and all their streams. */
+  bounds?: { connections: number; http2Sessions: number; http2Streams: number };
+  /** Called for a connection or stream that was one too many. */
+  onRefusedConnection?: () => void;
   /** Receives the error behind a connection that was closed because its state was broken. */
   onBrokenConnection?: (error: unknown) => void;
 }
@@ -55,41 +59,23 @@ export interface HttpServer {
 }
 
 const http2Preface = 'PRI * HTTP/2.0';
-const maxHeaderBytes = 16_384;
-// A slow sender holds a connection, but not for long.
-const defaultArrival = { requestMs: 60_000, headersMs: 20_000 };
-// node:http looks for late requests this many times within the time that headers may take.
-const arrivalChecksPerTimeout = 4;
-// Longer than the idle time-outs of common load balancers (60 s), so that they close first.
-const keepAliveTimeoutMs = 65_000;
+// An idle connection costs 12 kB, a session 24 kB: both together stay below 130 MB. Browsers keep a connection for a
+// minute, so this is room for a hundred new ones a second; only servers and proxies have sessions. As many requests may
+// come by streams as by connections of their own.
+const defaultBounds = { connections: 8_192, http2Sessions: 1_024, http2Streams: 8_192 };
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const bodies = new BodyReceiver(new RequestMemory());
   const listener = createListener(options, bodies);
-  const { requestMs, headersMs } = options.arrival ?? defaultArrival;
-  const http1 = createHttp1(
-    {
-      maxHeaderSize: maxHeaderBytes,
-      requestTimeout: requestMs,
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.ceil(headersMs / arrivalChecksPerTimeout),
-      keepAliveTimeout: keepAliveTimeoutMs,
-      noDelay: true,
-    },
-    (request, response) => listener(request, response),
-  );
-  // node:http starts its time-outs and its list of idle connections when it listens, which it never does here.
-  http1.emit('listening');
-  const http2 = createHttp2((request, response) => {
-    // The types of the two requests differ only in members that nothing here uses; connectNodeAdapter takes both.
-    Reflect.apply(listener, undefined, [request, response]);
-  });
-  const sessions = new Set<ServerHttp2Session>();
-  http2.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
+  const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
+  const { requestMs, headersMs, keepAliveMs } = patience;
+  const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
+  const connections = new SenderBound(bounds.connections, onRefusedConnection);
+  const sessions = new SenderBound(bounds.http2Sessions, onRefusedConnection);
+  const streams = new SenderBound(bounds.http2Streams, onRefusedConnection);
+  const http1 = createHttp1(listener, patience);
+  const http2 = new Http2Sessions(listener, patience, { sessions, streams });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
     memory: bodies.memory,
@@ -97,19 +83,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
-      socket.setTimeout(headersMs, () => socket.destroy());
-      readOpening(socket, (wantsHttp2) => {
-        socket.setTimeout(0);
-        socket.removeAllListeners('timeout');
-        (wantsHttp2 ? http2 : http1).emit('connection', socket);
-        if (!wantsHttp2) socket.resume();
-      });
+      readOpening(socket, headersMs, (wantsHttp2) => (wantsHttp2 ? http2 : http1).serve(socket));
     },
     arrival: { requestMs, headersMs },
-    keepAliveMs: keepAliveTimeoutMs,
+    keepAliveMs,
     onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
   const server = createServer({ noDelay: true }, (socket) => {
+    if (!connections.take(socket, socket.remoteAddress)) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
@@ -124,8 +108,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       plain.close();
       http1.close();
-      http1.closeIdleConnections();
-      for (const session of sessions) session.close();
+      http2.close();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);
@@ -143,12 +126,18 @@ function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
 }
 
 /** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */
-function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): void {
+function readOpening(
+  socket: Socket,
+  headersMs: number,
+  decided: (wantsHttp2: boolean) => void,
+): void {
   let opening: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), headersMs).unref();
   const read = (bytes: Buffer): void => {
     opening = Buffer.concat([opening, bytes]);
     const text = opening.toString('latin1', 0, http2Preface.length);
     if (text.length < http2Preface.length && http2Preface.startsWith(text)) return;
+    clearTimeout(timer);
     socket.off('data', read);
     socket.pause();
     socket.unshift(opening);
