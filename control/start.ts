@@ -15,6 +15,7 @@ import {
   type OrganizationDirectory,
 } from '../platform/access/organizations.ts';
 import type { ProjectRecord } from '../platform/access/projects.ts';
+import { boundRequests } from '../platform/access/request-bounds.ts';
 import type { AccountSettings } from '../platform/account-settings.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
@@ -148,7 +149,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     box,
     ...mail,
     customerAccess,
-    interceptors: [createOrganizationInterceptor(roleOf), createFailureInterceptor(log)],
+    interceptors: [
+      createOrganizationInterceptor(roleOf),
+      boundRequests,
+      createFailureInterceptor(log),
+    ],
     register: (router) => registerControl(router, deps),
     async close() {
       await mail.outbox.close(mailGraceMs);
