@@ -5,6 +5,7 @@ import {
   Code,
   ConnectError,
   type ConnectRouter,
+  type ContextValues,
   createContextKey,
   createContextValues,
   type HandlerContext,
@@ -40,6 +41,13 @@ export function customerOf(context: Pick<HandlerContext, 'values'>): CustomerSes
     return authentication.principal.customer;
   }
   throw new ConnectError('the request was not authenticated', Code.Internal);
+}
+
+/** The id of the key or customer who calls; undefined where no credential was checked. */
+export function callerIdOf(values: ContextValues): string | undefined {
+  const authentication = values.get(authenticationKey);
+  if (authentication?.kind === 'ok') return authentication.principal.keyId;
+  return authentication?.kind === 'customer' ? authentication.customer.customerId : undefined;
 }
 
 /**

@@ -12,14 +12,19 @@ import {
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { maxBodyBytes } from '../limits.ts';
+import { BodyReceiver } from './bodies/received-body.ts';
+import { RequestMemory } from './bodies/request-memory.ts';
+import { nodeRequestKey, receiveBodies, routerCompressions } from './bodies/router-bodies.ts';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
 
-/** Answers the request and returns true, or leaves it untouched and returns false. */
+/** Answers the request and returns true, or leaves it untouched and returns false. `bodies` reads bodies. */
 export type NodeHttpRoute = (
   request: IncomingMessage,
   response: ServerResponse,
   url: { path: string; query: string },
+  bodies: BodyReceiver,
 ) => boolean;
 
 type AdapterOptions = Parameters<typeof connectNodeAdapter>[0];
@@ -32,7 +37,7 @@ interface HttpOptions {
   plainRequestRoute?: PlainRequestRoute | undefined;
   /** Tried in order, in front of the Connect router. */
   nodeHttpRoutes: readonly NodeHttpRoute[];
-  connect: Omit<AdapterOptions, 'contextValues' | 'fallback'>;
+  connect: Omit<AdapterOptions, 'contextValues' | 'fallback' | 'acceptCompression'>;
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
@@ -43,6 +48,8 @@ interface HttpOptions {
 
 export interface HttpServer {
   port: number;
+  /** What all requests hold at this moment. */
+  heldBytes(): number;
   /** Stops listening, lets requests in flight finish for `graceMs`, then closes what is left. */
   close(graceMs: number): Promise<void>;
 }
@@ -58,7 +65,8 @@ const keepAliveTimeoutMs = 65_000;
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const listener = createListener(options);
+  const memory = new RequestMemory();
+  const listener = createListener(options, new BodyReceiver(memory));
   const { requestMs, headersMs } = options.arrival ?? defaultArrival;
   const http1 = createHttp1(
     {
@@ -84,6 +92,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
+    memory,
     route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
@@ -113,6 +122,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
+    heldBytes: () => memory.heldBytes,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       plain.close();
@@ -144,10 +154,16 @@ function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): vo
   socket.resume();
 }
 
-function createListener(options: HttpOptions): RequestListener {
+function createListener(options: HttpOptions, bodies: BodyReceiver): RequestListener {
+  const { routes, readMaxBytes = maxBodyBytes } = options.connect;
   const connect = connectNodeAdapter({
     ...options.connect,
-    contextValues: contextValuesOf,
+    routes(router) {
+      routes(router);
+      receiveBodies(router, { bodies, maxBytesOf: () => readMaxBytes });
+    },
+    acceptCompression: routerCompressions,
+    contextValues: (request) => contextValuesOf(request).set(nodeRequestKey, request),
     fallback: answerUnknownPath,
   });
   return (request, response) => {
@@ -157,7 +173,7 @@ function createListener(options: HttpOptions): RequestListener {
     const query = mark < 0 ? '' : target.slice(mark + 1);
     const url = { path, query };
     for (const route of options.nodeHttpRoutes) {
-      if (route(request, response, url)) return;
+      if (route(request, response, url, bodies)) return;
     }
     const slash = path.indexOf('/', 1);
     const service = options.serviceAliases.get(path.slice(1, slash));
