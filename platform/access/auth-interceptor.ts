@@ -50,17 +50,29 @@ export function callerIdOf(values: ContextValues): string | undefined {
   return authentication?.kind === 'customer' ? authentication.customer.customerId : undefined;
 }
 
-/** Throws the refusal of `authenticate`, or keeps the principal for `principalOf`. */
+/**
+ * Throws the refusal of `authenticate`, or keeps the principal for `principalOf`. A customer is checked again although
+ * checkedFirst has done so: a body may be held back until long after its headers, and the session end meanwhile.
+ */
 export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
   return (next) => async (request) => {
     const { service, method, header, url, contextValues } = request;
+    const before = contextValues.get(authenticationKey);
     const authentication =
-      contextValues.get(authenticationKey) ??
-      (await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url)));
+      before === undefined || isCustomers(before)
+        ? await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url))
+        : before;
     if (authentication.kind === 'refused') throw refusalError(authentication);
     contextValues.set(authenticationKey, authentication);
     return next(request);
   };
+}
+
+function isCustomers(authentication: Authentication): boolean {
+  return (
+    authentication.kind === 'customer' ||
+    (authentication.kind === 'ok' && authentication.principal.customer !== undefined)
+  );
 }
 
 /**

@@ -6,6 +6,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { accessRowOf } from '../access/access-table.ts';
 import { maxBodyBytes } from '../limits.ts';
 import { BodyReceiver } from './bodies/received-body.ts';
 import { RequestMemory } from './bodies/request-memory.ts';
@@ -153,7 +154,11 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     ...options.connect,
     routes(router) {
       routes(router);
-      receiveBodies(router, { bodies, maxBytesOf: () => readMaxBytes });
+      receiveBodies(router, {
+        bodies,
+        maxBytesOf: (method) =>
+          Math.min(readMaxBytes, accessRowOf(method)?.maxBodyBytes ?? readMaxBytes),
+      });
     },
     acceptCompression: routerCompressions,
     contextValues: (request) => contextValuesOf(request).set(nodeRequestKey, request),

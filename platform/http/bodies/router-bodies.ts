@@ -151,7 +151,7 @@ function bytesOf(received: ReceivedBody, maxBytes: number): Buffer<ArrayBuffer> 
     case 'busy':
       throw busyError();
     case 'too_large':
-      throw new ConnectError(`the body is larger than ${maxBytes} bytes`, Code.ResourceExhausted);
+      throw new ConnectError(`the body is larger than ${maxBytes} bytes`, Code.InvalidArgument);
     case 'undecodable':
       throw new ConnectError('the body could not be decompressed', Code.InvalidArgument);
     case 'unknown_encoding':
