@@ -19,7 +19,7 @@ import {
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
-import type { ReadinessCheck } from './platform/http/operator-routes.ts';
+import type { ReadinessCheck } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
@@ -78,6 +78,7 @@ export async function layFoundation(
     settings: config.accounts,
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
+    onlyThisMachine,
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);

@@ -4,6 +4,7 @@
 import { connectEngines, engineChecks, layFoundation } from './foundation.ts';
 import type { Config } from './platform/config.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
+import { shareReadiness } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { ProcessLink } from './platform/members/process-link.ts';
 import type { Shutdown } from './platform/shutdown.ts';
@@ -31,6 +32,7 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
       return text;
     },
   };
-  await openPort(config, foundation, { locate, checks, metrics }, shutdown);
+  const pages = { readiness: shareReadiness(checks), metrics };
+  await openPort(config, foundation, { locate, ...pages }, shutdown);
   await starter.ask('serving');
 }

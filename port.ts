@@ -1,5 +1,5 @@
-// Last of the composition, on top of foundation.ts: the roles that answer requests, their routes, and the port. The
-// pipeline answers no request: service.ts starts it.
+// Last of the composition, on top of foundation.ts: the roles that answer requests, their routes, and the port; the
+// operator's pages on a port of their own. The pipeline answers no request: service.ts starts it.
 
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
@@ -15,41 +15,42 @@ import {
 } from './platform/access/auth-interceptor.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
 import type { Config } from './platform/config.ts';
-import { startHttp } from './platform/http/http.ts';
-import {
-  createOperatorRoutes,
-  type MetricsPage,
-  type ReadinessCheck,
-} from './platform/http/operator-routes.ts';
+import { type NodeHttpRoute, startHttp } from './platform/http/http.ts';
+import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
+import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { registerQuery } from './query/routes.ts';
 
 const requestGraceMs = 5_000;
 
-interface PortOptions {
-  locate: LocateAddress | undefined;
-  /** Shown on the operator's pages. */
-  checks: readonly ReadinessCheck[];
+/** Shown on the operator's pages. */
+interface OperatorPages {
+  readiness: () => Promise<Readiness>;
   metrics: MetricsPage;
+}
+
+interface PortOptions extends OperatorPages {
+  locate: LocateAddress | undefined;
 }
 
 /** Starts the roles that answer requests, and listens; returns the base URL. */
 export async function openPort(
   config: Config,
   foundation: Foundation,
-  { locate, checks, metrics }: PortOptions,
+  { locate, ...pages }: PortOptions,
   shutdown: Shutdown,
 ): Promise<string> {
   const { control, authenticate, log } = foundation;
   const ingest = config.roles.includes('ingest')
     ? await openIngest(config, foundation, locate, shutdown)
     : undefined;
-  const operatorRoutes = createOperatorRoutes({
-    checks,
-    metrics,
-    descriptorsFile: join(import.meta.dirname, 'proto', 'descriptors.binpb'),
-  });
+  const hasDetails = config.operatorPort === undefined;
+  const operatorRoutes = operatorRoutesOf(config, foundation, pages, hasDetails);
+  const refusedConnections = foundation.metrics.counter(
+    'millrace_refused_connections_total',
+    'Connections closed at once, because too many are open, in all or from one address.',
+  );
   const http = await startHttp({
     host: config.host,
     port: config.port,
@@ -62,6 +63,7 @@ export async function openPort(
       readMaxBytes: maxBodyBytes,
     },
     serviceAliases,
+    onRefusedConnection: () => refusedConnections.inc(),
     onBrokenConnection: (error) =>
       log.error({ err: error }, 'a connection was closed: its state was broken'),
   });
@@ -69,6 +71,39 @@ export async function openPort(
   const baseUrl = baseUrlOf(config.host, http.port);
   foundation.listening.url = baseUrl;
   return baseUrl;
+}
+
+/** The operator's pages on a port of their own, where the configuration names one. */
+export async function openOperatorPort(
+  config: Config,
+  foundation: Foundation,
+  pages: OperatorPages,
+  shutdown: Shutdown,
+): Promise<void> {
+  const { host, operatorPort } = config;
+  if (operatorPort === undefined) return;
+  const http = await startHttp({
+    // Prometheus is often on another machine or in another container; the token is asked for there too.
+    host,
+    port: operatorPort,
+    nodeHttpRoutes: [operatorRoutesOf(config, foundation, pages, true)],
+    connect: { routes: () => {} },
+    serviceAliases: new Map(),
+  });
+  shutdown.add('operator port', () => http.close(0));
+}
+
+function operatorRoutesOf(
+  { operatorToken: token }: Config,
+  { onlyThisMachine }: Foundation,
+  { readiness, metrics }: OperatorPages,
+  hasDetails: boolean,
+): NodeHttpRoute {
+  return createOperatorRoutes({
+    readiness,
+    detailed: hasDetails ? { metrics, token, onlyThisMachine } : undefined,
+    descriptorsFile: join(import.meta.dirname, 'proto', 'descriptors.binpb'),
+  });
 }
 
 async function openIngest(

@@ -16,14 +16,15 @@ import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/engines/data-lock.ts';
 import { eventsDiskBudget, requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
-import { untilReady } from './platform/http/operator-routes.ts';
+import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
+import { shareReadiness, untilReady } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
-import { baseUrlOf, openLocator, openPort } from './port.ts';
+import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
 import { migrate } from './sql/migrate.ts';
 
 export interface Service {
@@ -43,7 +44,8 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   configureProtobufText();
   const [locate] = await allOrProblems([
     openLocator(config),
-    requireFreePort(config),
+    requireFreePort(config, '--port'),
+    requireFreeOperatorPort(config),
     requireBroker(config),
     takeDataDir(config.dataDir, shutdown),
   ]);
@@ -55,13 +57,15 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation);
   if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
-  const metrics = foundation.metrics.registry;
-  const baseUrl =
+  const readiness = shareReadiness(checks);
+  const own = { locate, readiness, metrics: foundation.metrics.registry };
+  const { baseUrl, metrics } =
     config.ingestProcesses === 1
-      ? await openPort(config, foundation, { locate, checks, metrics }, shutdown)
+      ? { ...own, baseUrl: await openPort(config, foundation, own, shutdown) }
       : await serveByMembers(config, foundation, { pipeline, urls }, shutdown);
+  await openOperatorPort(config, foundation, { readiness, metrics }, shutdown);
   if (!(await untilReady(checks, readyTimeoutMs))) {
-    log.warn('started, but not everything is ready: /readyz tells what is not');
+    log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
   }
   return { baseUrl, demo };
 }
@@ -124,11 +128,21 @@ async function serveByMembers(
   { metrics, log }: Foundation,
   { pipeline, urls }: { pipeline: Pipeline | undefined; urls: EngineUrls },
   shutdown: Shutdown,
-): Promise<string> {
+): Promise<{ baseUrl: string; metrics: MetricsPage }> {
   // Chosen once, because a member that is started again must get the same port.
-  const port = await requireFreePort(config);
+  const port = await requireFreePort(config, '--port');
   const ownMetrics = async () => {
     return { process: 'main', metrics: await metrics.registry.getMetricsAsJSON() };
+  };
+  const page: MetricsPage = {
+    contentType: metrics.registry.contentType,
+    async metrics() {
+      const answers = await members.ask('metrics');
+      const others = answers.map(({ place, answer }) => {
+        return { process: `ingest-${place}`, metrics: answer };
+      });
+      return metricsText([await ownMetrics(), ...others]);
+    },
   };
   const members = await startMembers({
     count: config.ingestProcesses,
@@ -137,18 +151,12 @@ async function serveByMembers(
     env: { NATS_URL: urls.natsUrl, CLICKHOUSE_URL: urls.clickhouseUrl },
     answers: {
       pipelineReady: () => pipeline?.ready(),
-      async metricsText() {
-        const answers = await members.ask('metrics');
-        const others = answers.map(({ place, answer }) => {
-          return { process: `ingest-${place}`, metrics: answer };
-        });
-        return metricsText([await ownMetrics(), ...others]);
-      },
+      metricsText: () => page.metrics(),
     },
     log,
   });
   shutdown.add('ingest processes', () => members.stop(memberGraceMs));
-  return baseUrlOf(config.host, port);
+  return { baseUrl: baseUrlOf(config.host, port), metrics: page };
 }
 
 async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<void> {
@@ -160,14 +168,23 @@ async function takeDataDir(dataDir: string, shutdown: Shutdown): Promise<void> {
   shutdown.add('lock', async () => unlock());
 }
 
+async function requireFreeOperatorPort({ host, operatorPort }: Config): Promise<void> {
+  if (operatorPort !== undefined) {
+    await requireFreePort({ host, port: operatorPort }, 'MILLRACE_OPERATOR_PORT');
+  }
+}
+
 /** Runs before the engines start, so that the usual mistake costs no time and leaves nothing behind. */
-async function requireFreePort({ host, port }: Config): Promise<number> {
+async function requireFreePort(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting: string,
+): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) => {
       const why =
         error.code === 'EADDRINUSE'
-          ? `port ${port} on ${host} is taken: stop what uses it, or choose another with --port`
+          ? `port ${port} on ${host} is taken: stop what uses it, or choose another with ${setting}`
           : `port ${port} on ${host} cannot be used: ${error.code}`;
       reject(new Error(why));
     });

@@ -15,6 +15,7 @@ import { seenBench } from './questions/pipeline/seen.ts';
 import { stagesBench } from './questions/pipeline/stages.ts';
 import { tricksBench } from './questions/pipeline/tricks.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
+import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
@@ -36,5 +37,6 @@ export const benches: readonly Bench[] = [
   stagesBench,
   tricksBench,
   accountsBench,
+  exposedBench,
   startBench,
 ];

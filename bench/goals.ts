@@ -109,6 +109,19 @@ export const goals: readonly Goal[] = [
   accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),
   accountsGoal('slowest revocation', 1_000, 'ms', 'a revocation in another process, ms, slowest'),
   {
+    name: "others' requests while somebody attacks the memory of the port, p99",
+    beside: 'the same load without the attack',
+    asked: { atMost: 5 },
+    reached: { bench: 'exposed', column: 'ratio' },
+  },
+  {
+    name: 'memory that such an attack adds to the service',
+    beside: 'its memory before',
+    asked: { atMost: 256 },
+    unit: 'MiB',
+    reached: { bench: 'exposed', column: 'MiB more' },
+  },
+  {
     name: 'ready again after a start',
     beside: 'the clock',
     asked: { atMost: 5_000 },

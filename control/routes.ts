@@ -30,7 +30,7 @@ import {
   sendTest,
   upsertEmailProvider,
 } from './mail/email-provider.ts';
-import { acceptInvite } from './orgs/accept-invite.ts';
+import { type AcceptInviteDeps, acceptInvite } from './orgs/accept-invite.ts';
 import {
   type InvitationDeps,
   inviteMember,
@@ -67,6 +67,7 @@ export type ControlDeps = SignUpDeps &
   MembersDeps &
   OrgKeysDeps &
   InvitationDeps &
+  AcceptInviteDeps &
   ProjectDeps &
   CustomerDeps &
   EmailProviderDeps;
@@ -124,7 +125,10 @@ function registerProjects(router: ConnectRouter, deps: ControlDeps): void {
     get: (request, context) => getProject(deps, request, principalOf(context)),
     list: (request, context) => listProjects(deps, request, customerOf(context)),
     update: (request, context) => updateProject(deps, request, principalOf(context)),
-    createApiKey: (request, context) => createApiKeyRpc(deps, request, principalOf(context)),
+    createApiKey: (request, context) => {
+      const { projectId } = principalOf(context);
+      return createApiKeyRpc(deps, request, { ...customerOf(context), projectId });
+    },
     listApiKeys: (_, context) => listApiKeys(deps, principalOf(context)),
     revokeApiKey: (request, context) => revokeApiKeyRpc(deps, request, principalOf(context)),
   });

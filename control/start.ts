@@ -9,12 +9,14 @@ import {
   createRoleOf,
   type RoleOf,
 } from '../platform/access/customer-access.ts';
+import type { OnlyThisMachine } from '../platform/access/only-this-machine.ts';
 import { createOrganizationInterceptor } from '../platform/access/organization-interceptor.ts';
 import {
   createOrganizationDirectory,
   type OrganizationDirectory,
 } from '../platform/access/organizations.ts';
 import type { ProjectRecord } from '../platform/access/projects.ts';
+import { boundRequests } from '../platform/access/request-bounds.ts';
 import type { AccountSettings } from '../platform/account-settings.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
@@ -25,22 +27,32 @@ import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
 import { createOutbox, type Outbox } from '../platform/mail/outbox.ts';
 import { createSendMail, type SendMail } from '../platform/mail/send.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
-import { createAccessTokens } from './auth/access-token.ts';
+import {
+  type AccessTokens,
+  createAccessTokens,
+  signedTokenLifetimeMs,
+} from './auth/access-token.ts';
 import { type AttemptLimits, createAttempts, defaultAttemptLimits } from './auth/attempts.ts';
 import { createMagicLinks } from './auth/magic-link.ts';
 import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
-import { createSessions } from './auth/session.ts';
+import { createSessions, type EndAccess } from './auth/session.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
+import { withoutSession } from './customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
 import { ensureFirstProject } from './customers/first-project.ts';
+import { createProveCustomer } from './customers/proven-customer.ts';
+import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
-import { createProjectsByOrganization } from './projects/by-organization.ts';
+import {
+  createProjectsByOrganization,
+  type ProjectsByOrganization,
+} from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
 
@@ -55,6 +67,8 @@ export interface ControlOptions {
   publicUrl: () => string;
   /** The address of the person or program that sent a request; limits on attempts count by it. */
   addressOf: (request: CallerRequest) => string | undefined;
+  /** Whether a request can have come from this machine alone. */
+  onlyThisMachine: OnlyThisMachine;
   /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
@@ -89,7 +103,9 @@ const mailGraceMs = 5_000;
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { connection, projects, dataDir, clock, log } = options;
   const box = openSecretBox(dataDir);
-  const accessTokens = createAccessTokens(await openSigningKeys(dataDir, clock), clock);
+  const tokenLifetimeMs = signedTokenLifetimeMs;
+  const signingKeys = openSigningKeys(dataDir, { clock, tokenLifetimeMs });
+  const accessTokens = createAccessTokens(signingKeys, clock);
   const buckets = await openControlBuckets(connection, log);
   const { organizations } = buckets;
   refuseLostCustomers(dataDir, buckets.customers);
@@ -103,40 +119,20 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
   });
   const mail = startMail(options);
-  const sessions = createSessions(buckets.sessions, clock);
-  const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
-    ensureProjectWithKey(projects, project, clock);
-  const passwords = createPasswords();
+  const byOrganization = createProjectsByOrganization(projects);
+  const records = { customers, organizations, directory, projects, byOrganization };
+  const auth = createAuth(options, { ...records, buckets, accessTokens });
   const deps: ControlDeps = {
-    customers,
-    organizations,
-    directory,
+    ...records,
+    ...auth,
     roleOf,
-    projects,
-    byOrganization: createProjectsByOrganization(projects),
-    sessions,
     accessTokens,
-    passwords,
-    magicLinks: createMagicLinks(buckets.magicLinks, clock),
-    attempts: createAttempts(clock, options.attemptLimits ?? defaultAttemptLimits),
-    provenAddress: createProvenAddress({ customers, clock }),
-    signInCustomer: createSignInCustomer({
-      sessions,
-      accessTokens,
-      ensureFirstProject: (customer) =>
-        ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
-    }),
-    providers: new Map(
-      options.settings.oauthProviders.map((provider) => [
-        provider.name,
-        createOAuthProvider(provider),
-      ]),
-    ),
     sendInvitation: createSendInvitation({ ...mail, box, publicUrl: options.publicUrl }),
     ...mail,
     box,
     publicUrl: options.publicUrl,
     addressOf: (context) => options.addressOf(callerRequestOf(context)),
+    onlyThisMachine: (context) => options.onlyThisMachine(callerRequestOf(context)),
     clock,
   };
   return {
@@ -144,16 +140,69 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     organizations,
     directory,
     roleOf,
-    passwords,
+    passwords: auth.passwords,
     box,
     ...mail,
     customerAccess,
-    interceptors: [createOrganizationInterceptor(roleOf), createFailureInterceptor(log)],
+    interceptors: [
+      createOrganizationInterceptor(roleOf),
+      boundRequests,
+      createFailureInterceptor(log),
+    ],
     register: (router) => registerControl(router, deps),
     async close() {
       await mail.outbox.close(mailGraceMs);
       await buckets.close();
     },
+  };
+}
+
+interface AuthRecords {
+  customers: CustomerStore;
+  organizations: ControlBuckets['organizations'];
+  directory: OrganizationDirectory;
+  projects: WatchedBucket<ProjectRecord>;
+  byOrganization: ProjectsByOrganization;
+  buckets: ControlBuckets;
+  accessTokens: AccessTokens;
+}
+
+/** Everything that signing up, in and out needs. */
+function createAuth({ settings, attemptLimits, clock }: ControlOptions, records: AuthRecords) {
+  const { customers, organizations, projects, buckets, accessTokens } = records;
+  const sessions = createSessions(buckets.sessions, createEndAccess(customers, clock), clock);
+  const endUnprovenGrants = createEndUnprovenGrants({ ...records, clock });
+  const proveCustomer = createProveCustomer({ customers, endUnprovenGrants, clock });
+  const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
+    ensureProjectWithKey(projects, project, clock);
+  return {
+    sessions,
+    proveCustomer,
+    passwords: createPasswords(),
+    magicLinks: createMagicLinks(buckets.magicLinks, clock),
+    attempts: createAttempts(clock, attemptLimits ?? defaultAttemptLimits),
+    provenAddress: createProvenAddress({ customers, proveCustomer }),
+    signInCustomer: createSignInCustomer({
+      sessions,
+      accessTokens,
+      ensureFirstProject: (customer) =>
+        ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
+      clock,
+    }),
+    providers: new Map(
+      settings.oauthProviders.map((provider) => [provider.name, createOAuthProvider(provider)]),
+    ),
+  };
+}
+
+/** The customer's record says which sessions ended: every process watches it. */
+function createEndAccess(customers: Pick<CustomerStore, 'change'>, clock: Clock): EndAccess {
+  return async (customerId, sessionId) => {
+    const nowMs = clock.nowMs();
+    const untilMs = nowMs + signedTokenLifetimeMs;
+    await customers.change(customerId, (record) =>
+      withoutSession(record, sessionId, { nowMs, untilMs }),
+    );
   };
 }
 

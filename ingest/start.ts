@@ -153,8 +153,9 @@ export function createIngest(
   const events = createBatchCreate(eventParts, log);
   const changes = createIdentify(changeParts, log);
   return {
-    nodeHttpRoute: (request, response, url) =>
-      events.nodeHttpRoute(request, response, url) || changes.nodeHttpRoute(request, response, url),
+    nodeHttpRoute: (request, response, url, bodies) =>
+      events.nodeHttpRoute(request, response, url, bodies) ||
+      changes.nodeHttpRoute(request, response, url, bodies),
     plainRequestRoute: (head, peerAddress) =>
       events.plainRequestRoute(head, peerAddress) ?? changes.plainRequestRoute(head, peerAddress),
     register: (router) => {

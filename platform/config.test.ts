@@ -67,4 +67,18 @@ describe('readConfig', () => {
     expect(trusting.config.trustedProxies.check('::1', 'ipv6')).toBe(true);
     expect(trusting.config.trustedProxies.check('11.1.2.3')).toBe(false);
   });
+
+  it('takes a token and a port for the operator, and no token that could be guessed', () => {
+    const token = 'x'.repeat(16);
+    const result = read({ MILLRACE_OPERATOR_TOKEN: token, MILLRACE_OPERATOR_PORT: '9090' });
+    if (result.kind !== 'ok') throw new Error(result.problems.join());
+    expect(result.config).toMatchObject({ operatorToken: token, operatorPort: 9090 });
+    const weak = 'MILLRACE_OPERATOR_TOKEN must have 16 to 256 ASCII characters and no spaces';
+    for (const one of ['x'.repeat(15), 'x'.repeat(257), 'two words of a token', 'ä'.repeat(16)]) {
+      expect(read({ MILLRACE_OPERATOR_TOKEN: one })).toEqual({ kind: 'refused', problems: [weak] });
+    }
+    expect(read({ MILLRACE_OPERATOR_PORT: '0' })).toMatchObject({ kind: 'refused' });
+    const problems = ['MILLRACE_OPERATOR_PORT must differ from the port of the service'];
+    expect(read({ MILLRACE_OPERATOR_PORT: '8080' })).toEqual({ kind: 'refused', problems });
+  });
 });

@@ -43,6 +43,10 @@ export interface Config {
   botScoreHeader: string;
   verifiedBotHeader: string;
   geoDatabase?: string;
+  /** Opens `/metrics` and `/readyz?verbose`. */
+  operatorToken?: string;
+  /** Where those two pages are; absent, they are on `port`. */
+  operatorPort?: number;
   accounts: AccountSettings;
 }
 
@@ -99,6 +103,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
       readUrl('CLICKHOUSE_URL', text('CLICKHOUSE_URL'), ['http:', 'https:'], problems),
     ),
     ...present('geoDatabase', text('MILLRACE_GEO_DATABASE')),
+    ...readOperatorPages(text, config.port, problems),
   };
   const cdn = text('MILLRACE_CDN');
   if (cdn !== undefined) optional.cdn = oneOf('MILLRACE_CDN', cdn, cdnPresets, problems);
@@ -178,6 +183,29 @@ function oneOf<T extends string>(
 function readRoles(text: string | undefined, problems: string[]): ProcessRole[] {
   if (text === undefined) return [...processRoles];
   return text.split(',').map((role) => oneOf('--roles', role.trim(), processRoles, problems));
+}
+
+// A token of 16 characters cannot be guessed; a header can carry each of them.
+const operatorTokenPattern = /^[\x21-\x7e]{16,256}$/;
+
+function readOperatorPages(
+  text: (name: string) => string | undefined,
+  servicePort: number,
+  problems: string[],
+): Partial<Config> {
+  const token = text('MILLRACE_OPERATOR_TOKEN');
+  if (token !== undefined && !operatorTokenPattern.test(token)) {
+    problems.push('MILLRACE_OPERATOR_TOKEN must have 16 to 256 ASCII characters and no spaces');
+  }
+  const port = text('MILLRACE_OPERATOR_PORT');
+  const operatorPort =
+    port === undefined
+      ? undefined
+      : readInteger('MILLRACE_OPERATOR_PORT', port, 0, 1, 65_535, problems);
+  if (operatorPort !== undefined && operatorPort === servicePort) {
+    problems.push('MILLRACE_OPERATOR_PORT must differ from the port of the service');
+  }
+  return { ...present('operatorToken', token), ...present('operatorPort', operatorPort) };
 }
 
 function readUrl(

@@ -90,6 +90,7 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
     MILLRACE_GEO_DATABASE: testData('geoip', 'GeoIP2-City-Test.mmdb'),
     MILLRACE_LOG_LEVEL: 'debug',
     MILLRACE_FRAME_LZ4: lz4,
+    MILLRACE_OPERATOR_TOKEN: 'token-of-the-operator',
   };
   let stack: Stack;
   let log = '';
@@ -186,7 +187,10 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
     for (const { name, bytes } of allFiles(dataDir)) {
       expect({ name, found: forgotten(bytes.toString('latin1')) }).toEqual({ name, found: [] });
     }
-    const metrics = await (await fetch(`${stack.baseUrl}/metrics`)).text();
+    const authorization = `Bearer ${env.MILLRACE_OPERATOR_TOKEN}`;
+    const page = await fetch(`${stack.baseUrl}/metrics`, { headers: { authorization } });
+    expect(page.status).toBe(200);
+    const metrics = await page.text();
     expect(forgotten(log + stack.log() + metrics)).toEqual([]);
   });
 });

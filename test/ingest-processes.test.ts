@@ -109,7 +109,7 @@ async function asAdmin(method: string, message: object): Promise<Answer['body']>
 it('is ready when each process serves, and shows each on one page', async () => {
   expect(stack.ingestPids()).toHaveLength(2);
   expect([...(await accepted()).keys()].sort()).toEqual(names);
-  const ready = await fetch(`${stack.baseUrl}/readyz`);
+  const ready = await fetch(`${stack.baseUrl}/readyz?verbose`);
   expect(ready.status).toBe(200);
   expect(await ready.json()).toEqual({ broker: true, clickhouse: true, pipeline: true });
 });

@@ -4,19 +4,26 @@
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../../platform/clock.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
+import type { StartedSession } from './session.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 
 interface AccessClaims {
   customerId: string;
   sessionId: string;
-  issuedAtMs: number;
+  /** When the credentials were checked that began the session. */
+  sessionStartMs: number;
   /** Exclusive. */
   expiresAtMs: number;
+  /** The key that signed the token. */
+  keyId: string;
 }
 
 export interface AccessTokens {
-  issue(customerId: string, sessionId: string): Promise<string>;
-  /** The claims of a token that was verified before and has not expired; costs a map look-up. */
+  issue(
+    customerId: string,
+    session: Pick<StartedSession, 'sessionId' | 'createTimeMs'>,
+  ): Promise<string>;
+  /** The claims of a token that was verified before and is still good; costs two map look-ups. */
   known(token: string): AccessClaims | undefined;
   /** The claims; undefined if the token is not this service's or has expired. */
   verify(token: string): Promise<AccessClaims | undefined>;
@@ -24,7 +31,7 @@ export interface AccessTokens {
 
 export const accessTokenSeconds = 900;
 const leewaySeconds = 5;
-/** A replaced signing key may have live tokens for this long. */
+/** A token is good for this long at most: so long a replaced signing key counts, and an ended session is remembered. */
 export const signedTokenLifetimeMs = (accessTokenSeconds + 2 * leewaySeconds) * 1_000;
 
 const type = 'at+jwt';
@@ -40,7 +47,8 @@ export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessToken
   const known = (token: string): AccessClaims | undefined => {
     const claims = verified.get(token);
     if (claims === undefined) return undefined;
-    if (clock.nowMs() < claims.expiresAtMs + leewaySeconds * 1_000) return claims;
+    const isAlive = clock.nowMs() < claims.expiresAtMs + leewaySeconds * 1_000;
+    if (isAlive && keys.find(claims.keyId) !== undefined) return claims;
     verified.delete(token);
     return undefined;
   };
@@ -49,12 +57,11 @@ export function createAccessTokens(keys: SigningKeys, clock: Clock): AccessToken
   };
   return {
     known,
-    async issue(customerId, sessionId) {
-      const key = await keys.current();
-      const issuedAtMs = clock.nowMs();
-      const issuedAt = Math.floor(issuedAtMs / 1_000);
-      // In milliseconds: the whole seconds of `iat` cannot tell a token from before a new password from one after it.
-      return new SignJWT({ sid: sessionId, iat_ms: issuedAtMs })
+    async issue(customerId, { sessionId, createTimeMs }) {
+      const key = keys.current();
+      const issuedAt = Math.floor(clock.nowMs() / 1_000);
+      // A new password ends the sessions that began before it, however late they were last refreshed.
+      return new SignJWT({ sid: sessionId, auth_ms: createTimeMs })
         .setProtectedHeader({ alg: signingAlgorithm, typ: type, kid: key.id })
         .setIssuer(issuer)
         .setAudience(audience)
@@ -79,7 +86,7 @@ async function verifySignature(
 ): Promise<AccessClaims | undefined> {
   if (token.length > maxTokenCharacters) return undefined;
   const keyId = keyIdOf(token);
-  const key = keyId === undefined ? undefined : await keys.find(keyId);
+  const key = keyId === undefined ? undefined : keys.find(keyId);
   if (key === undefined) return undefined;
   try {
     const { payload } = await jwtVerify(token, key.publicKey, {
@@ -88,13 +95,22 @@ async function verifySignature(
       issuer,
       audience,
       clockTolerance: leewaySeconds,
-      requiredClaims: ['sub', 'sid', 'iat', 'iat_ms', 'exp'],
+      requiredClaims: ['sub', 'sid', 'auth_ms', 'iat', 'exp', 'jti'],
       currentDate: new Date(clock.nowMs()),
     });
-    const { sub, exp, sid, iat_ms: issuedAtMs } = payload;
-    if (sub === undefined || exp === undefined) return undefined;
-    if (typeof sid !== 'string' || typeof issuedAtMs !== 'number') return undefined;
-    return { customerId: sub, sessionId: sid, issuedAtMs, expiresAtMs: exp * 1_000 };
+    const { sub, iat, exp, sid, auth_ms: sessionStartMs } = payload;
+    if (sub === undefined || iat === undefined || exp === undefined) return undefined;
+    if (typeof sid !== 'string' || typeof sessionStartMs !== 'number') return undefined;
+    // Whoever takes a key cannot make tokens that outlive it: the key itself counts no longer than a token does.
+    if (exp - iat > accessTokenSeconds) return undefined;
+    if (iat * 1_000 > clock.nowMs() + leewaySeconds * 1_000) return undefined;
+    return {
+      customerId: sub,
+      sessionId: sid,
+      sessionStartMs,
+      expiresAtMs: exp * 1_000,
+      keyId: key.id,
+    };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;

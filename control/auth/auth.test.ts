@@ -20,7 +20,12 @@ let nowMs = Date.UTC(2026, 0, 1);
 const clock = { nowMs: () => nowMs };
 
 beforeAll(async () => {
-  accounts = await startAccounts({ brokerUrl: broker.url, clock });
+  accounts = await startAccounts({
+    brokerUrl: broker.url,
+    clock,
+    env: { MILLRACE_SIGNUP: 'open' },
+    control: { onlyThisMachine: () => false },
+  });
 });
 
 afterAll(async () => {

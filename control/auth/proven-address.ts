@@ -1,11 +1,10 @@
 // Finds or makes the customer of an e-mail address that a person has just proved to be theirs, by a link in a mail or a
-// provider's word. An unproven sign-up with the address may have been a stranger's who waits for its owner: its
-// password and sessions end here.
+// provider's word. What the first proof ends is ../customers/proven-customer.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { Clock } from '../../platform/clock.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
+import type { ProveCustomer } from '../customers/proven-customer.ts';
 import { nameFor } from './sign-in/sign-up.ts';
 
 interface ProvenBy {
@@ -18,10 +17,10 @@ interface ProvenBy {
 export type ProvenAddress = (email: string, by?: ProvenBy) => Promise<CustomerRecord>;
 
 export function createProvenAddress(deps: {
-  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'change' | 'addIdentity'>;
-  clock: Clock;
+  customers: Pick<CustomerStore, 'findByEmail' | 'create' | 'addIdentity'>;
+  proveCustomer: ProveCustomer;
 }): ProvenAddress {
-  const { customers, clock } = deps;
+  const { customers, proveCustomer } = deps;
   return async (email, by = {}) => {
     const known = customers.findByEmail(email);
     if (known === undefined) {
@@ -34,18 +33,14 @@ export function createProvenAddress(deps: {
       if (made !== 'taken') return made.record;
       throw new ConnectError('the account is being made: try again', Code.Aborted);
     }
+    const proven = await proveCustomer(known.id);
+    // After the proof: an account at a provider signs in without one.
     if (by.identity !== undefined && !(await customers.addIdentity(known.id, by.identity))) {
       throw new ConnectError(
         'the account at the provider belongs to somebody else here',
         Code.FailedPrecondition,
       );
     }
-    const proven = await customers.change(known.id, (record) => {
-      if (record.emailVerified) return record;
-      const { passwordHash: _unproven, ...rest } = record;
-      return { ...rest, emailVerified: true, sessionsFromMs: clock.nowMs() };
-    });
-    if (proven === undefined) throw new Error('a customer has no record');
     return proven;
   };
 }

@@ -34,7 +34,7 @@ export async function refreshToken(
     await deps.sessions.end(session.refreshToken);
     throw over();
   }
-  return signInAnswer(deps.accessTokens, customer, session.sessionId, session.refreshToken);
+  return signInAnswer(deps.accessTokens, customer, session);
 }
 
 export async function signOut(

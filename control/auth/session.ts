@@ -15,26 +15,32 @@ export interface SessionRecord {
   tokenHash: string;
   /** Tokens spent within the grace time. */
   spent: readonly { hash: string; atMs: number }[];
+  /** When the credentials were checked that began the family. */
   createTimeMs: number;
   expireTimeMs: number;
 }
 
 export interface Sessions {
-  /** A new family and its first token. */
-  start(customerId: string): Promise<{ sessionId: string; refreshToken: string }>;
+  /** A new family and its first token; `checkedAtMs` is a time before the customer's record was last read. */
+  start(customerId: string, checkedAtMs: number): Promise<StartedSession>;
   /** Spends a token for the next one; undefined if it is not good. */
   rotate(refreshToken: string): Promise<RotatedSession | undefined>;
   /** Ends the token's family, if there is one. */
   end(refreshToken: string): Promise<void>;
 }
 
-interface RotatedSession {
+export interface StartedSession {
   sessionId: string;
-  customerId: string;
   refreshToken: string;
-  /** When the family began. */
   createTimeMs: number;
 }
+
+interface RotatedSession extends StartedSession {
+  customerId: string;
+}
+
+/** Ends the access tokens of a session in every process. */
+export type EndAccess = (customerId: string, sessionId: string) => Promise<void>;
 
 const slidingLifetimeMs = 90 * 24 * 3_600_000;
 const replayGraceMs = 10_000;
@@ -42,9 +48,18 @@ const replayGraceMs = 10_000;
 const maxSpentKept = 32;
 const tokenPattern = /^ref_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock): Sessions {
+export function createSessions(
+  bucket: RecordBucket<SessionRecord>,
+  endAccess: EndAccess,
+  clock: Clock,
+): Sessions {
+  // The access tokens end first: whoever tries again after a failure still finds the family.
+  const end = async (customerId: string, sessionId: string): Promise<void> => {
+    await endAccess(customerId, sessionId);
+    await bucket.kv.delete(sessionId);
+  };
   return {
-    async start(customerId) {
+    async start(customerId, createTimeMs) {
       const [sessionId, familySecret, secret] = [newSecret(16), newSecret(16), newSecret(32)];
       const nowMs = clock.nowMs();
       const made = await bucket.create(sessionId, {
@@ -53,11 +68,12 @@ export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock
         familyHash: sha256(familySecret),
         tokenHash: sha256(secret),
         spent: [],
-        createTimeMs: nowMs,
+        createTimeMs,
         expireTimeMs: nowMs + slidingLifetimeMs,
       });
       if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
-      return { sessionId, refreshToken: `ref_${sessionId}.${familySecret}.${secret}` };
+      const refreshToken = `ref_${sessionId}.${familySecret}.${secret}`;
+      return { sessionId, refreshToken, createTimeMs };
     },
     async rotate(refreshToken) {
       const found = await findFamily(bucket, refreshToken, clock);
@@ -67,7 +83,8 @@ export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock
       const recent = record.spent.filter(({ atMs }) => nowMs - atMs <= replayGraceMs);
       const hash = sha256(secret);
       if (hash !== record.tokenHash) {
-        if (!recent.some((spent) => spent.hash === hash)) await bucket.kv.delete(sessionId);
+        const isReplay = !recent.some((spent) => spent.hash === hash);
+        if (isReplay) await end(record.customerId, sessionId);
         return undefined;
       }
       const next = newSecret(32);
@@ -89,7 +106,7 @@ export function createSessions(bucket: RecordBucket<SessionRecord>, clock: Clock
     },
     async end(refreshToken) {
       const found = await findFamily(bucket, refreshToken, clock);
-      if (found !== undefined) await bucket.kv.delete(found.sessionId);
+      if (found !== undefined) await end(found.record.customerId, found.sessionId);
     },
   };
 }

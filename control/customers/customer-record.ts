@@ -23,13 +23,35 @@ export interface CustomerRecord {
   identities: readonly { issuer: string; subject: string }[];
   /** An operator of the instance, made by the operator's command. */
   superAdmin: boolean;
-  /** Sessions that began before this are over. */
+  /** Sessions that began before this are over. It only rises. */
   sessionsFromMs: number;
+  /** Sessions that ended by themselves, kept while an access token of theirs may be alive. */
+  endedSessions?: readonly { id: string; untilMs: number }[];
   /** The first organization and project, still to be made; absent once they are made. */
   starting?: { organizationId: string; organizationName: string; projectId: string };
   /** RFC 3339, like `updateTime`. */
   createTime: string;
   updateTime: string;
+}
+
+/** The record with all its sessions over. */
+export function withoutSessions(record: CustomerRecord, nowMs: number): CustomerRecord {
+  const { endedSessions: _over, ...rest } = record;
+  return { ...rest, sessionsFromMs: Math.max(nowMs, record.sessionsFromMs) + 1 };
+}
+
+// A person signs out of a few sessions in a quarter of an hour.
+const maxEndedSessions = 32;
+
+/** The record with one session over, all of whose access tokens have expired at `untilMs`. */
+export function withoutSession(
+  record: CustomerRecord,
+  id: string,
+  { nowMs, untilMs }: { nowMs: number; untilMs: number },
+): CustomerRecord {
+  const ended = (record.endedSessions ?? []).filter((other) => other.untilMs > nowMs);
+  if (ended.length >= maxEndedSessions) return withoutSessions(record, nowMs);
+  return { ...record, endedSessions: [...ended, { id, untilMs }] };
 }
 
 /** Narrows a value of the bucket; undefined if it is no such record. Unknown fields are kept. */
@@ -46,7 +68,8 @@ function isCustomer(value: unknown): value is CustomerRecord {
     typeof field('emailVerified') === 'boolean' &&
     typeof field('superAdmin') === 'boolean' &&
     typeof field('sessionsFromMs') === 'number' &&
-    Array.isArray(field('identities'))
+    Array.isArray(field('identities')) &&
+    Array.isArray(field('endedSessions') ?? [])
   );
 }
 

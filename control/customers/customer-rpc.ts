@@ -15,7 +15,7 @@ import type { Passwords } from '../auth/passwords.ts';
 import { noSuchOrganization } from '../orgs/org-record.ts';
 import { displayNameField, invalidArgument, newPasswordField } from '../request-fields.ts';
 import type { SignedInCustomer } from '../signed-in-customer.ts';
-import { customerMessage } from './customer-record.ts';
+import { type CustomerRecord, customerMessage, withoutSessions } from './customer-record.ts';
 import type { CustomerStore } from './customer-store.ts';
 
 export interface CustomerDeps {
@@ -89,14 +89,16 @@ export async function updateCustomer(
     request.displayName === undefined
       ? undefined
       : displayNameField('displayName', request.displayName);
-  const passwordHash = await newPasswordHash(deps, request, signedIn);
+  const known = customers.get(signedIn.customerId);
+  if (known === undefined) throw noSuchCustomer();
+  const passwordHash = await newPasswordHash(deps, request, known);
   const record = await customers.change(signedIn.customerId, (before) => {
     if (displayName === undefined && passwordHash === undefined) return before;
-    return {
-      ...before,
-      ...(displayName !== undefined && { displayName }),
-      ...(passwordHash !== undefined && { passwordHash, sessionsFromMs: clock.nowMs() }),
-    };
+    // While the hashes waited in their queue all sessions may have ended, this one too.
+    if (before.sessionsFromMs !== known.sessionsFromMs) throw sessionOver();
+    const named = { ...before, ...(displayName !== undefined && { displayName }) };
+    if (passwordHash === undefined) return named;
+    return { ...withoutSessions(named, clock.nowMs()), passwordHash };
   });
   if (record === undefined) throw noSuchCustomer();
   return { customer: customerMessage(record) };
@@ -104,14 +106,12 @@ export async function updateCustomer(
 
 /** Undefined if the request leaves the password as it is. */
 async function newPasswordHash(
-  { customers, passwords, attempts }: CustomerDeps,
+  { passwords, attempts }: CustomerDeps,
   request: UpdateRequest,
-  signedIn: SignedInCustomer,
+  record: CustomerRecord,
 ): Promise<string | undefined> {
   if (request.password === undefined) return undefined;
   const password = newPasswordField('password', request.password);
-  const record = customers.get(signedIn.customerId);
-  if (record === undefined) throw noSuchCustomer();
   if (record.passwordHash !== undefined) {
     attempts.signIn(undefined, record.email);
     const { ok } = await passwords.check(record.passwordHash, request.currentPassword ?? '');
@@ -122,6 +122,10 @@ async function newPasswordHash(
 
 function memberIds(directory: Pick<OrganizationDirectory, 'get'>, id: string): string[] {
   return directory.get(id)?.members.map(({ customerId }) => customerId) ?? [];
+}
+
+function sessionOver(): ConnectError {
+  return new ConnectError('the session is over: sign in', Code.Unauthenticated);
 }
 
 function noSuchCustomer(): ConnectError {

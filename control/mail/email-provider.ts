@@ -22,7 +22,7 @@ import type { Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
 import { nowText, timestampOf } from '../record-times.ts';
-import { invalidArgument, mailboxField, requiredField } from '../request-fields.ts';
+import { invalidArgument, mailboxField, requiredField, userNameField } from '../request-fields.ts';
 import type { SignedInMember } from '../signed-in-customer.ts';
 import { chooseSender, secretPurpose } from './choose-sender.ts';
 import { testMail } from './mail-texts.ts';
@@ -135,10 +135,11 @@ function providerField(
 ): { withStored: (before: EmailProviderRecord | undefined) => StoredProvider } {
   switch (provider.case) {
     case 'smtp': {
-      const { port, username, useTls } = provider.value;
+      const { port, useTls } = provider.value;
       const host = requiredField('smtp.host', provider.value.host.trim());
       if (!hostPattern.test(host)) throw invalidArgument('smtp.host', 'must be a name or address');
       if (port < 1 || port > 65_535) throw invalidArgument('smtp.port', 'must be 1 to 65535');
+      const username = userNameField('smtp.username', provider.value.username);
       const password = newSecret('smtp.password', provider.value.password);
       const sealed = password === undefined ? undefined : seal(password);
       return {

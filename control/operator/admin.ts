@@ -26,7 +26,7 @@ const usage = `npm run admin -- [--data DIR] <command>
   grant-super-admin --email E
   revoke-super-admin --email E
   rotate-instance-key
-  rotate-signing-key
+  rotate-signing-key [--drop-old]
   export FILE
   restore FILE
   unmerge --project ID DISTINCT_ID
@@ -39,6 +39,7 @@ const flags = {
   password: { type: 'string' },
   project: { type: 'string' },
   'super-admin': { type: 'boolean' },
+  'drop-old': { type: 'boolean' },
 } as const;
 
 const brokerGraceMs = 10_000;
@@ -62,6 +63,7 @@ interface Flags {
   password?: string;
   project?: string;
   'super-admin'?: boolean;
+  'drop-old'?: boolean;
 }
 
 function commandOf([name, file]: string[], values: Flags): Command {
@@ -82,7 +84,8 @@ function commandOf([name, file]: string[], values: Flags): Command {
     case 'rotate-instance-key':
       return rotateInstanceKeyCommand;
     case 'rotate-signing-key':
-      return rotateSigningKeyCommand;
+      return (operator) =>
+        rotateSigningKeyCommand(operator, { dropOld: values['drop-old'] ?? false });
     case 'export':
       if (file !== undefined) return (operator) => exportRecords(operator, file);
       break;

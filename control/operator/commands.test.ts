@@ -93,14 +93,14 @@ it('makes a customer who can sign in, and a super admin who reaches every organi
 it('rotates the signing key without signing anyone out', async () => {
   const session = await newCustomer(accounts);
   const header = (token: string) => Buffer.from(token.split('.')[0] ?? '', 'base64url').toString();
-  await rotateSigningKeyCommand(operator);
+  await rotateSigningKeyCommand(operator, { dropOld: false });
   await accounts.as(bearer(session)).orgs.list({});
   const { refreshToken } = session;
   const next = await accounts.as().auth.refreshToken({ refreshToken });
   expect(header(next.accessToken)).not.toBe(header(session.accessToken));
   await accounts.as(bearer(next)).orgs.list({});
   const second = await startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir });
-  await rotateSigningKeyCommand(operator);
+  await rotateSigningKeyCommand(operator, { dropOld: false });
   const third = await accounts.as().auth.refreshToken({ refreshToken: next.refreshToken });
   // The second process reads the new key at the first token signed with it.
   await expect
@@ -118,6 +118,54 @@ it('rotates the signing key without signing anyone out', async () => {
     .toBe('in');
   await second.as(bearer(session)).orgs.list({});
   await second.close();
+});
+
+it('drops the old signing keys at once: their tokens end in every process, the sessions go on', async () => {
+  const session = await newCustomer(accounts);
+  const other = await startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir });
+  for (const process of [accounts, other]) {
+    await expect
+      .poll(() =>
+        process
+          .as(bearer(session))
+          .orgs.list({})
+          .then(() => 'in', String),
+      )
+      .toBe('in');
+  }
+  await rotateSigningKeyCommand(operator, { dropOld: true });
+  for (const process of [accounts, other]) {
+    await expect
+      .poll(() =>
+        process
+          .as(bearer(session))
+          .orgs.list({})
+          .then(() => 'in', String),
+      )
+      .toContain('[unauthenticated]');
+  }
+  const { refreshToken } = session;
+  const next = await accounts.as().auth.refreshToken({ refreshToken });
+  await expect
+    .poll(
+      () =>
+        other
+          .as(bearer(next))
+          .orgs.list({})
+          .then(() => 'in', String),
+      { timeout: 20_000 },
+    )
+    .toBe('in');
+  await other.close();
+});
+
+it('makes no super admin of an account whose address nobody has proven', async () => {
+  const { email, customer } = await newCustomer(accounts);
+  await accounts.control.customers.change(customer?.id ?? '', (record) => ({
+    ...record,
+    emailVerified: false,
+  }));
+  await expect(setSuperAdmin(operator, { email, on: true })).rejects.toThrow('is not proven');
 });
 
 it('rotates the instance key: secrets still open, the old key is gone', async () => {

@@ -68,6 +68,9 @@ export async function setSuperAdmin(
   return withCustomers(operator, async (customers) => {
     const customer = customers.findByEmail(email);
     if (customer === undefined) throw new Error(`${email} has no account`);
+    if (options.on && !customer.emailVerified) {
+      throw new Error(`${email} is not proven: its owner signs in once by a link or a provider`);
+    }
     await customers.change(customer.id, (record) => ({ ...record, superAdmin: options.on }));
     return `${email} is ${options.on ? 'a super admin' : 'no super admin any more'}`;
   });
@@ -84,10 +87,19 @@ export async function rotateInstanceKeyCommand(operator: Operator): Promise<stri
   });
 }
 
-/** Running processes sign their next token with the new key; nobody is signed out. */
-export async function rotateSigningKeyCommand({ dataDir }: Operator): Promise<string> {
-  await rotateSigningKey(dataDir, { clock: systemClock, tokenLifetimeMs: signedTokenLifetimeMs });
-  return 'the signing key is new';
+/**
+ * Running processes sign their next token with the new key. Tokens of the old keys end with `dropOld` within a second,
+ * else by themselves. Nobody is signed out: a session's refresh token gets an access token of the new key.
+ */
+export async function rotateSigningKeyCommand(
+  { dataDir }: Pick<Operator, 'dataDir'>,
+  { dropOld }: { dropOld: boolean },
+): Promise<string> {
+  const tokenLifetimeMs = signedTokenLifetimeMs;
+  rotateSigningKey(dataDir, { clock: systemClock, tokenLifetimeMs, dropOld });
+  return dropOld
+    ? 'the signing key is new, and no token of an older key counts any more'
+    : 'the signing key is new';
 }
 
 /** Throws if the file exists. The text names the instance key's file, as sealed secrets open with that key only. */

@@ -1,5 +1,6 @@
 // OrgsService.AcceptInvite: a customer joins the organization that invited their address. The mail's token is good
-// once, and only for the address it went to.
+// once, and only for the address it went to. To an unproven account it is also the proof of its address, which ends the
+// caller's session too: the caller may have signed in with a stranger's password.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { sha256 } from '../../platform/access/ids.ts';
@@ -12,19 +13,21 @@ import type {
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { changeRecord, type Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
+import { type ProveCustomer, unproven } from '../customers/proven-customer.ts';
 import { requiredField } from '../request-fields.ts';
 import type { SignedInCustomer } from '../signed-in-customer.ts';
 import { noSuchInvitation, readInvitationToken } from './invitation-token.ts';
 import { maxMembers, memberMessage, orgMessage } from './org-record.ts';
 
-interface AcceptInviteDeps {
+export interface AcceptInviteDeps {
   organizations: Records<OrganizationRecord>;
   customers: Pick<CustomerStore, 'get'>;
+  proveCustomer: ProveCustomer;
   clock: Clock;
 }
 
 export async function acceptInvite(
-  { organizations, customers, clock }: AcceptInviteDeps,
+  { organizations, customers, proveCustomer, clock }: AcceptInviteDeps,
   request: AcceptInviteRequest,
   signedIn: SignedInCustomer,
 ): Promise<{ org: Org; member: Member }> {
@@ -34,7 +37,7 @@ export async function acceptInvite(
   if (read === undefined || customer === undefined) throw noSuchInvitation();
   const { organizationId, invitationId, secret } = read;
   const nowMs = clock.nowMs();
-  const result = await changeRecord(organizations, organizationId, (record) => {
+  const invitationIn = (record: OrganizationRecord): InvitationRecord => {
     const invitation = record.invitations?.find(({ id }) => id === invitationId);
     const good =
       invitation !== undefined &&
@@ -47,8 +50,17 @@ export async function acceptInvite(
         Code.PermissionDenied,
       );
     }
-    return accepted(record, invitation, customer.id, nowMs);
-  });
+    return invitation;
+  };
+  if (!customer.emailVerified) {
+    const stored = await organizations.ask(organizationId);
+    if (stored.kind !== 'found') throw noSuchInvitation();
+    if (invitationIn(stored.record).provesAddress !== true) throw unproven();
+    await proveCustomer(customer.id);
+  }
+  const result = await changeRecord(organizations, organizationId, (record) =>
+    accepted(record, invitationIn(record), customer.id, nowMs),
+  );
   if (result.kind === 'absent') throw noSuchInvitation();
   const { organization, member } = result.answer;
   return { org: orgMessage(organization, member.role), member: memberMessage(member, customer) };

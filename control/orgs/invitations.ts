@@ -20,6 +20,7 @@ import type { Attempts } from '../auth/attempts.ts';
 import type { Records } from '../change-record.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
+import { refuseUnproven } from '../customers/proven-customer.ts';
 import { nowText } from '../record-times.ts';
 import { emailField, requiredField } from '../request-fields.ts';
 import type { SignedInMember } from '../signed-in-customer.ts';
@@ -60,6 +61,7 @@ export async function inviteMember(
 ): Promise<{ invitation: Invitation }> {
   const email = emailField('email', request.email);
   const role = roleField('role', request.role);
+  refuseUnproven(deps.customers, signedIn);
   const nowMs = deps.clock.nowMs();
   const secret = newSecret();
   const invitation: InvitationRecord = {
@@ -88,7 +90,8 @@ export async function inviteMember(
         Code.FailedPrecondition,
       );
     }
-    return withOneMoreSend({ ...record, invitations: [...others, invitation] }, invitation, nowMs);
+    const sending = { ...invitation, provesAddress: record.emailProvider === undefined };
+    return withOneMoreSend({ ...record, invitations: [...others, sending] }, sending, nowMs);
   });
   post(deps, sent, signedIn, secret);
   return { invitation: invitationMessage(signedIn.organizationId, invitation) };
@@ -113,6 +116,7 @@ export async function resendInvite(
   signedIn: SignedInMember,
 ): Promise<{ invitation: Invitation }> {
   const id = requiredField('id', request.id);
+  refuseUnproven(deps.customers, signedIn);
   const secret = newSecret();
   const nowMs = deps.clock.nowMs();
   const stored = await deps.organizations.ask(signedIn.organizationId);
@@ -125,6 +129,7 @@ export async function resendInvite(
       secretHash: sha256(secret),
       sendTime: nowText(deps.clock),
       expireTimeMs: nowMs + lifetimeDays * dayMs,
+      provesAddress: record.emailProvider === undefined,
     };
     const invitations = (record.invitations ?? []).map((other) =>
       other.id === id ? invitation : other,

@@ -15,6 +15,8 @@ import type {
   RevokeOrgKeyRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import type { Records } from '../change-record.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { refuseUnproven } from '../customers/proven-customer.ts';
 import { nowText } from '../record-times.ts';
 import { optionalDisplayNameField, requiredField } from '../request-fields.ts';
 import type { SignedInMember } from '../signed-in-customer.ts';
@@ -29,16 +31,18 @@ import {
 export interface OrgKeysDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
   clock: Clock;
 }
 
 export async function createOrgKey(
-  { organizations, clock }: OrgKeysDeps,
+  { organizations, customers, clock }: OrgKeysDeps,
   request: CreateOrgKeyRequest,
   signedIn: SignedInMember,
 ): Promise<{ orgKey: OrgKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const role = roleField('role', request.role);
+  refuseUnproven(customers, signedIn);
   const rawKey = newOrgKey();
   const createTime = nowText(clock);
   const key: OrgKeyRecord = { id: newId(), displayName, role, hash: sha256(rawKey), createTime };
@@ -66,7 +70,7 @@ export function listOrgKeys(
 }
 
 export async function revokeOrgKey(
-  { organizations, clock }: OrgKeysDeps,
+  { organizations, clock }: Pick<OrgKeysDeps, 'organizations' | 'clock'>,
   request: RevokeOrgKeyRequest,
   signedIn: SignedInMember,
 ): Promise<Record<string, never>> {

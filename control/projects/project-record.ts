@@ -140,6 +140,24 @@ export async function revokeApiKey(
   return key === undefined ? { kind: 'not_found' } : { kind: 'revoked', key };
 }
 
+/** Stops all private keys of a project, like revokeApiKey. */
+export async function revokePrivateKeys(
+  store: ProjectStore,
+  projectId: string,
+  clock: Clock,
+): Promise<void> {
+  await changeProject(store, projectId, clock, (project) => {
+    const isLive = ({ kind, revokeTime }: ApiKeyRecord) =>
+      kind === 'private' && revokeTime === undefined;
+    const live = project.keys.filter(isLive);
+    if (live.length === 0) return project;
+    const revokeTime = rfc3339(clock);
+    const others = project.keys.filter((key) => !isLive(key));
+    const keys = withoutOldest([...others, ...live.map((key) => ({ ...key, revokeTime }))]);
+    return { ...project, keys };
+  });
+}
+
 function withoutOldest(keys: readonly ApiKeyRecord[]): readonly ApiKeyRecord[] {
   const revoked = keys.filter(({ revokeTime }) => revokeTime !== undefined);
   const dropped = new Set(revoked.slice(0, Math.max(0, revoked.length - maxRevokedKeys)));

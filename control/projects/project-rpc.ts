@@ -22,6 +22,8 @@ import {
   type RevokeApiKeyRequest,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import { refuseUnproven } from '../customers/proven-customer.ts';
 import { noSuchOrganization } from '../orgs/org-record.ts';
 import { timestampOf } from '../record-times.ts';
 import {
@@ -41,6 +43,7 @@ import { changeProject, createApiKey, createProject, revokeApiKey } from './proj
 
 export interface ProjectDeps {
   projects: WatchedBucket<ProjectRecord>;
+  customers: Pick<CustomerStore, 'get'>;
   byOrganization: ProjectsByOrganization;
   directory: Pick<OrganizationDirectory, 'organizationsOf'>;
   roleOf: RoleOf;
@@ -120,12 +123,13 @@ export async function updateProject(
 }
 
 export async function createApiKeyRpc(
-  { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
+  { projects, customers, clock }: Pick<ProjectDeps, 'projects' | 'customers' | 'clock'>,
   request: CreateApiKeyRequest,
-  signedIn: SignedInProjectMember,
+  signedIn: SignedInCustomer & SignedInProjectMember,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const kind = kindField('kind', request.kind);
+  if (kind === 'private') refuseUnproven(customers, signedIn);
   const result = await createApiKey(projects, signedIn.projectId, { kind, displayName }, clock);
   switch (result.kind) {
     case 'created':

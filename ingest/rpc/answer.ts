@@ -1,6 +1,7 @@
 // How a request ends: accepted, or refused with one of Connect's codes. The same answers leave through the unary route
 // and through the Connect router; nothing here knows either.
 
+import { busy } from '../../platform/http/bodies/received-body.ts';
 import type { DroppedEvents } from '../cookieless/visitor-ids.ts';
 import type { Published } from '../publish/sent-frames.ts';
 import { describeViolation, type Violation } from '../validation/violation.ts';
@@ -61,10 +62,8 @@ export function limitRefusal(retryAfterSeconds: number): Refusal {
 const retryWhenFullSeconds = 1;
 
 export function busyRefusal(): Refusal {
-  const message =
-    'too many requests are being received, nothing of this one was queued: retry later';
-  const busy = refusal('resource_exhausted', 'busy', message);
-  return { ...busy, retryAfterSeconds: retryWhenFullSeconds };
+  const { message, retryAfterSeconds } = busy;
+  return { ...refusal('resource_exhausted', 'busy', message), retryAfterSeconds };
 }
 
 export function publishedAnswer(published: Published, events: number): Answer {

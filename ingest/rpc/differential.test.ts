@@ -288,15 +288,6 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ],
   },
   {
-    why: 'a body that is too large gets a code that invites no retry',
-    ours: '400 invalid_argument',
-    theirs: '429 resource_exhausted',
-    calls: [
-      { path: typed, body: `{"x":"${'a'.repeat(8_388_608)}"}` },
-      { path: typed, body: gzipSync(`{"x":"${'a'.repeat(8_388_608)}"}`), headers: gzip },
-    ],
-  },
-  {
     why: 'another version of the protocol is refused where it is named',
     ours: '400 invalid_argument',
     theirs: '200 ok',

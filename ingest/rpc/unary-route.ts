@@ -4,6 +4,7 @@
 
 import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { ReceivedBody } from '../../platform/http/bodies/received-body.ts';
 import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-request.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
@@ -21,7 +22,6 @@ import { authenticateCall, type Principal } from './authenticate.ts';
 import { checkProtocol, type Format, formatOf, timeoutMsOf } from './connect-unary.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { httpAnswer, writeAnswer } from './http-answer.ts';
-import { BodyReceiver, type ReceivedBody } from './received-body.ts';
 
 /** An authenticated call whose body is whole. */
 interface ReceivedCall {
@@ -68,14 +68,10 @@ export interface UnaryRoute {
   plainRequestRoute: PlainRequestRoute;
 }
 
-// Bodies that node:http is receiving are held in memory; past this bound senders are told to slow down.
-const maxHeldBytes = 256 * 1_048_576;
-
 export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
-  const { methods, maxBodyBytes } = options;
-  const bodies = new BodyReceiver({ maxBodyBytes, maxHeldBytes });
+  const { methods, authenticate, maxBodyBytes } = options;
   return {
-    nodeHttpRoute(request, response, { path, query }) {
+    nodeHttpRoute(request, response, { path, query }, bodies) {
       const method = methods.get(path);
       if (method === undefined) return false;
       if (request.method === 'OPTIONS') {
@@ -89,9 +85,14 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
         allowAnyOrigin(response);
         return false;
       }
-      void serve(call, () => bodies.receive(request), options).then((answer) =>
-        writeAnswer(response, answer, options.log),
-      );
+      void bodies.memory.during(async (lease) => {
+        const answer = await serve(call, options, (principal) => {
+          lease.claim(principal.keyId);
+          const encoding = request.headers['content-encoding'] ?? 'identity';
+          return bodies.receive(request, { lease, maxBytes: maxBodyBytes, encoding });
+        });
+        writeAnswer(response, answer, options.log);
+      });
       return true;
     },
     plainRequestRoute({ path, query, headers, bodyBytes }, peerAddress) {
@@ -99,7 +100,15 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
       if (method === undefined || bodyBytes > maxBodyBytes) return undefined;
       const call = callOf(method, { headers, peerAddress }, query);
       if (call === undefined) return undefined;
-      return (bytes) => serve(call, () => ({ kind: 'received', bytes }), options);
+      const access = accessOf(call, authenticate);
+      if (access instanceof Promise || 'kind' in access) return undefined;
+      return {
+        holder: access.keyId,
+        answer(bytes, cameLater) {
+          const received = { kind: 'received', bytes } as const;
+          return serve(call, options, () => received, cameLater ? undefined : access);
+        },
+      };
     },
   };
 }
@@ -117,17 +126,26 @@ function callOf(
   return format && { method, format, callerRequest, apiKeyParameter };
 }
 
-type Receive = () => ReceivedBody | Promise<ReceivedBody>;
+type Access = Principal | Refusal;
 
-/** Undefined where the sender is gone. Never rejects. */
+function accessOf(call: Call, authenticate: Authenticate): Access | Promise<Access> {
+  const { method, callerRequest, apiKeyParameter } = call;
+  return authenticateCall(authenticate, method.accessMethod, callerRequest, apiKeyParameter);
+}
+
+type Received = ReceivedBody | { kind: 'received'; bytes: Buffer };
+type Receive = (principal: Principal) => Received | Promise<Received>;
+
+/** Undefined where the sender is gone. Never rejects. `known`: the principal, where access was checked before. */
 async function serve(
   call: Call,
-  receive: Receive,
   options: UnaryRouteOptions,
+  receive: Receive,
+  known?: Principal,
 ): Promise<HttpAnswer | undefined> {
   const { method, format } = call;
   try {
-    const answer = await answerCall(call, receive, options);
+    const answer = await answerCall(call, options, receive, known);
     if (answer === undefined) return undefined;
     method.count(answer);
     return httpAnswer(answer, method, format);
@@ -141,24 +159,30 @@ async function serve(
 
 /** Undefined where the sender is gone. */
 async function answerCall(
-  { method, format, callerRequest, apiKeyParameter }: Call,
-  receive: Receive,
+  call: Call,
   { authenticate, clock, maxBodyBytes }: UnaryRouteOptions,
+  receive: Receive,
+  known: Principal | undefined,
 ): Promise<Answer | undefined> {
+  const { method, format, callerRequest } = call;
   const { headers } = callerRequest;
   const receiveTimeMs = clock.nowMs();
-  const { accessMethod } = method;
-  const access = authenticateCall(authenticate, accessMethod, callerRequest, apiKeyParameter);
+  const access = known ?? accessOf(call, authenticate);
   const principal = access instanceof Promise ? await access : access;
   if ('kind' in principal) return principal;
   const timeoutMs = timeoutMsOf(headers);
   const protocolRefusal = checkProtocol(headers);
   if (protocolRefusal !== undefined) return protocolRefusal;
 
-  const receiving = receive();
+  const receiving = receive(principal);
   const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
   if (received.kind !== 'received') return receivingRefusal(received, maxBodyBytes);
+  if (receiving instanceof Promise) {
+    // A sender that takes a minute for a body may have a key that was revoked meanwhile.
+    const still = await accessOf(call, authenticate);
+    if ('kind' in still) return still;
+  }
   return method.answer({
     principal,
     callerRequest,

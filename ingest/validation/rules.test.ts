@@ -6,6 +6,8 @@ import { create, fromJson, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
+import { BodyReceiver } from '../../platform/http/bodies/received-body.ts';
+import { RequestMemory } from '../../platform/http/bodies/request-memory.ts';
 import * as limits from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
 import { BatchCreateRequestSchema as ShortRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
@@ -274,8 +276,9 @@ async function receivingRefusal(
     maxBodyBytes,
     log: createLog('silent'),
   });
+  const bodies = new BodyReceiver(new RequestMemory());
   const server = createServer((request, response) => {
-    nodeHttpRoute(request, response, { path: '/method', query: '' });
+    nodeHttpRoute(request, response, { path: '/method', query: '' }, bodies);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   try {

@@ -6,6 +6,7 @@
 // process does not start while a registered method has no row; access-table.test.ts compares the table with the
 // .proto files, and test/access-matrix.test.ts repeats each method's need on purpose.
 
+import { maxBodyBytes } from '../limits.ts';
 import type { Role } from './organizations.ts';
 
 /** `jwt` = a customer's token; `none` = the method is open to everybody. */
@@ -17,23 +18,38 @@ export interface AccessRow {
   scope: 'nothing' | 'organization' | 'project';
   /** The least role that suffices. */
   role: Role;
+  /** The longest body, as it is sent and after decompression. */
+  maxBodyBytes: number;
 }
 
-const open: AccessRow = { credentials: ['none'], scope: 'nothing', role: 'viewer' };
+const KiB = 1_024;
+/** Requests of accounts hold a few texts. Each field has its bound in request-bounds.ts. */
+const forms = 64 * KiB;
+/** Filters: 64 KiB of text, up to six times as long where JSON escapes each character. */
+const filters = 1_024 * KiB;
+
+const open: AccessRow = {
+  credentials: ['none'],
+  scope: 'nothing',
+  role: 'viewer',
+  maxBodyBytes: forms,
+};
 const keys = ['public-key', 'private-key', 'jwt'] as const;
 /** Writes from browsers, mobile apps and servers. */
-const sdk: AccessRow = { credentials: keys, scope: 'project', role: 'member' };
+const sdk: AccessRow = { credentials: keys, scope: 'project', role: 'member', maxBodyBytes };
 /** Reads by servers and by customers. */
-const shared: AccessRow = { credentials: keys.slice(1), scope: 'project', role: 'viewer' };
+const shared: AccessRow = {
+  credentials: keys.slice(1),
+  scope: 'project',
+  role: 'viewer',
+  maxBodyBytes: filters,
+};
 /** Changes by servers and by customers. */
 const sharedWrite: AccessRow = { ...shared, role: 'member' };
-const jwt = ['jwt'] as const;
 /** Any customer: the method concerns their own account, or narrows its answer by itself. */
-const customer: AccessRow = { credentials: jwt, scope: 'nothing', role: 'viewer' };
-const inOrganization = (role: Role): AccessRow => {
-  return { credentials: jwt, scope: 'organization', role };
-};
-const inProject = (role: Role): AccessRow => ({ credentials: jwt, scope: 'project', role });
+const customer: AccessRow = { ...open, credentials: ['jwt'] };
+const inOrganization = (role: Role): AccessRow => ({ ...customer, scope: 'organization', role });
+const inProject = (role: Role): AccessRow => ({ ...customer, scope: 'project', role });
 
 /** `package.Service/Method` to the row that says who may call it. A method without a row is closed to everybody. */
 export const accessTable: ReadonlyMap<string, AccessRow> = new Map([

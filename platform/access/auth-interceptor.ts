@@ -5,6 +5,7 @@ import {
   Code,
   ConnectError,
   type ConnectRouter,
+  type ContextValues,
   createContextKey,
   createContextValues,
   type HandlerContext,
@@ -42,17 +43,36 @@ export function customerOf(context: Pick<HandlerContext, 'values'>): CustomerSes
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
-/** Throws the refusal of `authenticate`, or keeps the principal for `principalOf`. */
+/** The id of the key or customer who calls; undefined where no credential was checked. */
+export function callerIdOf(values: ContextValues): string | undefined {
+  const authentication = values.get(authenticationKey);
+  if (authentication?.kind === 'ok') return authentication.principal.keyId;
+  return authentication?.kind === 'customer' ? authentication.customer.customerId : undefined;
+}
+
+/**
+ * Throws the refusal of `authenticate`, or keeps the principal for `principalOf`. A customer is checked again although
+ * checkedFirst has done so: a body may be held back until long after its headers, and the session end meanwhile.
+ */
 export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
   return (next) => async (request) => {
     const { service, method, header, url, contextValues } = request;
+    const before = contextValues.get(authenticationKey);
     const authentication =
-      contextValues.get(authenticationKey) ??
-      (await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url)));
+      before === undefined || isCustomers(before)
+        ? await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url))
+        : before;
     if (authentication.kind === 'refused') throw refusalError(authentication);
     contextValues.set(authenticationKey, authentication);
     return next(request);
   };
+}
+
+function isCustomers(authentication: Authentication): boolean {
+  return (
+    authentication.kind === 'customer' ||
+    (authentication.kind === 'ok' && authentication.principal.customer !== undefined)
+  );
 }
 
 /**

@@ -16,7 +16,17 @@ import type { ProjectRecord } from './projects.ts';
 interface TokenClaims {
   customerId: string;
   sessionId: string;
-  issuedAtMs: number;
+  /** When the session began. */
+  sessionStartMs: number;
+}
+
+/** A customer's record, as far as access asks. */
+interface Person {
+  /** Sessions that began before this are over. */
+  sessionsFromMs: number;
+  /** Sessions that ended lately; a few. */
+  endedSessions?: readonly { id: string }[];
+  superAdmin: boolean;
 }
 
 interface CustomerAccessDeps {
@@ -26,7 +36,7 @@ interface CustomerAccessDeps {
     verify(token: string): Promise<TokenClaims | undefined>;
   };
   people: {
-    get(customerId: string): { sessionsFromMs: number; superAdmin: boolean } | undefined;
+    get(customerId: string): Person | undefined;
     unconfirmedMs(): number;
   };
   organizations: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'findKey' | 'unconfirmedMs'>;
@@ -73,7 +83,7 @@ export function createRoleOf(deps: Pick<CustomerAccessDeps, 'people' | 'organiza
 
 function checkClaims(
   deps: CustomerAccessDeps,
-  { customerId, sessionId, issuedAtMs }: TokenClaims,
+  { customerId, sessionId, sessionStartMs }: TokenClaims,
   row: AccessRow,
   projectIdHeader: string | undefined,
 ): Authentication {
@@ -81,7 +91,8 @@ function checkClaims(
   const unconfirmedMs = Math.max(people.unconfirmedMs(), organizations.unconfirmedMs());
   if (unconfirmedMs > staleAfterMs) return notNow;
   const person = people.get(customerId);
-  if (person === undefined || issuedAtMs < person.sessionsFromMs) return invalidToken;
+  if (person === undefined || sessionStartMs < person.sessionsFromMs) return invalidToken;
+  if (person.endedSessions?.some(({ id }) => id === sessionId) === true) return invalidToken;
   const customer = { customerId, sessionId };
   if (row.scope !== 'project') return { kind: 'customer', customer };
   if (!projectIdHeader) return noProject;

@@ -29,6 +29,11 @@ export interface InvitationRecord {
   /** When the newest mail was sent. */
   sendTime: string;
   expireTimeMs: number;
+  /**
+   * Whether the newest mail left by the instance's own mail server. A mail server of the organization sees the token:
+   * its owner could accept with any address.
+   */
+  provesAddress?: boolean;
 }
 
 export interface OrgKeyRecord {

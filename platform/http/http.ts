@@ -3,23 +3,27 @@
 // for all others a connection's first bytes decide which of node's two servers gets its socket. Routes are tried in
 // order; a request that none takes goes to the Connect router.
 
-import {
-  createServer as createHttp1,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
-import { createServer, type Socket } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { accessRowOf } from '../access/access-table.ts';
+import { maxBodyBytes } from '../limits.ts';
+import { BodyReceiver } from './bodies/received-body.ts';
+import { RequestMemory } from './bodies/request-memory.ts';
+import { nodeRequestKey, receiveBodies, routerCompressions } from './bodies/router-bodies.ts';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
+import { createHttp1 } from './servers/http1-server.ts';
+import { Http2Sessions } from './servers/http2-sessions.ts';
+import { defaultPatience } from './servers/patience.ts';
+import { SenderBound } from './servers/sender-bound.ts';
 
-/** Answers the request and returns true, or leaves it untouched and returns false. */
+/** Answers the request and returns true, or leaves it untouched and returns false. `bodies` reads bodies. */
 export type NodeHttpRoute = (
   request: IncomingMessage,
   response: ServerResponse,
   url: { path: string; query: string },
+  bodies: BodyReceiver,
 ) => boolean;
 
 type AdapterOptions = Parameters<typeof connectNodeAdapter>[0];
@@ -32,93 +36,80 @@ interface HttpOptions {
   plainRequestRoute?: PlainRequestRoute | undefined;
   /** Tried in order, in front of the Connect router. */
   nodeHttpRoutes: readonly NodeHttpRoute[];
-  connect: Omit<AdapterOptions, 'contextValues' | 'fallback'>;
+  connect: Omit<AdapterOptions, 'contextValues' | 'fallback' | 'acceptCompression'>;
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
   arrival?: { requestMs: number; headersMs: number };
+  /** A connection without a request ends after `keepAliveMs`, a reader that takes nothing after `stallMs`. */
+  idle?: { keepAliveMs: number; stallMs: number };
+  /** Connections that may be open, how many of them may speak HTTP/2, and all their streams. */
+  bounds?: { connections: number; http2Sessions: number; http2Streams: number };
+  /** Called for a connection or stream that was one too many. */
+  onRefusedConnection?: () => void;
   /** Receives the error behind a connection that was closed because its state was broken. */
   onBrokenConnection?: (error: unknown) => void;
 }
 
 export interface HttpServer {
   port: number;
+  /** What all requests hold at this moment. */
+  heldBytes(): number;
   /** Stops listening, lets requests in flight finish for `graceMs`, then closes what is left. */
   close(graceMs: number): Promise<void>;
 }
 
 const http2Preface = 'PRI * HTTP/2.0';
-const maxHeaderBytes = 16_384;
-// A slow sender holds a connection, but not for long.
-const defaultArrival = { requestMs: 60_000, headersMs: 20_000 };
-// node:http looks for late requests this many times within the time that headers may take.
-const arrivalChecksPerTimeout = 4;
-// Longer than the idle time-outs of common load balancers (60 s), so that they close first.
-const keepAliveTimeoutMs = 65_000;
+// An idle connection costs 12 kB, a session 24 kB: both together stay below 130 MB. Browsers keep a connection for a
+// minute, so this is room for a hundred new ones a second; only servers and proxies have sessions. As many requests may
+// come by streams as by connections of their own.
+const defaultBounds = { connections: 8_192, http2Sessions: 1_024, http2Streams: 8_192 };
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const listener = createListener(options);
-  const { requestMs, headersMs } = options.arrival ?? defaultArrival;
-  const http1 = createHttp1(
-    {
-      maxHeaderSize: maxHeaderBytes,
-      requestTimeout: requestMs,
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.ceil(headersMs / arrivalChecksPerTimeout),
-      keepAliveTimeout: keepAliveTimeoutMs,
-      noDelay: true,
-    },
-    (request, response) => listener(request, response),
-  );
-  // node:http starts its time-outs and its list of idle connections when it listens, which it never does here.
-  http1.emit('listening');
-  const http2 = createHttp2((request, response) => {
-    // The types of the two requests differ only in members that nothing here uses; connectNodeAdapter takes both.
-    Reflect.apply(listener, undefined, [request, response]);
-  });
-  const sessions = new Set<ServerHttp2Session>();
-  http2.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
+  const bodies = new BodyReceiver(new RequestMemory());
+  const listener = createListener(options, bodies);
+  const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
+  const { requestMs, headersMs, keepAliveMs } = patience;
+  const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
+  const connections = new SenderBound(bounds.connections, onRefusedConnection);
+  const sessions = new SenderBound(bounds.http2Sessions, onRefusedConnection);
+  const streams = new SenderBound(bounds.http2Streams, onRefusedConnection);
+  const http1 = createHttp1(listener, patience);
+  const http2 = new Http2Sessions(listener, patience, { sessions, streams });
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
+    memory: bodies.memory,
     route: options.plainRequestRoute ?? (() => undefined),
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
-      socket.setTimeout(headersMs, () => socket.destroy());
-      readOpening(socket, (wantsHttp2) => {
-        socket.setTimeout(0);
-        socket.removeAllListeners('timeout');
-        (wantsHttp2 ? http2 : http1).emit('connection', socket);
-        if (!wantsHttp2) socket.resume();
-      });
+      readOpening(socket, headersMs, (wantsHttp2) => (wantsHttp2 ? http2 : http1).serve(socket));
     },
     arrival: { requestMs, headersMs },
-    keepAliveMs: keepAliveTimeoutMs,
+    keepAliveMs,
     onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
   const server = createServer({ noDelay: true }, (socket) => {
+    if (!connections.take(socket, socket.remoteAddress)) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     plain.serve(socket);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, 1_024, resolve);
-  });
+  await listening(server, options);
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : options.port,
+    heldBytes: () => bodies.memory.heldBytes,
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       plain.close();
       http1.close();
-      http1.closeIdleConnections();
-      for (const session of sessions) session.close();
+      http2.close();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);
@@ -128,13 +119,26 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   };
 }
 
+function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, 1_024, resolve);
+  });
+}
+
 /** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */
-function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): void {
+function readOpening(
+  socket: Socket,
+  headersMs: number,
+  decided: (wantsHttp2: boolean) => void,
+): void {
   let opening: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), headersMs).unref();
   const read = (bytes: Buffer): void => {
     opening = Buffer.concat([opening, bytes]);
     const text = opening.toString('latin1', 0, http2Preface.length);
     if (text.length < http2Preface.length && http2Preface.startsWith(text)) return;
+    clearTimeout(timer);
     socket.off('data', read);
     socket.pause();
     socket.unshift(opening);
@@ -144,10 +148,20 @@ function readOpening(socket: Socket, decided: (wantsHttp2: boolean) => void): vo
   socket.resume();
 }
 
-function createListener(options: HttpOptions): RequestListener {
+function createListener(options: HttpOptions, bodies: BodyReceiver): RequestListener {
+  const { routes, readMaxBytes = maxBodyBytes } = options.connect;
   const connect = connectNodeAdapter({
     ...options.connect,
-    contextValues: contextValuesOf,
+    routes(router) {
+      routes(router);
+      receiveBodies(router, {
+        bodies,
+        maxBytesOf: (method) =>
+          Math.min(readMaxBytes, accessRowOf(method)?.maxBodyBytes ?? readMaxBytes),
+      });
+    },
+    acceptCompression: routerCompressions,
+    contextValues: (request) => contextValuesOf(request).set(nodeRequestKey, request),
     fallback: answerUnknownPath,
   });
   return (request, response) => {
@@ -157,7 +171,7 @@ function createListener(options: HttpOptions): RequestListener {
     const query = mark < 0 ? '' : target.slice(mark + 1);
     const url = { path, query };
     for (const route of options.nodeHttpRoutes) {
-      if (route(request, response, url)) return;
+      if (route(request, response, url, bodies)) return;
     }
     const slash = path.indexOf('/', 1);
     const service = options.serviceAliases.get(path.slice(1, slash));

@@ -1,16 +1,13 @@
-// The pages for the operator: whether the process is alive, whether it is ready, its metrics, its service definitions.
-// Open to everybody who reaches the port.
+// The pages for the operator. Whether the process lives and is ready, in one word, and its service definitions are open
+// to everybody; the pages that tell more ask for the operator's token. The checks themselves are readiness.ts.
 
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { OnlyThisMachine } from '../access/only-this-machine.ts';
+import { peerAddressOf } from './caller-request.ts';
 import type { NodeHttpRoute } from './http.ts';
-
-export interface ReadinessCheck {
-  name: string;
-  /** Whether the dependency answers now; a rejection counts as false. */
-  check: () => Promise<boolean> | boolean;
-}
+import { isReady, type Readiness } from './readiness.ts';
 
 /** The part of prom-client's Registry that the page needs. */
 export interface MetricsPage {
@@ -18,74 +15,114 @@ export interface MetricsPage {
   metrics(): Promise<string>;
 }
 
-// A dependency that takes longer to answer is not ready.
-const checkTimeoutMs = 2_000;
-
-/** `/healthz`, `/readyz`, `/metrics` and `/descriptors.binpb`; `descriptorsFile` is read once. */
-export function createOperatorRoutes(options: {
+/** `/metrics` and `/readyz?verbose`, and who may read them. */
+interface DetailedPages {
   metrics: MetricsPage;
-  checks: readonly ReadinessCheck[];
+  /** Absent, nobody may, except where only this machine reaches the service. */
+  token: string | undefined;
+  onlyThisMachine: OnlyThisMachine;
+}
+
+interface Page {
+  status: number;
+  type: string;
+  body: string | Buffer;
+  headers?: Readonly<Record<string, string>>;
+}
+
+const text = 'text/plain; charset=utf-8';
+
+/** `descriptorsFile` is read once. */
+export function createOperatorRoutes(options: {
+  readiness: () => Promise<Readiness>;
+  /** Absent where they are on a port of their own. */
+  detailed: DetailedPages | undefined;
   descriptorsFile: string;
 }): NodeHttpRoute {
+  const { readiness, detailed } = options;
   const descriptors = readFileSync(options.descriptorsFile);
-  return (request, response, { path }) => {
+  const guard = detailed === undefined ? () => elsewhere : createGuard(detailed);
+  return (request, response, { path, query }) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+    const answer = (page: Page): true => send(response, page);
     switch (path) {
       case '/healthz':
-        send(response, 200, 'text/plain; charset=utf-8', 'ok\n');
+        return answer({ status: 200, type: text, body: 'ok\n' });
+      case '/readyz': {
+        const isVerbose = new URLSearchParams(query).has('verbose');
+        const refusal = isVerbose ? guard(request) : undefined;
+        if (refusal !== undefined) return answer(refusal);
+        void readiness().then((ready) => answer(isVerbose ? verbosePage(ready) : wordPage(ready)));
         return true;
-      case '/readyz':
-        void readiness(options.checks).then((ready) => {
-          const status = Object.values(ready).every(Boolean) ? 200 : 503;
-          send(response, status, 'application/json', `${JSON.stringify(ready)}\n`);
-        });
+      }
+      case '/metrics': {
+        const refusal = guard(request);
+        if (refusal !== undefined || detailed === undefined) return answer(refusal ?? elsewhere);
+        void metricsPage(detailed.metrics).then(answer);
         return true;
-      case '/metrics':
-        void options.metrics.metrics().then(
-          (text) => send(response, 200, options.metrics.contentType, text),
-          () => send(response, 500, 'text/plain; charset=utf-8', 'metrics could not be read\n'),
-        );
-        return true;
+      }
       case '/descriptors.binpb':
-        send(response, 200, 'application/octet-stream', descriptors);
-        return true;
+        return answer({ status: 200, type: 'application/octet-stream', body: descriptors });
       default:
         return false;
     }
   };
 }
 
-/** Runs all checks at once; true by name where one holds. */
-async function readiness(checks: readonly ReadinessCheck[]): Promise<Record<string, boolean>> {
-  const results = await Promise.all(
-    checks.map(async ({ name, check }): Promise<[string, boolean]> => {
-      const timeout = new Promise<false>((resolve) => {
-        setTimeout(() => resolve(false), checkTimeoutMs).unref();
-      });
-      try {
-        return [name, await Promise.race([check(), timeout])];
-      } catch {
-        return [name, false];
-      }
-    }),
+const elsewhere: Page = {
+  status: 404,
+  type: text,
+  body: 'this page is on the port that MILLRACE_OPERATOR_PORT names\n',
+};
+const unauthorized: Page = {
+  status: 401,
+  type: text,
+  body: 'this page needs Authorization: Bearer and the value of MILLRACE_OPERATOR_TOKEN\n',
+  headers: { 'www-authenticate': 'Bearer realm="millrace operator"' },
+};
+
+/** Undefined lets the request pass. */
+function createGuard({ token, onlyThisMachine }: DetailedPages) {
+  // Digests have one length, so that comparing them tells nothing about the token's.
+  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  return (request: IncomingMessage): Page | undefined => {
+    const { headers, socket } = request;
+    const sent = digest(headers.authorization ?? '');
+    if (expected !== undefined && timingSafeEqual(expected, sent)) return undefined;
+    return onlyThisMachine({ headers, peerAddress: peerAddressOf(socket) })
+      ? undefined
+      : unauthorized;
+  };
+}
+
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}
+
+function wordPage(ready: Readiness): Page {
+  return isReady(ready)
+    ? { status: 200, type: text, body: 'ready\n' }
+    : { status: 503, type: text, body: 'unready\n' };
+}
+
+function verbosePage(ready: Readiness): Page {
+  const status = isReady(ready) ? 200 : 503;
+  return { status, type: 'application/json', body: `${JSON.stringify(ready)}\n` };
+}
+
+function metricsPage(page: MetricsPage): Promise<Page> {
+  return page.metrics().then(
+    (body) => ({ status: 200, type: page.contentType, body }),
+    () => ({ status: 500, type: text, body: 'metrics could not be read\n' }),
   );
-  return Object.fromEntries(results);
 }
 
-/** Checks every 25 ms until all hold; false where they do not within `timeoutMs`. */
-export async function untilReady(
-  checks: readonly ReadinessCheck[],
-  timeoutMs: number,
-): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    if (Object.values(await readiness(checks)).every(Boolean)) return true;
-    if (performance.now() > deadline) return false;
-    await delay(25);
-  }
-}
-
-function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+function send(response: ServerResponse, { status, type, body, headers }: Page): true {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  });
   response.end(body);
+  return true;
 }

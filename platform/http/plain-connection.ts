@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net';
 import { freeMemory } from '../memory/free-memory.ts';
+import { type Lease, pooledBytes } from './bodies/request-memory.ts';
 import { peerAddressOf } from './caller-request.ts';
 import type { HttpAnswer, PlainRequestHandler, PlainRequests } from './plain-requests.ts';
 
@@ -10,13 +11,13 @@ import type { HttpAnswer, PlainRequestHandler, PlainRequests } from './plain-req
 export interface PlainRequest {
   bodyStart: number;
   bodyBytes: number;
-  handle: PlainRequestHandler;
+  handler: PlainRequestHandler;
 }
 
 /** A body that has not arrived whole. */
 interface Receiving {
   kind: 'receiving';
-  handle: PlainRequestHandler;
+  handler: PlainRequestHandler;
   memory: Buffer;
   bodyBytes: number;
   received: number;
@@ -56,14 +57,16 @@ const predecessors: Readonly<Record<State['kind'], readonly State['kind'][]>> = 
  * - The state changes along `predecessors`, so that answers leave in the order of their requests.
  * - Bytes are put by (`#rest`) only while a request is answered or its answer drains: elsewhere they are read at once.
  * - The socket is paused while an answer drains, and not while a request is waited for or received.
- * - A body is received into memory that has room for all of it, and a part of it is missing. That memory is released
- *   once: with the answer, or when the connection closes before its body is whole.
+ * - A body is received into memory that has room for all of it, and a part of it is missing.
+ * - The lease holds memory only while a body is received or its request is with its handler, and ends with that.
  */
 export class PlainConnection {
   readonly #socket: Socket;
   readonly #requests: PlainRequests;
   readonly #peerAddress: string | undefined;
   readonly #listeners: { data: (chunk: Buffer) => void; close: () => void };
+  /** Ends with each request. */
+  readonly #lease: Lease;
   #state: State = opened;
   /** Bytes read behind the request that is being answered. */
   #rest: Buffer | undefined;
@@ -73,6 +76,7 @@ export class PlainConnection {
   constructor(socket: Socket, requests: PlainRequests) {
     this.#socket = socket;
     this.#requests = requests;
+    this.#lease = requests.lease();
     this.#peerAddress = peerAddressOf(socket);
     this.#listeners = { data: (chunk) => this.#take(chunk), close: () => this.#closed() };
     socket.on('data', this.#listeners.data);
@@ -131,22 +135,31 @@ export class PlainConnection {
       this.#leave(bytes);
       return;
     }
-    const { bodyStart, bodyBytes, handle } = request;
+    const { bodyStart, bodyBytes, handler } = request;
     const bodyEnd = bodyStart + bodyBytes;
+    this.#lease.claim(handler.holder);
     if (bytes.length >= bodyEnd) {
+      if (!this.#lease.take(bytes.length)) {
+        this.#leave(bytes);
+        return;
+      }
       this.#enter(answering);
       if (bytes.length > bodyEnd) this.#rest = bytes.subarray(bodyEnd);
-      this.#answer(handle, bytes.subarray(bodyStart, bodyEnd), () => this.#free(bytes));
+      this.#answer(handler, bytes.subarray(bodyStart, bodyEnd), bytes);
       return;
     }
-    const memory = this.#requests.memory.hold(bodyBytes);
+    const memory = this.#lease.allocate(Math.max(bodyBytes, pooledBytes));
+    if (memory === undefined) {
+      this.#leave(bytes);
+      return;
+    }
     const received = bytes.copy(memory, 0, bodyStart);
-    this.#enter({ kind: 'receiving', handle, memory, bodyBytes, received });
+    this.#enter({ kind: 'receiving', handler, memory, bodyBytes, received });
     freeMemory(bytes);
   }
 
   #receive(receiving: Receiving, chunk: Buffer): void {
-    const { handle, memory, bodyBytes, received } = receiving;
+    const { handler, memory, bodyBytes, received } = receiving;
     const missing = bodyBytes - received;
     const taken = chunk.copy(memory, received, 0, missing);
     receiving.received += taken;
@@ -157,15 +170,15 @@ export class PlainConnection {
     this.#enter(answering);
     if (chunk.length > taken) this.#rest = chunk.subarray(taken);
     this.#free(chunk);
-    const body = memory.subarray(0, bodyBytes);
-    this.#answer(handle, body, () => this.#requests.memory.release(memory));
+    this.#answer(handler, memory.subarray(0, bodyBytes), undefined);
   }
 
-  /** Calls `done` once nobody needs the body any more. */
-  #answer(handle: PlainRequestHandler, body: Buffer, done: () => void): void {
-    void handle(body).then((answer) => {
+  /** `piece`: was read off the socket and holds the body, where the lease's memory does not. */
+  #answer({ answer }: PlainRequestHandler, body: Buffer, piece: Buffer | undefined): void {
+    void answer(body, piece === undefined).then((answer) => {
       try {
-        done();
+        this.#lease.end();
+        if (piece !== undefined) this.#free(piece);
         if (this.#state === ended || this.#socket.destroyed) return;
         if (answer !== undefined) {
           this.#write(answer);
@@ -238,9 +251,9 @@ export class PlainConnection {
     this.#requests.options.onBrokenConnection(error);
   }
 
-  /** Ends in any state, without a check, and gives the body's memory back. */
+  /** Ends in any state, without a check. A handler still reads the lease's memory: its answer ends the lease then. */
   #stop(): void {
-    if (this.#state.kind === 'receiving') this.#requests.memory.release(this.#state.memory);
+    if (this.#state.kind !== 'answering') this.#lease.end();
     this.#state = ended;
     this.#rest = undefined;
   }

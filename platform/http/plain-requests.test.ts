@@ -29,7 +29,7 @@ function echo(
 
 const plainRequestRoute: PlainRequestRoute = ({ path, query, headers, bodyBytes }) => {
   if (!path.startsWith('/plain')) return undefined;
-  return async (body): Promise<HttpAnswer | undefined> => {
+  const answer = async (body: Buffer): Promise<HttpAnswer | undefined> => {
     expect(body.length).toBe(bodyBytes);
     served++;
     await gates.get(path);
@@ -38,6 +38,7 @@ const plainRequestRoute: PlainRequestRoute = ({ path, query, headers, bodyBytes 
     const text = echo('POST', query === '' ? path : `${path}?${query}`, headers, body);
     return { status: 200, headers: { 'content-length': Buffer.byteLength(text) }, body: text };
   };
+  return { holder: 'a key', answer };
 };
 
 function echoRoute(request: IncomingMessage, response: ServerResponse): boolean {

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
-import { BodyMemory } from './body-memory.ts';
+import { Lease, type RequestMemory } from './bodies/request-memory.ts';
 import { PlainConnection, type PlainRequest } from './plain-connection.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 
@@ -16,16 +16,27 @@ export interface HttpAnswer {
   body: string | Uint8Array;
 }
 
-/** Answers one request; the body is valid until then. Undefined: nobody waits for an answer. Never rejects. */
-export type PlainRequestHandler = (body: Buffer) => Promise<HttpAnswer | undefined>;
+export interface PlainRequestHandler {
+  /** Whose request it is; the memory that it holds counts to them. */
+  holder: string;
+  /**
+   * Answers; the body is valid until then. `cameLater`: long after the head, so the credential is checked again.
+   * Undefined: nobody waits for an answer. Never rejects.
+   */
+  answer: (body: Buffer, cameLater: boolean) => Promise<HttpAnswer | undefined>;
+}
 
-/** Finds the handler for a head; undefined leaves the request to node:http. */
+/**
+ * Finds the handler for a head; undefined leaves the request to node:http. Checks the credential, because the body is
+ * held for a handler.
+ */
 export type PlainRequestRoute = (
   head: RequestHead,
   peerAddress: string | undefined,
 ) => PlainRequestHandler | undefined;
 
 interface PlainRequestsOptions {
+  memory: RequestMemory;
   route: PlainRequestRoute;
   /** Takes over a connection and the bytes of its next request. */
   leave: (socket: Socket, bytes: Buffer) => void;
@@ -45,7 +56,6 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 export class PlainRequests {
   readonly options: PlainRequestsOptions;
-  readonly memory = new BodyMemory();
   readonly #connections = new Set<PlainConnection>();
   readonly #sweep: NodeJS.Timeout;
   /** The end of an answer's head on a connection that is kept. */
@@ -82,6 +92,11 @@ export class PlainRequests {
     return this.#isClosing;
   }
 
+  /** For a connection, which has one request at a time. */
+  lease(): Lease {
+    return new Lease(this.options.memory);
+  }
+
   forget(connection: PlainConnection): void {
     this.#connections.delete(connection);
   }
@@ -92,9 +107,8 @@ export class PlainRequests {
     if (end < 0 || end > maxPlainHeadBytes) return undefined;
     const head = readHead(bytes.toString('latin1', 0, end + 2));
     if (head === undefined || head.bodyBytes > maxPlainBodyBytes) return undefined;
-    if (!this.memory.hasRoomFor(head.bodyBytes)) return undefined;
-    const handle = this.options.route(head, peerAddress);
-    return handle && { bodyStart: end + headEnd.length, bodyBytes: head.bodyBytes, handle };
+    const handler = this.options.route(head, peerAddress);
+    return handler && { bodyStart: end + headEnd.length, bodyBytes: head.bodyBytes, handler };
   }
 
   /** An answer's head, followed by its body where that is text. */

@@ -2,7 +2,7 @@
 // and many organizations and keys in memory.
 
 import { createHash } from 'node:crypto';
-import { createAccessTokens } from '../../../control/auth/access-token.ts';
+import { createAccessTokens, signedTokenLifetimeMs } from '../../../control/auth/access-token.ts';
 import { openSigningKeys } from '../../../control/auth/signing-keys.ts';
 import { openControlBuckets } from '../../../control/buckets.ts';
 import {
@@ -113,7 +113,10 @@ async function checkCredentials(
   const opened = await openControlBuckets(connection, log);
   const bucket = await openBucket(connection, buckets.projects, readProject);
   const projects = await watchBucket(connection, bucket, { log });
-  const signingKeys = await openSigningKeys(accounts.dataDir, systemClock);
+  const signingKeys = openSigningKeys(accounts.dataDir, {
+    clock: systemClock,
+    tokenLifetimeMs: signedTokenLifetimeMs,
+  });
   const access = createCustomerAccess({
     tokens: createAccessTokens(signingKeys, systemClock),
     people: {

@@ -31,7 +31,8 @@ beforeAll(async () => {
   ];
   accounts = await startAccounts({
     brokerUrl: broker.url,
-    env: { MILLRACE_OAUTH_PROVIDERS: JSON.stringify(providers) },
+    env: { MILLRACE_OAUTH_PROVIDERS: JSON.stringify(providers), MILLRACE_SIGNUP: 'open' },
+    control: { onlyThisMachine: () => false },
   });
 });
 

@@ -1,7 +1,9 @@
 // AuthService.SignIn: sign-in with a password. Neither cost nor answer tells whether the address has an account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { Clock } from '../../../platform/clock.ts';
 import type { SignInRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import type { CustomerRecord } from '../../customers/customer-record.ts';
 import type { CustomerStore } from '../../customers/customer-store.ts';
 import { emailField, requiredField } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
@@ -14,6 +16,7 @@ export interface SignInDeps {
   passwords: Passwords;
   signInCustomer: SignInCustomer;
   addressOf: (context: HandlerContext) => string | undefined;
+  clock: Clock;
 }
 
 // A character is at most two UTF-16 units.
@@ -29,14 +32,29 @@ export async function signIn(
   deps.attempts.signIn(deps.addressOf(context), email);
   const customer = deps.customers.findByEmail(email);
   const { ok, rehash } = await deps.passwords.check(customer?.passwordHash, password);
-  if (customer === undefined || !ok) {
-    throw new ConnectError('the e-mail address or the password is wrong', Code.Unauthenticated);
-  }
-  if (rehash) {
-    const passwordHash = await deps.passwords.hash(password);
-    await deps.customers.change(customer.id, (record) =>
-      record.passwordHash === customer.passwordHash ? { ...record, passwordHash } : record,
-    );
-  }
-  return deps.signInCustomer(customer);
+  if (customer === undefined || !ok) throw wrong();
+  const better = rehash ? await deps.passwords.hash(password) : undefined;
+  const checkedAtMs = deps.clock.nowMs();
+  return deps.signInCustomer(await withPassword(deps, customer, better), checkedAtMs);
+}
+
+/**
+ * The newest record, with the better hash if there is one. Throws if the customer has another password by now: checks
+ * wait in a queue, and a password that was ended meanwhile must let nobody in.
+ */
+async function withPassword(
+  { customers }: Pick<SignInDeps, 'customers'>,
+  checked: CustomerRecord,
+  better: string | undefined,
+): Promise<CustomerRecord> {
+  const newest = await customers.change(checked.id, (record) => {
+    if (record.passwordHash !== checked.passwordHash) throw wrong();
+    return better === undefined ? record : { ...record, passwordHash: better };
+  });
+  if (newest === undefined) throw wrong();
+  return newest;
+}
+
+function wrong(): ConnectError {
+  return new ConnectError('the e-mail address or the password is wrong', Code.Unauthenticated);
 }

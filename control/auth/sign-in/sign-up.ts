@@ -1,5 +1,5 @@
 // AuthService.SignUp: makes a customer with a password and signs them in. The address stays unproven until a link or a
-// provider proves it.
+// provider proves it, unless nobody but this machine's users can have signed up.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { SignUpRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
@@ -20,6 +20,7 @@ export interface SignUpDeps {
   passwords: Pick<Passwords, 'hash'>;
   signInCustomer: SignInCustomer;
   addressOf: (context: HandlerContext) => string | undefined;
+  onlyThisMachine: (context: HandlerContext) => boolean;
 }
 
 export async function signUp(
@@ -36,7 +37,7 @@ export async function signUp(
   const passwordHash = await deps.passwords.hash(password);
   const made = await deps.customers.create({
     email,
-    emailVerified: false,
+    emailVerified: deps.onlyThisMachine(context),
     displayName,
     passwordHash,
     ...(organizationName !== '' && { organizationName }),

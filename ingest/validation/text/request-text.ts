@@ -158,16 +158,12 @@ function isLossyInt(
 function isIntegral(token: string): boolean {
   const [mantissa = '', exponent = '0'] = token.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
-  const digits = withoutLastZeros(whole + fraction);
-  const droppedZeros = whole.length + fraction.length - digits.length;
-  return digits === '' || Number(exponent) - fraction.length + droppedZeros >= 0;
-}
-
-/** A loop, because the expression /0+$/ starts anew at each zero: a second for 30,000 digits. */
-function withoutLastZeros(digits: string): string {
+  const digits = whole + fraction;
+  // An expression such as /0+$/ would take time that grows with the square of a run of zeros.
   let end = digits.length;
   while (digits.charCodeAt(end - 1) === zero) end--;
-  return digits.slice(0, end);
+  const droppedZeros = digits.length - end;
+  return end === 0 || Number(exponent) - fraction.length + droppedZeros >= 0;
 }
 
 /** Names the current place of the walk as event-rules.ts names places. */

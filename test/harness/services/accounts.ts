@@ -94,6 +94,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     settings,
     publicUrl: () => 'http://dashboard.test',
     addressOf: ({ peerAddress }) => peerAddress,
+    onlyThisMachine: () => true,
     attemptLimits: unlimited,
     ...options.control,
   });

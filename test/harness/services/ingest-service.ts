@@ -47,13 +47,18 @@ export interface IngestService {
   nats: NatsConnection;
   projects: ProjectStore;
   metrics: Metrics;
+  /** What requests hold on all three. */
+  heldBytes(): number;
   /** The requests of every message in the broker, in order. */
   queued(stream?: string): Promise<FrameRequest[]>;
   stop(): Promise<void>;
 }
 
 export async function startIngestService(
-  options: Partial<IngestOptions> & { eventsMaxBytes?: number } = {},
+  options: Partial<IngestOptions> & {
+    eventsMaxBytes?: number;
+    arrival?: { requestMs: number; headersMs: number };
+  } = {},
 ): Promise<IngestService> {
   const log = createLog('silent');
   const clock = options.clock ?? systemClock;
@@ -103,6 +108,7 @@ export async function startIngestService(
         readMaxBytes: maxBodyBytes,
       },
       serviceAliases: new Map(),
+      ...(options.arrival && { arrival: options.arrival }),
     });
   const servers = await Promise.all([serve('plain requests'), serve('node:http'), serve('router')]);
   const [plainRequests, nodeHttp, router] = servers;
@@ -117,6 +123,7 @@ export async function startIngestService(
     nats,
     projects,
     metrics,
+    heldBytes: () => servers.reduce((sum, server) => sum + server.heldBytes(), 0),
     queued: (stream = 'EVENTS_0') => queuedRequests(nats, stream),
     async stop() {
       await Promise.all(servers.map((server) => server.close(0)));

@@ -4,16 +4,20 @@ import { Agent, type ClientRequest, createServer, request, type Server } from 'n
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BodyReceiver } from './received-body.ts';
+import { RequestMemory } from './request-memory.ts';
 
-const receiver = new BodyReceiver({ maxBodyBytes: 1_000, maxHeldBytes: 2_500 });
+const memory = new RequestMemory(2_500);
+const bodies = new BodyReceiver(memory);
 let server: Server;
 let port: number;
 
 beforeEach(async () => {
   server = createServer((incoming, response) => {
-    void receiver.receive(incoming).then((received) => {
-      const text = received.kind === 'received' ? received.bytes.toString() : received.kind;
-      response.end(text);
+    void memory.during(async (lease) => {
+      lease.claim('a key');
+      const encoding = incoming.headers['content-encoding'] ?? 'identity';
+      const received = await bodies.receive(incoming, { lease, maxBytes: 1_000, encoding });
+      response.end(received.kind === 'received' ? received.bytes.toString() : received.kind);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,0 +1,99 @@
+// Bodies of requests that node:http reads, as bytes: gathered from their pieces and decompressed, all in the memory of
+// the request's lease. Does not read what the bytes say.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { GatheredBytes } from './gathered-bytes.ts';
+import { type Inflated, Inflations, isEncoding } from './inflations.ts';
+import type { Lease, RequestMemory } from './request-memory.ts';
+
+export type ReceivedBody =
+  | Inflated
+  | { kind: 'unknown_encoding' }
+  /** The sender went away: nobody waits for an answer. */
+  | { kind: 'gone' };
+
+/** The refusal of a body that there is no room for: other requests end soon. */
+export const busy = {
+  message: 'too many requests are being received, nothing of this one was queued: retry later',
+  retryAfterSeconds: 1,
+};
+
+/** A request of either of node's two servers. */
+export type NodeRequest = Readable & { headers: IncomingHttpHeaders };
+
+interface Bound {
+  lease: Lease;
+  /** Both as sent and after decompression. */
+  maxBytes: number;
+  /** `identity`, or the name of a compression. */
+  encoding: string;
+}
+
+// A refused body is read on and thrown away, because a sender that is still writing does not read the answer. Past this
+// the connection is cut.
+const maxDiscardedBytes = 64 * 1_048_576;
+
+/** One for a port. */
+export class BodyReceiver {
+  readonly memory: RequestMemory;
+  readonly #inflations = new Inflations();
+
+  constructor(memory: RequestMemory) {
+    this.memory = memory;
+  }
+
+  /** Never rejects. The bytes are valid until the lease ends. */
+  async receive(request: NodeRequest, { lease, maxBytes, encoding }: Bound): Promise<ReceivedBody> {
+    const promisedBytes = lengthOf(request.headers);
+    const gathered = new GatheredBytes(lease, maxBytes, promisedBytes);
+    const refused =
+      promisedBytes !== undefined && promisedBytes > maxBytes ? 'too_large' : undefined;
+    const kind = await gather(request, gathered, maxBytes, refused);
+    if (kind !== 'received') return { kind };
+    const sent = gathered.bytes();
+    if (encoding === 'identity') return { kind, bytes: sent };
+    if (!isEncoding(encoding)) return { kind: 'unknown_encoding' };
+    const inflated = await this.inflate(sent, { lease, maxBytes, encoding });
+    gathered.drop();
+    return inflated;
+  }
+
+  /** Decompresses a part of a body, such as one message of several. */
+  async inflate(sent: Uint8Array, { lease, maxBytes, encoding }: Bound): Promise<ReceivedBody> {
+    if (!isEncoding(encoding)) return { kind: 'unknown_encoding' };
+    return this.#inflations.inflate(encoding, sent, lease, maxBytes);
+  }
+}
+
+function lengthOf(headers: IncomingHttpHeaders): number | undefined {
+  const length = Number(headers['content-length']);
+  return Number.isSafeInteger(length) ? length : undefined;
+}
+
+function gather(
+  request: NodeRequest,
+  gathered: GatheredBytes,
+  maxBytes: number,
+  refusedBefore: 'too_large' | undefined,
+): Promise<'received' | 'too_large' | 'busy' | 'gone'> {
+  return new Promise((resolve) => {
+    let sentBytes = 0;
+    let refused: 'too_large' | 'busy' | undefined = refusedBefore;
+    request.on('data', (piece: Buffer) => {
+      sentBytes += piece.length;
+      if (sentBytes > maxBytes + maxDiscardedBytes) request.destroy();
+      if (refused !== undefined) return;
+      const added = gathered.add(piece);
+      if (added === 'added') return;
+      refused = added;
+      gathered.drop();
+    });
+    request.on('end', () => resolve(refused ?? 'received'));
+    request.on('close', () => resolve('gone'));
+    request.on('error', closesNext);
+  });
+}
+
+/** A failed request's close event follows. Without this listener the error would end the process. */
+function closesNext(): void {}

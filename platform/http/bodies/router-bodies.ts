@@ -1,0 +1,169 @@
+// Has the Connect router's bodies received like all others: counted, bounded and decompressed here, before the router
+// sees them. Left to itself, it would hold and decompress as much as anybody sends.
+
+import { Code, ConnectError, type ConnectRouter, createContextKey } from '@connectrpc/connect';
+import type {
+  Compression,
+  UniversalHandler,
+  UniversalServerRequest,
+} from '@connectrpc/connect/protocol';
+import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
+import { callerIdOf } from '../../access/auth-interceptor.ts';
+import { type BodyReceiver, busy, type NodeRequest, type ReceivedBody } from './received-body.ts';
+import { type Lease, strangers } from './request-memory.ts';
+
+/** The node request behind a call, where the port puts it. */
+export const nodeRequestKey = createContextKey<NodeRequest | undefined>(undefined, {
+  description: 'node request',
+});
+
+/** For the router: answers are compressed, and requests were decompressed before. */
+export const routerCompressions: Compression[] = [compressionGzip, compressionBrotli].map(
+  ({ name, compress }) => ({ name, compress, decompress: asItIs }),
+);
+
+async function asItIs({
+  buffer,
+  byteOffset,
+  length,
+}: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  if (buffer instanceof ArrayBuffer) return new Uint8Array(buffer, byteOffset, length);
+  throw new Error('a message lies in shared memory');
+}
+
+/** The router copies a body, then makes text of it, then objects. */
+const copiesInRouter = 3;
+/** Flags and length in front of each message of gRPC and of Connect's streams. */
+const envelopeBytes = 5;
+const compressedFlag = 1;
+
+interface Options {
+  bodies: BodyReceiver;
+  /** The largest body of `package.Service/Method`, after decompression. */
+  maxBytesOf: (method: string) => number;
+}
+
+/** Call it after all else that wraps handlers. Throws for a method that takes a stream of requests. */
+export function receiveBodies(router: ConnectRouter, options: Options): void {
+  for (const [index, handler] of router.handlers.entries()) {
+    const { methodKind, name } = handler.method;
+    if (methodKind !== 'unary' && methodKind !== 'server_streaming') {
+      throw new Error(`the port does not count the requests of ${name}, which are a stream`);
+    }
+    router.handlers[index] = received(handler, options);
+  }
+}
+
+function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): UniversalHandler {
+  const { protocolNames, supportedContentType, allowedMethods, requestPath, service, method } =
+    handler;
+  const maxBytes = maxBytesOf(`${service.typeName}/${method.name}`);
+  const serve = (request: UniversalServerRequest) =>
+    bodies.memory.during((lease) => {
+      const encoding = encodingOf(request.header);
+      const body = receive(request, encoding, { bodies, lease, maxBytes });
+      return handler({ ...request, header: headerOf(request.header, encoding), body });
+    });
+  const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
+  return Object.assign(serve, { ...names, service, method });
+}
+
+interface Encoding {
+  /** Unary Connect compresses a body, all other protocols each message in it. */
+  of: 'body' | 'message';
+  name: string;
+}
+
+function encodingOf(header: Headers): Encoding {
+  const type = header.get('content-type') ?? '';
+  if (!/^application\/(?:connect|grpc)/i.test(type)) {
+    return { of: 'body', name: header.get('content-encoding') ?? 'identity' };
+  }
+  const isConnect = /^application\/connect/i.test(type);
+  const name = header.get(isConnect ? 'connect-content-encoding' : 'grpc-encoding');
+  return { of: 'message', name: name ?? 'identity' };
+}
+
+/** The router compares a body's length with its header: a decompressed body has another. */
+function headerOf(header: Headers, { of, name }: Encoding): Headers {
+  if (of === 'message' || name === 'identity') return header;
+  const without = new Headers(header);
+  without.delete('content-length');
+  return without;
+}
+
+interface Receiving {
+  bodies: BodyReceiver;
+  lease: Lease;
+  maxBytes: number;
+}
+
+/** Runs when the handler reads: after access was checked, and never for a refused call. */
+async function* receive(
+  { contextValues }: UniversalServerRequest,
+  encoding: Encoding,
+  { bodies, lease, maxBytes }: Receiving,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const request = contextValues?.get(nodeRequestKey);
+  if (contextValues === undefined || request === undefined) {
+    throw new ConnectError('the request came through no port', Code.Internal);
+  }
+  lease.claim(callerIdOf(contextValues) ?? strangers);
+  const bound = { lease, maxBytes, encoding: encoding.name };
+  let bytes: Buffer<ArrayBuffer>;
+  let envelope: Buffer<ArrayBuffer> | undefined;
+  if (encoding.of === 'body') {
+    bytes = bytesOf(await bodies.receive(request, bound), maxBytes);
+  } else {
+    const whole = { lease, maxBytes: envelopeBytes + maxBytes, encoding: 'identity' };
+    bytes = bytesOf(await bodies.receive(request, whole), maxBytes);
+    if (isCompressed(bytes)) {
+      const sent = bytes.subarray(envelopeBytes);
+      bytes = bytesOf(await bodies.inflate(sent, bound), maxBytes);
+      envelope = envelopeOf(bytes);
+    }
+  }
+  if (!lease.take(copiesInRouter * bytes.length)) throw busyError();
+  if (envelope !== undefined) yield envelope;
+  yield bytes;
+}
+
+/** Whether the bytes are one message, and that is compressed. */
+function isCompressed(bytes: Buffer): boolean {
+  if (bytes.length < envelopeBytes || bytes.length - envelopeBytes !== bytes.readUInt32BE(1)) {
+    return false;
+  }
+  return bytes.length > envelopeBytes && ((bytes[0] ?? 0) & compressedFlag) !== 0;
+}
+
+/** It still says `compressed`, since the router's decompression returns what it is given. */
+function envelopeOf(message: Buffer): Buffer<ArrayBuffer> {
+  const envelope = Buffer.alloc(envelopeBytes);
+  envelope[0] = compressedFlag;
+  envelope.writeUInt32BE(message.length, 1);
+  return envelope;
+}
+
+function bytesOf(received: ReceivedBody, maxBytes: number): Buffer<ArrayBuffer> {
+  switch (received.kind) {
+    case 'received':
+      return received.bytes;
+    case 'busy':
+      throw busyError();
+    case 'too_large':
+      throw new ConnectError(`the body is larger than ${maxBytes} bytes`, Code.InvalidArgument);
+    case 'undecodable':
+      throw new ConnectError('the body could not be decompressed', Code.InvalidArgument);
+    case 'unknown_encoding':
+      throw new ConnectError('unknown content encoding', Code.Unimplemented);
+    case 'gone':
+      throw new ConnectError('the request was cut off', Code.Canceled);
+    default:
+      return received satisfies never;
+  }
+}
+
+function busyError(): ConnectError {
+  const metadata = { 'retry-after': String(busy.retryAfterSeconds) };
+  return new ConnectError(busy.message, Code.ResourceExhausted, metadata);
+}

@@ -1,0 +1,67 @@
+// Whether the process and the engines that it needs can serve now. Asks each dependency, and asks it rarely: however
+// many callers wait, they share one answer. The pages that show it are operator-routes.ts.
+
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface ReadinessCheck {
+  name: string;
+  /** Whether the dependency answers now; a rejection counts as false. */
+  check: () => Promise<boolean> | boolean;
+}
+
+/** True by name where the check holds. */
+export type Readiness = Readonly<Record<string, boolean>>;
+
+// A dependency that takes longer to answer is not ready.
+const checkTimeoutMs = 2_000;
+// A load balancer asks every few seconds: it sees no older answer than before, and a flood costs nothing more.
+const sharedForMs = 1_000;
+
+/** All who ask while the checks run, or within `shareMs` after their end, get the same answer. */
+export function shareReadiness(
+  checks: readonly ReadinessCheck[],
+  shareMs = sharedForMs,
+): () => Promise<Readiness> {
+  let shared: Promise<Readiness> | undefined;
+  const forget = (): void => {
+    shared = undefined;
+  };
+  return () => {
+    shared ??= runAll(checks).finally(() => setTimeout(forget, shareMs).unref());
+    return shared;
+  };
+}
+
+export function isReady(readiness: Readiness): boolean {
+  return Object.values(readiness).every(Boolean);
+}
+
+/** Checks every 25 ms until all hold; false where they do not within `timeoutMs`. */
+export async function untilReady(
+  checks: readonly ReadinessCheck[],
+  timeoutMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    if (isReady(await runAll(checks))) return true;
+    if (performance.now() > deadline) return false;
+    await delay(25);
+  }
+}
+
+/** Runs all checks at once. */
+async function runAll(checks: readonly ReadinessCheck[]): Promise<Readiness> {
+  const results = await Promise.all(
+    checks.map(async ({ name, check }): Promise<[string, boolean]> => {
+      const timeout = new Promise<false>((resolve) => {
+        setTimeout(() => resolve(false), checkTimeoutMs).unref();
+      });
+      try {
+        return [name, await Promise.race([check(), timeout])];
+      } catch {
+        return [name, false];
+      }
+    }),
+  );
+  return Object.fromEntries(results);
+}

@@ -1,0 +1,151 @@
+// Attacks on the memory of the port: bodies that are held, bodies that become large. Each is bounded in count and time.
+// For the test of their memory, and the bench of what others notice.
+
+import { connect as connectHttp2 } from 'node:http2';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { constants, gzipSync } from 'node:zlib';
+
+export interface Target {
+  baseUrl: string;
+  publicKey: string;
+}
+
+export interface Attack {
+  name: string;
+  /** Requests of the full size. */
+  times: number;
+  /** Resolves once it is over; counts the statuses of its answers. */
+  run(target: Target, times: number): Promise<Record<string, number>>;
+}
+
+const signInPath = '/public.auth.v1.AuthService/SignIn';
+const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
+const shortPath = '/events.v1.EventsService/BatchCreate';
+const bodyBytes = 8 * 1_048_576;
+const heldBodies = 200;
+const holdMs = 1_000;
+/** A sender that is not read gives up. */
+const maxSendMs = 20_000;
+const streamsPerSession = 50;
+
+/** All of a body but its last byte, so that it is held and never read. */
+const held = Buffer.from(`{"email":"${'a'.repeat(bodyBytes - 11)}`);
+
+/** 8 kB that become 8 MiB, which is a valid request without an event. */
+export const bomb = gzipSync(`{"events":[${' '.repeat(bodyBytes - 13)}]}`, {
+  level: constants.Z_BEST_COMPRESSION,
+});
+
+const asStranger = (): Record<string, string> => ({});
+const withKey = ({ publicKey }: Target): Record<string, string> => ({ 'x-api-key': publicKey });
+
+export const attacks: readonly Attack[] = [
+  overHttp1('SignIn bodies held over HTTP/1', signInPath, asStranger),
+  overHttp2('SignIn bodies held over HTTP/2', signInPath, asStranger),
+  overHttp1('BatchCreate bodies of a key held over HTTP/1', batchCreatePath, withKey),
+  overHttp2('BatchCreate bodies of a key held over HTTP/2', shortPath, withKey),
+  {
+    name: 'gzip that inflates a thousandfold',
+    times: 300,
+    run: (target, times) => count(repeat(times, () => post(target, bomb))),
+  },
+];
+
+type HeadersOf = (target: Target) => Record<string, string>;
+
+function overHttp1(name: string, path: string, headersOf: HeadersOf): Attack {
+  return {
+    ...{ name, times: heldBodies },
+    run: (target, times) =>
+      count(repeat(times, () => holdOverHttp1(target.baseUrl, path, headersOf(target)))),
+  };
+}
+
+function overHttp2(name: string, path: string, headersOf: HeadersOf): Attack {
+  return {
+    ...{ name, times: heldBodies },
+    async run(target, times) {
+      const streams = Math.min(times, streamsPerSession);
+      const hold = () => holdOverHttp2(target.baseUrl, path, headersOf(target), streams);
+      return count(repeat(Math.ceil(times / streams), hold));
+    },
+  };
+}
+
+function repeat<T>(times: number, start: () => Promise<T>): Promise<T>[] {
+  return Array.from({ length: times }, start);
+}
+
+async function count(statuses: readonly Promise<string>[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const status of await Promise.all(statuses)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function holdOverHttp1(
+  baseUrl: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => {});
+  let status = 'none';
+  socket.once('data', (answer) => {
+    status = answer.toString('latin1', 9, 12);
+  });
+  const fields = { ...headers, host: 'a', 'content-type': 'application/json' };
+  const lines = Object.entries({ ...fields, 'content-length': bodyBytes });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n`);
+  const written = new Promise((resolve) => socket.write(held, resolve));
+  await Promise.race([written, closed, delay(maxSendMs)]);
+  await delay(holdMs);
+  socket.destroy();
+  await closed;
+  return status;
+}
+
+async function holdOverHttp2(
+  baseUrl: string,
+  path: string,
+  headers: Record<string, string>,
+  streams: number,
+): Promise<string> {
+  const session = connectHttp2(baseUrl);
+  const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
+  session.on('error', () => {});
+  const sent = repeat(streams, async () => {
+    const fields = { ':method': 'POST', ':path': path, 'content-type': 'application/json' };
+    const stream = session.request({ ...fields, ...headers });
+    stream.on('error', () => {});
+    stream.resume();
+    await Promise.race([
+      new Promise((resolve) => stream.write(held, resolve)),
+      new Promise((resolve) => stream.once('close', resolve)),
+      delay(maxSendMs),
+    ]);
+  });
+  await Promise.all(sent);
+  await delay(holdMs);
+  session.destroy();
+  await closed;
+  return 'none';
+}
+
+/** Posts a gzip body of BatchCreate; the status of the answer. */
+export async function post({ baseUrl, publicKey }: Target, body: Uint8Array): Promise<string> {
+  const response = await fetch(baseUrl + batchCreatePath, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'x-api-key': publicKey,
+    },
+    body,
+  });
+  await response.arrayBuffer();
+  return String(response.status);
+}

@@ -1,0 +1,75 @@
+// Rules on callers' texts take time that grows with the text and no faster: each runs on the inputs that make
+// backtracking expressions and normalization slow, beside one pass over the same text.
+
+import { ConnectError } from '@connectrpc/connect';
+import { expect, it } from 'vitest';
+import * as fieldRules from '../control/request-fields.ts';
+import { checkText } from '../ingest/validation/text/request-text.ts';
+import { readCanonicalText, typesThatCanHold } from '../query/filters/canonical-text.ts';
+import { parseDecimal } from '../query/filters/numeric-range.ts';
+
+/** A body of a control method can hold as many. */
+const length = 65_536;
+const run = (text: string, end = ''): string => text.repeat(length / text.length) + end;
+
+const texts: Record<string, string> = {
+  'combining marks of two classes': `a${run('\u0301').slice(length / 2)}${run('\u0323').slice(length / 2)}@x.org`,
+  'spaces and no end': `a${run(' ', 'b')}`,
+  'spaces and an address': run(' ', '<a@x.org>'),
+  'spaces before a bracket': `a${run(' ')}>`,
+  'opening brackets': run('<', '>'),
+  'pairs of brackets': run('<>'),
+  'signs of an address': run('@'),
+  'letters and dots': run('a.'),
+  'names and slashes': run('A/', '!'),
+  'pairs of surrogates': run('😀'),
+  'zeros within a number': `1${run('0', '1')}`,
+  'zeros and an exponent': `1${run('0')}e-${length}`,
+  'signs of numbers': run('-+', '.'),
+};
+
+const rules: Record<string, (text: string) => unknown> = {
+  ...Object.fromEntries(
+    Object.entries(fieldRules).flatMap(([name, rule]) =>
+      typeof rule === 'function' && name.endsWith('Field')
+        ? [[name, (text: string) => Reflect.apply(rule, undefined, ['field', text])]]
+        : [],
+    ),
+  ),
+  parseDecimal,
+  readCanonicalText,
+  typesThatCanHold,
+  'whole numbers of events': (text) =>
+    checkText(`{"events":[{"autoProperties":{"n":{"intValue":${text}}}}]}`, 'typed'),
+};
+
+/** Milliseconds of the quickest of three runs. */
+function quickestMs(work: () => unknown): number {
+  return Math.min(
+    ...[1, 2, 3].map(() => {
+      const startedAt = performance.now();
+      try {
+        work();
+      } catch (error) {
+        if (!(error instanceof ConnectError)) throw error;
+      }
+      return performance.now() - startedAt;
+    }),
+  );
+}
+
+function onePass(text: string): number {
+  let sum = 0;
+  for (const character of text) sum += character.length;
+  return sum;
+}
+
+// Quadratic work on so many characters takes more than a thousand passes.
+const maxPasses = 100;
+
+it.each(Object.entries(rules))('%s', (_, rule) => {
+  for (const [name, text] of Object.entries(texts)) {
+    const passMs = quickestMs(() => onePass(text));
+    expect(quickestMs(() => rule(text)) / passMs, name).toBeLessThan(maxPasses);
+  }
+});
