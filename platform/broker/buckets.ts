@@ -43,8 +43,8 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   instance: 64 * KiB,
   // A thousand members, two hundred invitations, fifty keys.
   orgs: 256 * KiB,
-  // A hundred keys with names, and revoked ones.
-  projects: 128 * KiB,
+  // A hundred keys with names, and fifty revoked ones.
+  projects: 160 * KiB,
   ledger: 1 * MiB,
   salts: 1 * KiB,
   customers: 16 * KiB,
