@@ -7,6 +7,7 @@ import type { LocateAddress } from './ingest/caller/geo.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
+import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { connectBroker, followConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
@@ -58,7 +59,12 @@ export async function layFoundation(
   log: Log,
   shutdown: Shutdown,
 ) {
-  const bucket = await openBucket(nats, buckets.projects, readProject);
+  const metrics = createMetrics({ processMetrics: true });
+  const rooms = await followBucketRoom(nats, { log, metrics });
+  shutdown.add('room of buckets', async () => rooms.close());
+  const roomOf = rooms.roomOf.bind(rooms);
+  const { projects: name } = buckets;
+  const bucket = await openBucket(nats, name, readProject, roomOf(name));
   const projects = await watchBucket(nats, bucket, { log });
   shutdown.add('projects', () => projects.close());
   const clock = systemClock;
@@ -72,6 +78,7 @@ export async function layFoundation(
   const control = await startControl({
     connection: nats,
     projects,
+    roomOf,
     dataDir: config.dataDir,
     clock,
     log,
@@ -82,9 +89,9 @@ export async function layFoundation(
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
-  const metrics = createMetrics({ processMetrics: true });
   return {
     nats,
+    rooms,
     projects,
     clickhouse,
     control,
@@ -108,11 +115,12 @@ export function callerOptions(config: Config, locate: LocateAddress | undefined)
   return { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader, locate };
 }
 
-export function engineChecks({ nats, clickhouse }: Foundation): ReadinessCheck[] {
+export function engineChecks({ nats, clickhouse, rooms }: Foundation): ReadinessCheck[] {
   const broker = followConnection(nats);
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
     { name: 'clickhouse', check: () => clickhouseReady(clickhouse) },
+    { name: 'buckets', check: () => rooms.isReady() },
   ];
 }

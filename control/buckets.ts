@@ -2,7 +2,8 @@
 // platform/broker's.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
-import { buckets } from '../platform/broker/buckets.ts';
+import type { BucketRoom } from '../platform/broker/bucket-room.ts';
+import { type BucketName, buckets } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
@@ -22,17 +23,22 @@ export interface ControlBuckets {
   close(): Promise<void>;
 }
 
-/** Resolves once customers and organizations are in memory. ensureTopology must have made the buckets before. */
+/**
+ * Resolves once customers and organizations are in memory. ensureTopology must have made the buckets before. Without
+ * `roomOf` the room that is kept back in each bucket is used too.
+ */
 export async function openControlBuckets(
   connection: NatsConnection,
   log: Log,
+  roomOf: (name: BucketName) => BucketRoom | undefined = () => undefined,
 ): Promise<ControlBuckets> {
+  const { organizations: orgs } = buckets;
   const [customers, organizations, owners, sessions, magicLinks] = await Promise.all([
-    openBucket(connection, buckets.customers, readCustomer),
-    openBucket(connection, buckets.organizations, readOrganization),
-    openBucket(connection, buckets.owners, readOwner),
-    openBucket(connection, buckets.sessions, readSession),
-    openBucket(connection, buckets.magicLinks, readMagicLink),
+    openBucket(connection, buckets.customers, readCustomer, roomOf(buckets.customers)),
+    openBucket(connection, orgs, readOrganization, roomOf(orgs)),
+    openBucket(connection, buckets.owners, readOwner, roomOf(buckets.owners)),
+    openBucket(connection, buckets.sessions, readSession, roomOf(buckets.sessions)),
+    openBucket(connection, buckets.magicLinks, readMagicLink, roomOf(buckets.magicLinks)),
   ]);
   const [watchedCustomers, watchedOrganizations] = await Promise.all([
     watchBucket(connection, customers, { log }),

@@ -3,6 +3,7 @@
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { NatsError } from '../platform/broker/nats.ts';
+import { BucketFull, RecordFull } from '../platform/broker/record-bucket.ts';
 import type { Log } from '../platform/log.ts';
 import { PasswordsBusy } from './auth/passwords.ts';
 import { Contended } from './change-record.ts';
@@ -24,6 +25,14 @@ function answerTo(error: unknown, method: string, log: Log): ConnectError {
   }
   if (error instanceof Contended) {
     return new ConnectError('too many changes at once, try again', Code.Aborted);
+  }
+  if (error instanceof RecordFull) {
+    return new ConnectError(`${error.message}: remove something first`, Code.FailedPrecondition);
+  }
+  if (error instanceof BucketFull) {
+    // The operator has been told of it by platform/broker/bucket-room.ts.
+    const message = 'the service has no room for more of this: only removals and revocations pass';
+    return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': '60' });
   }
   if (error instanceof NatsError) {
     log.warn({ err: error, method }, 'the records cannot be reached');

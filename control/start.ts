@@ -18,6 +18,8 @@ import {
 import type { ProjectRecord } from '../platform/access/projects.ts';
 import { boundRequests } from '../platform/access/request-bounds.ts';
 import type { AccountSettings } from '../platform/account-settings.ts';
+import type { BucketRoom } from '../platform/broker/bucket-room.ts';
+import type { BucketName } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -41,6 +43,7 @@ import { createSessions, type EndAccess } from './auth/session.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
+import { type ChangeLimits, createChangeLimit, defaultChangeLimits } from './change-limit.ts';
 import { withoutSession } from './customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
 import { ensureFirstProject } from './customers/first-project.ts';
@@ -63,6 +66,8 @@ export interface ControlOptions {
   clock: Clock;
   log: Log;
   settings: AccountSettings;
+  /** The room that callers' records may take in each bucket. */
+  roomOf: (name: BucketName) => BucketRoom;
   /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
   /** The address of the person or program that sent a request; limits on attempts count by it. */
@@ -73,6 +78,7 @@ export interface ControlOptions {
   mailCertificates?: string;
   resendUrl?: string;
   attemptLimits?: AttemptLimits;
+  changeLimits?: ChangeLimits;
   /** Records in memory let nobody in once the broker has not confirmed them for this long; 10 s by default. */
   staleAfterMs?: number;
 }
@@ -106,7 +112,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const tokenLifetimeMs = signedTokenLifetimeMs;
   const signingKeys = openSigningKeys(dataDir, { clock, tokenLifetimeMs });
   const accessTokens = createAccessTokens(signingKeys, clock);
-  const buckets = await openControlBuckets(connection, log);
+  const buckets = await openControlBuckets(connection, log, options.roomOf);
   const { organizations } = buckets;
   refuseLostCustomers(dataDir, buckets.customers);
   const directory = createOrganizationDirectory(organizations);
@@ -147,6 +153,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     interceptors: [
       createOrganizationInterceptor(roleOf),
       boundRequests,
+      createChangeLimit(clock, options.changeLimits ?? defaultChangeLimits),
       createFailureInterceptor(log),
     ],
     register: (router) => registerControl(router, deps),

@@ -31,7 +31,7 @@ import { invalidArgument } from '../request-fields.ts';
 export const maxMembers = 1_000;
 export const maxInvitations = 200;
 export const maxOrgKeys = 50;
-const maxOrganizationsPerCustomer = 200;
+const maxOrganizationsPerCustomer = 50;
 
 export function newOrganization(options: {
   id: string;

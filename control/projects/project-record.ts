@@ -26,7 +26,7 @@ type RevokeKeyResult = { kind: 'revoked'; key: ApiKeyRecord } | { kind: 'not_fou
 
 /** Bounds of one project's record. Beyond the second, the keys revoked first are dropped. */
 export const maxLiveKeys = 100;
-const maxRevokedKeys = 400;
+const maxRevokedKeys = 50;
 
 /** Makes a key that is in no record yet; with `raw`, of that text. */
 export function makeApiKey(

@@ -40,6 +40,7 @@ import type {
 } from '../signed-in-customer.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
 import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
+import { refuseMoreBytes, refuseMoreProjects } from './projects-quota.ts';
 
 export interface ProjectDeps {
   projects: WatchedBucket<ProjectRecord>;
@@ -50,9 +51,6 @@ export interface ProjectDeps {
   clock: Clock;
 }
 
-/** A bound, because every project is in the broker and in every process's memory. */
-const maxProjectsPerOrganization = 1_000;
-
 export async function createProjectRpc(
   { projects, byOrganization, clock }: ProjectDeps,
   request: CreateRequest,
@@ -61,12 +59,7 @@ export async function createProjectRpc(
   const displayName = displayNameField('displayName', request.displayName);
   const timezone = request.timezone === '' ? 'UTC' : timezoneField('timezone', request.timezone);
   const { organizationId } = signedIn;
-  if (byOrganization.idsOf(organizationId).length >= maxProjectsPerOrganization) {
-    throw new ConnectError(
-      `an organization has at most ${maxProjectsPerOrganization} projects`,
-      Code.FailedPrecondition,
-    );
-  }
+  refuseMoreProjects({ projects, byOrganization }, organizationId);
   const record = await createProject(projects, { organizationId, displayName, timezone }, clock);
   const [key] = record.keys;
   return {
@@ -123,13 +116,15 @@ export async function updateProject(
 }
 
 export async function createApiKeyRpc(
-  { projects, customers, clock }: Pick<ProjectDeps, 'projects' | 'customers' | 'clock'>,
+  { projects, byOrganization, customers, clock }: Omit<ProjectDeps, 'directory' | 'roleOf'>,
   request: CreateApiKeyRequest,
   signedIn: SignedInCustomer & SignedInProjectMember,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const kind = kindField('kind', request.kind);
   if (kind === 'private') refuseUnproven(customers, signedIn);
+  const { organizationId } = held(projects, signedIn.projectId);
+  refuseMoreBytes({ projects, byOrganization }, organizationId);
   const result = await createApiKey(projects, signedIn.projectId, { kind, displayName }, clock);
   switch (result.kind) {
     case 'created':

@@ -20,6 +20,8 @@ export interface AccessRow {
   role: Role;
   /** The longest body, as it is sent and after decompression. */
   maxBodyBytes: number;
+  /** Whether the rate of calls is limited for each customer and organization: they can make records grow. */
+  growsRecords: boolean;
 }
 
 const KiB = 1_024;
@@ -33,14 +35,21 @@ const open: AccessRow = {
   scope: 'nothing',
   role: 'viewer',
   maxBodyBytes: forms,
+  growsRecords: false,
 };
 const keys = ['public-key', 'private-key', 'jwt'] as const;
 /** Writes from browsers, mobile apps and servers. */
-const sdk: AccessRow = { credentials: keys, scope: 'project', role: 'member', maxBodyBytes };
+const sdk: AccessRow = {
+  credentials: keys,
+  scope: 'project',
+  role: 'member',
+  maxBodyBytes,
+  growsRecords: false,
+};
 /** Reads by servers and by customers. */
 const shared: AccessRow = {
+  ...sdk,
   credentials: keys.slice(1),
-  scope: 'project',
   role: 'viewer',
   maxBodyBytes: filters,
 };
@@ -50,6 +59,7 @@ const sharedWrite: AccessRow = { ...shared, role: 'member' };
 const customer: AccessRow = { ...open, credentials: ['jwt'] };
 const inOrganization = (role: Role): AccessRow => ({ ...customer, scope: 'organization', role });
 const inProject = (role: Role): AccessRow => ({ ...customer, scope: 'project', role });
+const growing = (row: AccessRow): AccessRow => ({ ...row, growsRecords: true });
 
 /** `package.Service/Method` to the row that says who may call it. A method without a row is closed to everybody. */
 export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
@@ -60,36 +70,42 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['public.auth.v1.AuthService/SignInWithOAuth', open],
   ['public.auth.v1.AuthService/RefreshToken', open],
   ['public.auth.v1.AuthService/SignOut', open],
-  ['dashboard.orgs.v1.OrgsService/Create', customer],
+  ['dashboard.orgs.v1.OrgsService/Create', growing(customer)],
   ['dashboard.orgs.v1.OrgsService/Get', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/List', customer],
-  ['dashboard.orgs.v1.OrgsService/Update', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/InviteMember', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/Update', growing(inOrganization('admin'))],
+  ['dashboard.orgs.v1.OrgsService/InviteMember', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/ListMembers', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/RemoveMember', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/UpdateMemberRole', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/UpdateMemberRole', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/ListInvitations', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/ResendInvite', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/ResendInvite', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/RevokeInvite', inOrganization('admin')],
-  ['dashboard.orgs.v1.OrgsService/AcceptInvite', customer],
+  ['dashboard.orgs.v1.OrgsService/AcceptInvite', growing(customer)],
   ['dashboard.orgs.v1.OrgsService/Leave', inOrganization('viewer')],
-  ['dashboard.orgs.v1.OrgsService/CreateOrgKey', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/CreateOrgKey', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/ListOrgKeys', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/RevokeOrgKey', inOrganization('admin')],
-  ['dashboard.projects.v1.ProjectsService/Create', inOrganization('admin')],
+  ['dashboard.projects.v1.ProjectsService/Create', growing(inOrganization('admin'))],
   ['dashboard.projects.v1.ProjectsService/Get', inProject('viewer')],
   ['dashboard.projects.v1.ProjectsService/List', customer],
-  ['dashboard.projects.v1.ProjectsService/Update', inProject('admin')],
-  ['dashboard.projects.v1.ProjectsService/CreateApiKey', inProject('admin')],
+  ['dashboard.projects.v1.ProjectsService/Update', growing(inProject('admin'))],
+  ['dashboard.projects.v1.ProjectsService/CreateApiKey', growing(inProject('admin'))],
   ['dashboard.projects.v1.ProjectsService/ListApiKeys', inProject('viewer')],
   ['dashboard.projects.v1.ProjectsService/RevokeApiKey', inProject('admin')],
   ['dashboard.customers.v1.CustomersService/List', customer],
   ['dashboard.customers.v1.CustomersService/Get', customer],
-  ['dashboard.customers.v1.CustomersService/Update', customer],
+  ['dashboard.customers.v1.CustomersService/Update', growing(customer)],
   ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Get', inOrganization('viewer')],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Upsert', inOrganization('admin')],
+  [
+    'dashboard.orgemailproviders.v1.OrgEmailProvidersService/Upsert',
+    growing(inOrganization('admin')),
+  ],
   ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Delete', inOrganization('admin')],
-  ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest', inOrganization('admin')],
+  [
+    'dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest',
+    growing(inOrganization('admin')),
+  ],
   ['sdk.events.v1.EventsService/BatchCreate', sdk],
   ['events.v1.EventsService/BatchCreate', sdk],
   ['sdk.profiles.v1.ProfilesSDKService/Identify', sdk],

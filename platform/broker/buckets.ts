@@ -21,8 +21,8 @@ const hourMs = 3_600_000;
 
 export const bucketOptions = {
   instance: { history: 1, max_bytes: 1 * MiB, maxValueSize: 64 * KiB },
-  orgs: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
-  projects: { history: 5, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  orgs: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  projects: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   ledger: { history: 1, max_bytes: 64 * MiB, maxValueSize: 1 * MiB },
   // A running process erases a salt 48 h after its day began, and overwrites it. The age bounds a salt while no
   // process runs, without overwriting it; it is an hour longer because it counts from the salt's creation, up to a
@@ -34,3 +34,21 @@ export const bucketOptions = {
   sessions: { history: 1, max_bytes: 128 * MiB, maxValueSize: 16 * KiB, ttl: 90 * 24 * hourMs },
   magic_links: { history: 1, max_bytes: 16 * MiB, maxValueSize: 4 * KiB, ttl: hourMs },
 } as const satisfies Record<BucketName, object>;
+
+/**
+ * The bytes that a record may grow to. The broker's own limit on values is above it, so that a record of before can
+ * still be written with less in it.
+ */
+export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
+  instance: 64 * KiB,
+  // A thousand members, two hundred invitations, fifty keys.
+  orgs: 256 * KiB,
+  // A hundred keys with names, and fifty revoked ones.
+  projects: 160 * KiB,
+  ledger: 1 * MiB,
+  salts: 1 * KiB,
+  customers: 16 * KiB,
+  owners: 1 * KiB,
+  sessions: 8 * KiB,
+  magic_links: 1 * KiB,
+};

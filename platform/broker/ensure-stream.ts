@@ -25,7 +25,13 @@ export async function ensureBucket(
   replicas: number,
 ): Promise<void> {
   const options = { ...bucketOptions[name], replicas, storage: StorageType.File };
-  await despiteRace(() => connection.jetstream().views.kv(name, options));
+  const bucket = await despiteRace(() => connection.jetstream().views.kv(name, options));
+  const { streamInfo } = await bucket.status();
+  const { config } = streamInfo;
+  // Earlier revisions take room that no quota counts.
+  if (config.max_msgs_per_subject <= options.history) return;
+  const manager = await connection.jetstreamManager();
+  await manager.streams.update(config.name, { ...config, max_msgs_per_subject: options.history });
 }
 
 const fixedStreamFields = [

@@ -1,6 +1,7 @@
 // Records in one of the broker's key-value buckets: JSON with a schema version, changed only by compare-and-set.
-// Keeping a bucket in memory is watched-bucket.ts; the list of buckets is buckets.ts.
+// Keeping a bucket in memory is watched-bucket.ts; the list of buckets is buckets.ts, their room bucket-room.ts.
 
+import type { BucketRoom } from './bucket-room.ts';
 import { apiErrorCode, type KV, type KvEntry, type NatsConnection } from './nats.ts';
 
 /** Every record names the version of its schema, so that a reader can tell an older record from a newer one. */
@@ -19,9 +20,19 @@ export type ReadResult<T> =
 /** `conflict`: another write came first, and nothing was written. */
 export type WriteResult = { kind: 'written'; revision: number } | { kind: 'conflict' };
 
+/** The bucket has no room for more. Nothing was written. */
+export class BucketFull extends Error {}
+
+/** The record would grow beyond its quota. Nothing was written. */
+export class RecordFull extends Error {
+  constructor(maxBytes: number) {
+    super(`a record takes at most ${maxBytes} bytes`);
+  }
+}
+
 /**
  * One bucket. Keys match `[-/_=.a-zA-Z0-9]+`. All calls throw NatsError where the broker does not answer within 5 s; a
- * write that throws may have happened.
+ * write that throws it may have happened. Writes throw BucketFull and RecordFull.
  */
 export interface RecordBucket<T extends VersionedRecord> {
   readonly name: string;
@@ -37,12 +48,24 @@ export interface RecordBucket<T extends VersionedRecord> {
 
 const requestTimeoutMs = 5_000;
 const wrongLastSequence = 10_071;
+const storeFailed = 10_077;
+const valueTooLarge = 10_054;
 
-/** Opens a bucket that exists: ensureTopology makes them all. */
+/**
+ * What a record may grow by at any time: the time of a key's revocation, a session's spent token. The smallest thing
+ * that a caller can add to a record, a key without a name, takes more.
+ */
+const graceBytes = 128;
+
+/**
+ * Opens a bucket that exists: ensureTopology makes them all. Without `room` the writer may use all of it, as the
+ * operator's commands do.
+ */
 export async function openBucket<T extends VersionedRecord>(
   connection: NatsConnection,
   name: string,
   read: RecordReader<T>,
+  room?: BucketRoom,
 ): Promise<RecordBucket<T>> {
   const js = connection.jetstream({ timeout: requestTimeoutMs });
   // bindOnly also turns "direct get" off, which any replica may answer with an older value.
@@ -55,9 +78,32 @@ export async function openBucket<T extends VersionedRecord>(
       const entry = await kv.get(key);
       return entry === null ? { kind: 'absent' } : readEntry(entry, read);
     },
-    create: (key, record) => written(kv.create(key, JSON.stringify(record))),
-    update: (key, record, revision) => written(kv.update(key, JSON.stringify(record), revision)),
+    async create(key, record) {
+      const text = JSON.stringify(record);
+      const bytes = Buffer.byteLength(text);
+      refuseBeyond(room, bytes);
+      room?.added(bytes);
+      return written(kv.create(key, text), room);
+    },
+    async update(key, record, revision) {
+      const text = JSON.stringify(record);
+      const bytes = Buffer.byteLength(text);
+      // The former size is asked for only where it matters.
+      if (room !== undefined && (room.isScarce() || bytes > room.maxRecordBytes)) {
+        const before = (await kv.get(key))?.length ?? 0;
+        if (bytes > before + graceBytes) refuseBeyond(room, bytes);
+      }
+      return written(kv.update(key, text, revision), room);
+    },
   };
+}
+
+function refuseBeyond(room: BucketRoom | undefined, bytes: number): void {
+  if (room === undefined) return;
+  if (bytes > room.maxRecordBytes) throw new RecordFull(room.maxRecordBytes);
+  if (!room.isScarce()) return;
+  room.refused();
+  throw new BucketFull('the bucket is nearly full');
 }
 
 /** Narrows an object to one whose fields `names` are all strings: the larger part of every record's reader. */
@@ -84,11 +130,20 @@ export function readEntry<T>(entry: KvEntry, read: RecordReader<T>): ReadResult<
     : { kind: 'found', record, revision };
 }
 
-async function written(write: Promise<number>): Promise<WriteResult> {
+async function written(write: Promise<number>, room?: BucketRoom): Promise<WriteResult> {
   try {
     return { kind: 'written', revision: await write };
   } catch (error) {
-    if (apiErrorCode(error) === wrongLastSequence) return { kind: 'conflict' };
-    throw error;
+    switch (apiErrorCode(error)) {
+      case wrongLastSequence:
+        return { kind: 'conflict' };
+      case storeFailed:
+        room?.refused();
+        throw new BucketFull('the broker has no room for the record', { cause: error });
+      case valueTooLarge:
+        throw new BucketFull('the broker takes no record of this size', { cause: error });
+      default:
+        throw error;
+    }
   }
 }

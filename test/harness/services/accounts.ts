@@ -21,6 +21,7 @@ import {
   readProject,
 } from '../../../platform/access/projects.ts';
 import { readAccountSettings } from '../../../platform/account-settings.ts';
+import { type BucketRooms, followBucketRoom } from '../../../platform/broker/bucket-room.ts';
 import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
@@ -29,6 +30,7 @@ import { type WatchedBucket, watchBucket } from '../../../platform/broker/watche
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
+import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -56,6 +58,8 @@ export interface AccountsProcess {
   control: Control;
   connection: NatsConnection;
   projects: WatchedBucket<ProjectRecord>;
+  rooms: BucketRooms;
+  metrics: Metrics;
   /** Clients that send these headers. */
   as(headers?: Record<string, string>): Clients;
   client<S extends DescService>(service: S, headers?: Record<string, string>): Client<S>;
@@ -80,7 +84,11 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-accounts-'));
   const connection = await connectBroker(options.brokerUrl, log);
   await ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
-  const bucket = await openBucket(connection, buckets.projects, readProject);
+  const metrics = createMetrics();
+  const rooms = await followBucketRoom(connection, { log, metrics });
+  const roomOf = rooms.roomOf.bind(rooms);
+  const room = roomOf(buckets.projects);
+  const bucket = await openBucket(connection, buckets.projects, readProject, room);
   const projects = await watchBucket(connection, bucket, { log });
   const problems: string[] = [];
   const settings = readAccountSettings((name) => options.env?.[name], problems);
@@ -88,6 +96,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const control = await startControl({
     connection,
     projects,
+    roomOf,
     dataDir,
     clock: options.clock ?? systemClock,
     log,
@@ -138,6 +147,8 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     control,
     connection,
     projects,
+    rooms,
+    metrics,
     client,
     as: (headers) => ({
       auth: client(AuthService, headers),
@@ -154,6 +165,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       await http.close(0);
       await control.close();
       await projects.close();
+      rooms.close();
       await connection.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
