@@ -2,6 +2,8 @@
 // throws invalid_argument that names field and rule. Rules that join several fields are each method's own.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
+import { isCommonPassword } from './auth/common-passwords.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
 
 export const maxDisplayNameCharacters = 150;
@@ -14,7 +16,7 @@ export function invalidArgument(field: string, rule: string): ConnectError {
   return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
 }
 
-/** Returns lower case: no two customers' addresses differ in capitals alone. */
+/** Returns one form for each address: no two customers' addresses differ in capitals, or in a domain's spelling. */
 export function emailField(field: string, text: string): string {
   const email = text.trim().normalize('NFC').toLowerCase();
   if (email === '') throw invalidArgument(field, 'is required');
@@ -24,7 +26,9 @@ export function emailField(field: string, text: string): string {
       `must be an e-mail address of at most ${maxEmailCharacters} characters`,
     );
   }
-  return email;
+  const canonical = canonicalEmail(email);
+  if (!hasDnsDomain(canonical)) throw invalidArgument(field, 'must have a domain of the DNS');
+  return canonical;
 }
 
 /** An address, or a name and an address in angle brackets: the form of a mail's From. */
@@ -62,6 +66,7 @@ export function newPasswordField(field: string, text: string): string {
       `must have ${minPasswordCharacters} to ${maxPasswordCharacters} characters`,
     );
   }
+  if (isCommonPassword(text)) throw invalidArgument(field, 'is one that everybody tries first');
   return text;
 }
 
