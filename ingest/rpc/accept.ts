@@ -62,7 +62,7 @@ export function readWithin<Read extends { kind: 'valid' } | { kind: 'invalid' }>
     if (waitSeconds > 0) return limitRefusal(waitSeconds);
   }
   const body = read();
-  if (body.kind === 'invalid' && tokens > 0) limit.spend(keyId, tokens);
+  if (body.kind === 'invalid' && tokens > 0) limit.charge(keyId, tokens);
   return body;
 }
 

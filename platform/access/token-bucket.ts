@@ -23,8 +23,10 @@ export interface TokenBuckets {
   take(key: string, count: number): number;
   /** The answer that `take` would give; takes nothing. For a limit that is looked at before the work that it limits. */
   wait(key: string, count: number): number;
-  /** Takes `count` tokens, into debt where they are not there: for work that is done already. */
-  spend(key: string, count: number): void;
+  /** Takes `count` tokens for work that is done: a debt, where there are too few. */
+  charge(key: string, count: number): void;
+  /** Gives one token back to a key that took it. */
+  give(key: string): void;
 }
 
 interface Bucket {
@@ -41,7 +43,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   if (!(perSecond >= 0) || !(burst >= 1) || !(maxBuckets >= 1)) {
     throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
   }
-  if (perSecond === 0) return { take: () => 0, wait: () => 0, spend: () => {} };
+  if (perSecond === 0) return { take: () => 0, wait: () => 0, charge: () => {}, give: () => {} };
   // In order of last use: a Map keeps the order of insertion, and a take of another key than the last inserts anew.
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
@@ -72,8 +74,12 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       return seconds;
     },
     wait: (key, count) => secondsUntil(count, filled(key)),
-    spend(key, count) {
+    charge(key, count) {
       filled(key).tokens -= count;
+    },
+    give(key) {
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
   };
 }
