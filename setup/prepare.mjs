@@ -109,7 +109,7 @@ export function build() {
   } catch {
     fail('the build failed: its message is above');
   }
-  const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations'];
+  const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations', 'sql/engine/users.xml'];
   for (const asset of [...assets, 'proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm']) {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }
