@@ -100,7 +100,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     ...present('natsUrl', readUrl('NATS_URL', text('NATS_URL'), ['nats:', 'tls:'], problems)),
     ...present(
       'clickhouseUrl',
-      readUrl('CLICKHOUSE_URL', text('CLICKHOUSE_URL'), ['http:', 'https:'], problems),
+      readUrl('CLICKHOUSE_URL', text('CLICKHOUSE_URL'), ['http:', 'https:', 'unix:'], problems),
     ),
     ...present('geoDatabase', text('MILLRACE_GEO_DATABASE')),
     ...readOperatorPages(text, config.port, problems),

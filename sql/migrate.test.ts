@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
+import { inDatabase } from '../test/harness/servers/engine.ts';
 import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { migrate, refuseOldServer, splitStatements } from './migrate.ts';
 
@@ -18,9 +19,8 @@ afterAll(async () => {
 });
 
 function clientOf(database: string): DatabaseClient {
-  const url = new URL(engine.url);
-  url.pathname = `/${database}`;
-  const client = createClickHouse(url.href, { log, maxConnections: 4 });
+  const url = inDatabase(engine.url, database);
+  const client = createClickHouse(url, { log, maxConnections: 4 });
   clients.push(client);
   return client;
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inDatabase } from '../../test/harness/servers/engine.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import {
@@ -15,7 +16,7 @@ const log = createLog('silent');
 const engine = useEngine({ migrated: false });
 let client: DatabaseClient;
 beforeAll(async () => {
-  client = createClickHouse(`${new URL(engine.url).origin}/default`, { log, maxConnections: 4 });
+  client = createClickHouse(inDatabase(engine.url, 'default'), { log, maxConnections: 4 });
 });
 afterAll(async () => {
   await client.close();
@@ -46,7 +47,7 @@ async function emptyPort(): Promise<number> {
 
 it('gives up a statement that sends nothing within the timeout', async () => {
   const options = { log, maxConnections: 1, requestTimeoutMs: 100 };
-  const impatient = createClickHouse(`${new URL(engine.url).origin}/default`, options);
+  const impatient = createClickHouse(inDatabase(engine.url, 'default'), options);
   await expect(impatient.command({ query: 'SELECT sleep(1)' })).rejects.toThrow('Timeout');
   await impatient.close();
 });

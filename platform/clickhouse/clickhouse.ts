@@ -11,6 +11,7 @@ import type {
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../log.ts';
 import { createRowReader, type RowReader } from './select-rows.ts';
+import { readServerUrl, socketAgent } from './server-url.ts';
 
 /** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
 export type DatabaseClient = ClickHouseClient & RowReader & { readonly database: string };
@@ -23,7 +24,7 @@ const defaultRequestTimeoutMs = 60_000;
 const readyTimeoutMs = 2_000;
 
 /**
- * A client for `http(s)://[user:password@]host:port/database`, with `maxConnections` more connections for `select`.
+ * A client for the server at `url` (server-url.ts), with `maxConnections` more connections for `select`.
  * 64-bit integers come back as text, because JSON numbers would lose digits. A statement that sends nothing for
  * `requestTimeoutMs` (60 s) is given up. Where the server is not there, the calls throw; this function does not.
  */
@@ -31,13 +32,14 @@ export function createClickHouse(
   url: string,
   options: { log: Log; maxConnections: number; requestTimeoutMs?: number },
 ): DatabaseClient {
-  const server = new URL(url);
-  const database = decodeURIComponent(server.pathname.slice(1)) || 'default';
-  server.pathname = '/';
+  const server = readServerUrl(url);
+  const { database, socketPath } = server;
+  const { maxConnections } = options;
   const client = createClient({
-    url: server,
+    url: server.http,
+    ...(socketPath !== undefined && { http_agent: socketAgent(socketPath, maxConnections) }),
     application,
-    max_open_connections: options.maxConnections,
+    max_open_connections: maxConnections,
     request_timeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     compression: { request: false, response: false },
     // In a header, not as the client's database: the statement that creates the database must be able to name another.
@@ -48,7 +50,7 @@ export function createClickHouse(
   const close = client.close.bind(client);
   const rows = createRowReader(server, {
     headers: { [databaseHeader]: database, 'User-Agent': application },
-    maxConnections: options.maxConnections,
+    maxConnections,
   });
   return Object.assign(client, {
     database,
@@ -113,7 +115,8 @@ export async function clickhouseReady(client: ClickHouseClient): Promise<boolean
  * two seconds. The database need not exist yet.
  */
 export async function requireClickHouse(client: DatabaseClient, url: string): Promise<void> {
-  const { protocol, host } = new URL(url);
+  const { http, socketPath } = readServerUrl(url);
+  const place = socketPath ?? `${http.protocol}//${http.host}`;
   try {
     await client.command({
       query: 'SELECT 1',
@@ -121,7 +124,7 @@ export async function requireClickHouse(client: DatabaseClient, url: string): Pr
       abort_signal: AbortSignal.timeout(readyTimeoutMs),
     });
   } catch (error) {
-    throw new Error(`ClickHouse at ${protocol}//${host} cannot be used: ${whyNot(error)}`, {
+    throw new Error(`ClickHouse at ${place} cannot be used: ${whyNot(error)}`, {
       cause: error,
     });
   }
@@ -132,7 +135,7 @@ function whyNot(error: unknown): string {
     return `it answers with code ${error.code}${error.type === undefined ? '' : ` (${error.type})`}`;
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
   if (typeof code === 'string') return code;
   return `it gives no usable answer within ${readyTimeoutMs / 1_000} s`;

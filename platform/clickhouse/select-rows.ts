@@ -11,6 +11,7 @@ import {
   extractErrorAtTheEndOfChunk,
   parseError,
 } from '@clickhouse/client';
+import { type ServerUrl, socketAgent } from './server-url.ts';
 
 /** Shorter than any server keeps an idle connection: 3 s in ClickHouse before 23.11, 10 s since, 65 s in the engine. */
 const idleMs = 2_500;
@@ -36,23 +37,24 @@ export interface RowReader {
   select(select: Select, onRow: (text: string) => boolean): Promise<void>;
 }
 
-/**
- * Reads from the server at `http(s)://[user:password@]host:port/`. `headers` go with every request. Close it when no
- * read is running.
- */
+/** Reads from the server. `headers` go with every request. Close it when no read is running. */
 export function createRowReader(
-  server: URL,
+  server: ServerUrl,
   options: { headers: Readonly<Record<string, string>>; maxConnections: number },
 ): RowReader & { close(): void } {
-  const { Agent, request: open } = server.protocol === 'https:' ? https : http;
-  const agent = new Agent({ keepAlive: true, maxSockets: options.maxConnections, timeout: idleMs });
+  const { socketPath, http: url } = server;
+  const { Agent, request: open } = url.protocol === 'https:' ? https : http;
+  const agent =
+    socketPath === undefined
+      ? new Agent({ keepAlive: true, maxSockets: options.maxConnections, timeout: idleMs })
+      : socketAgent(socketPath, options.maxConnections, idleMs);
   // The user that ClickHouse assumes where none is given.
-  const target = { auth: 'default:', ...urlToHttpOptions(server), method: 'POST' };
+  const target = { auth: 'default:', ...urlToHttpOptions(url), socketPath, method: 'POST' };
   const send = (select: Select, kept: boolean): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const request = open({
         ...target,
-        path: `${server.pathname}?${searchOf(select)}`,
+        path: `${url.pathname}?${searchOf(select)}`,
         headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
         agent: kept ? agent : false,
         signal: select.signal,

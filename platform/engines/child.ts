@@ -1,9 +1,10 @@
-// Keeps a child process alive: starts it again when it dies, ends it when its owner says so. The child's standard input
-// is a pipe that closes with this process, so a child that watches it never outlives us.
+// Keeps a child process alive: starts it again when it dies or no longer answers, ends it when its owner says so. The
+// child's standard input is a pipe that closes with this process, so a child that watches it never outlives us.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Log } from '../log.ts';
+import { type Pings, watchAnswers } from './pings.ts';
 
 interface ChildOptions {
   name: string;
@@ -13,6 +14,8 @@ interface ChildOptions {
   onLine: (line: string) => void;
   /** Resolves when the child answers; rejects once it has not in time. */
   ready: () => Promise<void>;
+  /** Absent, only the child's end makes it start again. */
+  pings?: Pings;
   log: Log;
 }
 
@@ -56,6 +59,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
         options.ready().then(
           () => {
             delayMs = restartDelayMs;
+            keepAnswering();
           },
           (error) => options.log.error({ err: error, child: options.name }, 'a child is not ready'),
         );
@@ -65,6 +69,17 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
     child.once('error', (error) => {
       options.log.error({ err: error, child: options.name }, 'a child could not be started');
     });
+  }
+
+  /** Call it when the child is ready: a start may take longer than a silence may last. */
+  function keepAnswering(): void {
+    if (options.pings === undefined) return;
+    const watched = child;
+    const stopAsking = watchAnswers(options.pings, () => {
+      options.log.error({ child: options.name }, 'a child does not answer any more, ending it');
+      watched.kill('SIGKILL');
+    });
+    watched.once('exit', stopAsking);
   }
 
   const failed = new Promise<never>((_, reject) => {
@@ -79,6 +94,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
   }
   failed.catch(() => {});
   watch();
+  keepAnswering();
 
   return {
     pid: () => child.pid,

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { compiledEngine } from '../../test/harness/compiled-entries.ts';
+import { askEngine } from '../../test/harness/servers/engine-request.ts';
+import { readServerUrl } from '../clickhouse/server-url.ts';
 import { createLog } from '../log.ts';
 import { type EmbeddedEngine, startEmbeddedEngine } from './embedded-engine.ts';
 
@@ -10,6 +12,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'millrace-embedded-engine-'));
 let engine: EmbeddedEngine;
 
 beforeAll(async () => {
+  // As an earlier version, or a person, may have made it.
+  mkdirSync(join(dataDir, 'clickhouse'), { mode: 0o755 });
   const options = { dataDir, entry: compiledEngine(), log: createLog('silent') };
   engine = await startEmbeddedEngine(options);
 }, 90_000);
@@ -21,14 +25,10 @@ afterAll(async () => {
 
 // The allocator reports an unknown setting only on a line that nobody reads.
 it('makes the allocator share its arenas and keep little free memory', async () => {
-  const url = new URL(engine.url);
-  const query = 'SELECT * FROM system.jemalloc_stats FORMAT TSVRaw';
-  const answer = await fetch(url.origin, { method: 'POST', body: query });
+  const body = 'SELECT * FROM system.jemalloc_stats FORMAT TSVRaw';
+  const { text } = await askEngine(engine.url, { body });
   const options = Object.fromEntries(
-    [...(await answer.text()).matchAll(/opt\.(\w+): (\S+)/g)].map(([, name, value]) => [
-      name,
-      value,
-    ]),
+    [...text.matchAll(/opt\.(\w+): (\S+)/g)].map(([, name, value]) => [name, value]),
   );
   expect(options).toMatchObject({
     percpu_arena: '"disabled"',
@@ -36,3 +36,35 @@ it('makes the allocator share its arenas and keep little free memory', async () 
     dirty_decay_ms: '1000',
   });
 });
+
+it('closes its directory to other users, whatever it was before', () => {
+  const { socketPath } = readServerUrl(engine.url);
+  expect(socketPath).toBe(join(dataDir, 'clickhouse', 'engine.sock'));
+  expect(statSync(join(dataDir, 'clickhouse')).mode & 0o777).toBe(0o700);
+});
+
+it('starts an engine again that no longer answers, at the same address', async () => {
+  const long = join(dataDir, 'long'.repeat(30));
+  const frozen = await startEmbeddedEngine({
+    dataDir: long,
+    entry: compiledEngine(),
+    log: createLog('silent'),
+    pings: { everyMs: 100, timeoutMs: 1_000 },
+  });
+  const first = frozen.pid() ?? 0;
+  process.kill(first, 'SIGSTOP');
+  await vi.waitUntil(() => frozen.pid() !== first, { timeout: 30_000, interval: 100 });
+  const answer = (): Promise<string> =>
+    askEngine(frozen.url, { body: 'SELECT 1' }).then(
+      ({ text }) => text,
+      () => '',
+    );
+  await vi.waitUntil(async () => (await answer()) === '1\n', { timeout: 30_000, interval: 100 });
+
+  // A path too long for a socket: it is in a directory of its own, which ends with the engine.
+  const directory = dirname(readServerUrl(frozen.url).socketPath ?? '');
+  expect(directory.startsWith(long)).toBe(false);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  await frozen.stop(10_000);
+  expect(existsSync(directory)).toBe(false);
+}, 120_000);

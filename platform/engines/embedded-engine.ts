@@ -1,35 +1,45 @@
-// Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. The
-// program itself is sql/engine/.
+// Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. It listens
+// on a Unix socket in a directory of mode 0700: no other user, and no web page, can open a connection or take its place.
+// The program itself is sql/engine/.
 
-import { mkdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { socketUrl } from '../clickhouse/server-url.ts';
 import type { Log } from '../log.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
-import { freePort } from './embedded-broker.ts';
 
 export interface EmbeddedEngine extends SupervisedChild {
   url: string;
 }
 
 const readyTimeoutMs = 60_000;
-// Each running statement takes a thread of libuv's pool, whose size only the environment can set.
-const threads = 8;
+// A minute without an answer: merges and a full queue delay one by seconds on a small machine.
+const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3 };
+/** The longest path of a Unix socket on every system: 104 bytes with a final NUL on macOS, 108 on Linux. */
+const maxSocketPathBytes = 103;
+// Six reads, two inserts, and the engine's own statements. Each takes a thread of libuv's pool, whose size only the
+// environment can set.
+const threads = 9;
 // Settings of chDB's own allocator, which only the environment can set. With an arena for each core, memory that a
 // merge freed on one core is useless on another for five seconds. One arena for four cores saves so many page faults
 // that free memory can be given back after one second at about the same cost: see "Memory" in sql/MEASURED.md.
 const arenas = Math.ceil(availableParallelism() / 4);
 const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 
-/** Starts the engine on a free loopback port; `entry` is the built sql/engine/main.js. */
+/** Starts the engine; `entry` is the built sql/engine/main.js. A test may ask for quicker `pings`. */
 export async function startEmbeddedEngine(options: {
   dataDir: string;
   entry: string;
   log: Log;
+  pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
   const directory = join(options.dataDir, 'clickhouse');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const port = await freePort();
+  // It may be older, or made by somebody else.
+  chmodSync(directory, 0o700);
+  const socket = socketIn(directory);
   const log = options.log.child({ part: 'engine' });
   let announceReady = (): void => {};
   const child = await superviseChild({
@@ -39,10 +49,10 @@ export async function startEmbeddedEngine(options: {
       `UV_THREADPOOL_SIZE=${threads}`,
       `JE_MALLOC_CONF=${allocator}`,
       process.execPath,
-      ...[options.entry, '--path', directory, '--port', String(port), '--threads', `${threads}`],
+      ...[options.entry, '--path', directory, '--socket', socket, '--threads', `${threads}`],
     ],
     onLine: (line) => {
-      if (line.startsWith('listening ')) announceReady();
+      if (line === 'listening') announceReady();
       else log.debug(line);
     },
     ready: () =>
@@ -56,7 +66,32 @@ export async function startEmbeddedEngine(options: {
           resolve();
         };
       }),
+    pings: { ...pings, ...options.pings, ping: (signal) => ping(socket, signal) },
     log: options.log,
   });
-  return { ...child, url: `http://127.0.0.1:${port}/millrace` };
+  return {
+    ...child,
+    url: socketUrl(socket, 'millrace'),
+    async stop(graceMs) {
+      await child.stop(graceMs);
+      if (dirname(socket) !== directory) rmSync(dirname(socket), { recursive: true, force: true });
+    },
+  };
+}
+
+/** A path for the socket in a directory that only we can enter. */
+function socketIn(directory: string): string {
+  const path = join(directory, 'engine.sock');
+  if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;
+  return join(mkdtempSync(join(tmpdir(), 'millrace-')), 'engine.sock');
+}
+
+function ping(socketPath: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/ping', signal, agent: false }, (response) => {
+      response.resume().on('error', reject);
+      resolve(response.statusCode === 200);
+    });
+    asked.on('error', reject).end();
+  });
 }

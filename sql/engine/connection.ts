@@ -21,6 +21,7 @@ interface Outcome {
 export class Connection {
   readonly #path: string;
   readonly #name: string;
+  readonly #connectionArgs: readonly string[];
   #session: Session;
   #settings = new Map<string, string>();
   #database = 'default';
@@ -29,7 +30,8 @@ export class Connection {
   constructor(path: string, name: string, connectionArgs: readonly string[]) {
     this.#path = path;
     this.#name = name;
-    this.#session = new Session(path, { connectionArgs });
+    this.#connectionArgs = connectionArgs;
+    this.#session = this.#open();
   }
 
   /** Runs one statement off the event loop. Throws EngineError. `format` serves a statement that names none. */
@@ -49,9 +51,15 @@ export class Connection {
     }
   }
 
-  /** Ends the statement that runs on connection `name`, if any. Takes a few milliseconds of the event loop. */
-  kill(name: string): void {
-    this.#session.query(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(name)} ASYNC`);
+  /** Tells the statement that runs on connection `name`, if any, to end; does not wait until it has. */
+  async kill(name: string): Promise<void> {
+    const which = `Settings['log_comment'] = ${quoteString(name)}`;
+    await this.#session.queryAsync(`KILL QUERY WHERE ${which} ASYNC`);
+  }
+
+  /** Resolves when the engine answers the smallest statement. */
+  async probe(): Promise<void> {
+    await this.#session.queryAsync('SELECT 1');
   }
 
   get name(): string {
@@ -93,8 +101,12 @@ export class Connection {
   // A failed SET may have changed some settings; a new connection has none.
   #reopen(): void {
     this.#session.close();
-    this.#session = new Session(this.#path);
+    this.#session = this.#open();
     this.#settings = new Map();
     this.#database = 'default';
+  }
+
+  #open(): Session {
+    return new Session(this.#path, { connectionArgs: this.#connectionArgs });
   }
 }

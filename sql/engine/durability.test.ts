@@ -141,7 +141,8 @@ describe('the end', () => {
 
   it('comes by itself once the parent is gone', async () => {
     await engine.stop();
-    const child = spawn(process.execPath, [compiledEngine(), '--path', dir], { stdio: 'pipe' });
+    const args = [compiledEngine(), '--path', dir, '--socket', join(dir, 'engine.sock')];
+    const child = spawn(process.execPath, args, { stdio: 'pipe' });
     await once(createInterface({ input: child.stdout }), 'line');
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
@@ -149,7 +150,8 @@ describe('the end', () => {
   });
 
   it('is immediate for a second engine on the same directory', async () => {
-    const child = spawn(process.execPath, [compiledEngine(), '--path', dir], { stdio: 'pipe' });
+    const args = [compiledEngine(), '--path', dir, '--socket', join(dir, 'engine.sock')];
+    const child = spawn(process.execPath, args, { stdio: 'pipe' });
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
     expect(await once(child, 'exit')).toEqual([1, null]);

@@ -1,6 +1,9 @@
-// The bounds of the engine's memory and threads, as the arguments with which chDB opens a data directory. Its defaults
-// are for a machine of its own: nine tenths of all memory, caches of gigabytes, all cores for each statement. Settings
-// of a single request are in request.ts.
+// The engine's bounds of memory and threads, and its user, as the arguments with which chDB opens a data directory. Its
+// defaults are for a machine of its own: nine tenths of all memory, caches of gigabytes, all cores for each statement, a
+// user who may do everything. Settings of a single request are in request.ts.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const MiB = 1_048_576;
 
@@ -29,4 +32,20 @@ export function engineArguments(memoryMiB: number): string[] {
     background_merges_mutations_concurrency_ratio: 1.5,
   };
   return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+}
+
+/**
+ * Makes users.xml count, by a file in the data directory `path`. Only such a file can name users.xml, and only by its
+ * whole path: a relative one, or no file at all, would take a stranger's from the directory of the start.
+ */
+export function userArguments(path: string): string[] {
+  const users = join(import.meta.dirname, 'users.xml')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;');
+  const file = join(path, 'config.xml');
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `<clickhouse><users_config>${users}</users_config></clickhouse>\n`, {
+    mode: 0o600,
+  });
+  return [`--config-file=${file}`];
 }

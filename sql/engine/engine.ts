@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type Scope } from './connection.ts';
 import { Connections } from './connections.ts';
+import { Endings } from './endings.ts';
+import { userArguments } from './engine-arguments.ts';
 import { EngineError, toEngineError, tooMany } from './errors.ts';
 import { ResultPipe } from './result-pipe.ts';
+import { type RefusedNames, readRefusedNames, refusedNames } from './statement/reach.ts';
 import type { Statement } from './statement/statement.ts';
 import { clearDirectory, withUpload } from './upload.ts';
 
@@ -28,15 +31,16 @@ interface EngineOptions {
   engineArguments: readonly string[];
 }
 
-const killEveryMs = 50;
 // The format of statements whose result is not taken from the call. Null would silence even the files they write.
 const ownFormat = 'TabSeparated';
 const emptyScope: Scope = { settings: new Map(), database: 'default' };
 
 export class Engine {
   readonly version: string;
+  /** For readStatement. */
+  readonly refused: RefusedNames;
   readonly #directory: string;
-  readonly #control: Connection;
+  readonly #endings: Endings;
   readonly #all: Connection[];
   readonly #pipes = new Map<Connection, ResultPipe>();
   readonly #readers: Connections;
@@ -50,15 +54,19 @@ export class Engine {
 
   /** Opens the data directory; resolves when statements can run. Throws where another process has it open. */
   static async open(options: EngineOptions): Promise<Engine> {
-    const open = (name: string): Connection =>
-      new Connection(options.path, name, options.engineArguments);
+    const engineArguments = [...options.engineArguments, ...userArguments(options.path)];
+    const open = (name: string): Connection => new Connection(options.path, name, engineArguments);
     // This takes the directory's lock: no file in it may be touched before.
     const control = open('control');
     const directory = join(options.path, 'requests');
     clearDirectory(directory);
-    const { bytes } = await control.run('SELECT version()', emptyScope, ownFormat);
-    const version = Buffer.from(bytes).toString('utf8').trim();
-    return new Engine(options, directory, open, control, version);
+    const ask = async (sql: string): Promise<string> => {
+      const { bytes } = await control.run(sql, emptyScope, ownFormat);
+      return Buffer.from(bytes).toString('utf8');
+    };
+    const version = (await ask('SELECT version()')).trim();
+    const refused = readRefusedNames(await ask(refusedNames));
+    return new Engine(options, directory, open, control, version, refused);
   }
 
   private constructor(
@@ -67,10 +75,12 @@ export class Engine {
     open: (name: string) => Connection,
     control: Connection,
     version: string,
+    refused: RefusedNames,
   ) {
     this.version = version;
+    this.refused = refused;
     this.#directory = directory;
-    this.#control = control;
+    this.#endings = new Endings(control);
     const readers = Array.from({ length: options.readers }, (_, n) => open(`reader-${n}`));
     const writers = Array.from({ length: options.writers }, (_, n) => open(`writer-${n}`));
     for (const reader of readers) {
@@ -143,6 +153,14 @@ export class Engine {
     }
   }
 
+  /**
+   * Resolves with whether all is well, once the engine answers. Where it is false, a statement does not end; where it
+   * does not resolve, the engine itself is stuck. Only a new process helps against both.
+   */
+  answers(): Promise<boolean> {
+    return this.#endings.answers();
+  }
+
   /** Ends running reads, waits for running writes, closes. No call may follow. */
   async close(): Promise<void> {
     this.#stopping = true;
@@ -169,7 +187,7 @@ export class Engine {
         settled = true;
         finish();
       });
-    const endEarly = (): void => void this.#killUntil(connection, () => settled);
+    const endEarly = (): void => void this.#endings.end(connection.name, () => settled);
     if (cancelled.aborted) endEarly();
     else cancelled.addEventListener('abort', endEarly, { once: true });
     for await (const chunk of bytes) {
@@ -178,12 +196,6 @@ export class Engine {
     const failure = await run;
     cancelled.removeEventListener('abort', endEarly);
     return failure;
-  }
-
-  // The engine may not know the statement yet, so this tries until it has ended. The connection has no other statement
-  // before `settled`, so the wrong one is never ended.
-  async #killUntil(connection: Connection, settled: () => boolean): Promise<void> {
-    for (; !settled(); await delay(killEveryMs)) this.#control.kill(connection.name);
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {

@@ -1,10 +1,11 @@
-// The embedded ClickHouse as a process: `--path DIR --port N [--host 127.0.0.1] [--threads N] [--memory-mib N]`.
-// Prints `listening <port>` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard
-// input closes because its parent died. Each running statement takes a thread of libuv's pool: --threads is the size
-// of that pool, which only the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same
-// number.
+// The embedded ClickHouse as a process: `--path DIR --socket FILE [--threads N] [--memory-mib N]`. It listens on the
+// Unix socket FILE alone, in a directory that only its user enters: that is the credential of its clients. Prints
+// `listening` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard input closes because
+// its parent died. Each running statement takes a thread of libuv's pool: --threads is the size of that pool, which only
+// the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same number.
 
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine } from './engine.ts';
 import { engineArguments } from './engine-arguments.ts';
@@ -14,21 +15,24 @@ import { createEngineServer } from './server.ts';
 const { values } = parseArgs({
   options: {
     path: { type: 'string' },
-    port: { type: 'string', default: '0' },
-    host: { type: 'string', default: '127.0.0.1' },
+    socket: { type: 'string' },
     threads: { type: 'string', default: '4' },
     'memory-mib': { type: 'string', default: '768' },
   },
 });
-if (values.path === undefined) fail('--path DIR is needed');
-mkdirSync(values.path, { recursive: true, mode: 0o700 });
+const { path, socket } = values;
+if (path === undefined || socket === undefined) fail('--path DIR and --socket FILE are needed');
+mkdirSync(path, { recursive: true, mode: 0o700 });
+if ((statSync(dirname(socket)).mode & 0o077) !== 0) fail(`others can enter ${dirname(socket)}`);
 
 // More than two inserts at once only slow each other down: merges take the rest of the machine.
 const writers = 2;
+// KILL QUERY and pings run beside all other statements.
+const controls = 1;
 const engine = await Engine.open({
-  path: values.path,
+  path,
   writers,
-  readers: Math.max(1, wholeNumber('threads', values.threads) - writers),
+  readers: Math.max(1, wholeNumber('threads', values.threads) - writers - controls),
   maxWaiting: 100,
   engineArguments: engineArguments(wholeNumber('memory-mib', values['memory-mib'])),
 }).catch((error) => fail(toEngineError(error).message));
@@ -45,11 +49,11 @@ function fail(why: string): never {
 
 const server = createEngineServer(engine);
 server.on('error', (error) => fail(error.message));
-server.listen(Number(values.port), values.host, () => {
-  const address = server.address();
-  if (address !== null && typeof address === 'object') {
-    process.stdout.write(`listening ${address.port}\n`);
-  }
+// Opening the engine took the directory's lock, so a socket that is there has no process.
+rmSync(socket, { force: true });
+server.listen(socket, () => {
+  chmodSync(socket, 0o600);
+  process.stdout.write('listening\n');
 });
 
 let stopping = false;

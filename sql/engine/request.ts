@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { freeMemory } from '../../platform/memory/free-memory.ts';
 import type { Scope } from './connection.ts';
 import { EngineError } from './errors.ts';
+import { refuseDatabase } from './statement/reach.ts';
 
 export interface EngineRequest {
   /** Statement text from the URL; '' where it is in the body. */
@@ -78,6 +79,7 @@ export function readRequest(request: IncomingMessage, newId: () => string): Engi
     if (name === 'max_query_size') read.maxQueryCharacters = Number(value);
     if (name === 'enable_http_compression') read.compressResponse = acceptsGzip(request, value);
   }
+  refuseDatabase(read.scope.database);
   if (!/^\w+$/.test(read.defaultFormat)) refuse('such a format');
   return read;
 }

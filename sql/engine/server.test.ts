@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { ClickHouseError, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import { readServerUrl, socketAgent } from '../../platform/clickhouse/server-url.ts';
 import { createLog } from '../../platform/log.ts';
+import { askEngine } from '../../test/harness/servers/engine-request.ts';
 import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 
@@ -97,7 +99,9 @@ describe('results', () => {
 describe('compression', () => {
   it('works both ways where the client asks', async () => {
     const zipped = createClient({
-      url: engine.url,
+      url: 'http://localhost',
+      http_agent: socketAgent(readServerUrl(engine.url).socketPath ?? '', 2),
+      database: 'millrace',
       compression: { request: true, response: true },
     });
     await zipped.command({ query: 'CREATE TABLE zipped (n UInt64) ENGINE = Memory' });
@@ -176,35 +180,29 @@ describe('settings', () => {
   });
 
   it('include the database, which belongs to one request', async () => {
-    const bare = createClient({
-      url: new URL(engine.url).origin,
-      log: { level: ClickHouseLogLevel.OFF },
-    });
-    const of = (database: string) => ({ http_headers: { 'X-ClickHouse-Database': database } });
-    const ask = async (database: string): Promise<unknown> =>
-      (await bare.query({ query: 'SELECT currentDatabase() AS d', ...of(database) })).json<{
-        d: string;
-      }>();
-    for (const database of ['system', 'millrace', 'default', 'system']) {
-      expect(await ask(database)).toMatchObject({ data: [{ d: database }] });
+    const ask = async (database: string) =>
+      askEngine(engine.url, {
+        body: 'SELECT currentDatabase()',
+        headers: { 'X-ClickHouse-Database': database },
+      });
+    for (const database of ['default', 'millrace', 'default']) {
+      expect(await ask(database)).toMatchObject({ text: `${database}\n` });
     }
-    expect((await failure(ask('nowhere'))).code).toBe('81');
-    const origin = new URL(engine.url).origin;
-    const both = await fetch(`${origin}/?database=default`, {
-      method: 'POST',
+    expect((await ask('nowhere')).header('x-clickhouse-exception-code')).toBe('81');
+    const both = await askEngine(engine.url, {
+      path: '/?database=default',
       body: 'SELECT currentDatabase()',
-      headers: { 'X-ClickHouse-Database': 'system' },
+      headers: { 'X-ClickHouse-Database': 'millrace' },
     });
-    expect(await both.text()).toBe('system\n');
-    await bare.close();
+    expect(both.text).toBe('millrace\n');
   });
 
   it('a query id is given back, and made where there is none', async () => {
     const named = await client.query({ query: 'SELECT 1', query_id: 'mine' });
     expect(named.response_headers['x-clickhouse-query-id']).toBe('mine');
-    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body: 'SELECT 1' });
-    expect(answer.headers.get('x-clickhouse-query-id')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await answer.text()).toBe('1\n');
+    const answer = await askEngine(engine.url, { body: 'SELECT 1' });
+    expect(answer.header('x-clickhouse-query-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.text).toBe('1\n');
   });
 });
 
@@ -213,12 +211,10 @@ describe('errors', () => {
     const error = await failure(rows('SELECT * FROM no_such_table'));
     expect(error).toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
     expect(error.message).toMatch(/no_such_table/);
-    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body: 'SELEC 1' });
+    const answer = await askEngine(engine.url, { body: 'SELEC 1' });
     expect(answer.status).toBe(400);
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('62');
-    expect(await answer.text()).toMatch(
-      /^Code: 62\. DB::Exception: .*\(SYNTAX_ERROR\) \(version 26/s,
-    );
+    expect(answer.header('x-clickhouse-exception-code')).toBe('62');
+    expect(answer.text).toMatch(/^Code: 62\. DB::Exception: .*\(SYNTAX_ERROR\) \(version 26/s);
   });
 
   it('in the middle of a result end it as a ClickHouseError', async () => {
@@ -259,9 +255,9 @@ describe('errors', () => {
     'DROP TABLE kept',
   ])("for a GET that would change something are the server's: %s", async (sql) => {
     await client.command({ query: 'CREATE TABLE IF NOT EXISTS kept (n UInt64) ENGINE = Memory' });
-    const { origin } = new URL(engine.url);
-    const answer = await fetch(`${origin}/?query=${encodeURIComponent(sql)}`);
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164');
+    const path = `/?query=${encodeURIComponent(sql)}`;
+    const answer = await askEngine(engine.url, { method: 'GET', path });
+    expect(answer.header('x-clickhouse-exception-code')).toBe('164');
     expect(await rows('SELECT count() AS n FROM kept')).toEqual([{ n: '0' }]);
   });
 
@@ -282,8 +278,8 @@ describe('errors', () => {
     await client.command({
       query: 'CREATE TABLE IF NOT EXISTS several (n UInt64) ENGINE = Memory',
     });
-    const answer = await fetch(new URL(engine.url).origin, { method: 'POST', body });
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('62');
+    const answer = await askEngine(engine.url, { body });
+    expect(answer.header('x-clickhouse-exception-code')).toBe('62');
     expect(await rows('SELECT count() AS n FROM several')).toEqual([{ n: '0' }]);
   });
 
@@ -388,15 +384,14 @@ describe('inserts', () => {
     // Random numbers: a byte that is read after its memory was freed changes one.
     const numbers = new BigUint64Array(randomBytes(4_194_304).buffer);
     const bytes = Buffer.from(numbers.buffer);
-    const { origin } = new URL(engine.url);
     const send = async (
       table: string,
       body: Buffer,
       headers: Record<string, string>,
     ): Promise<string> => {
       const query = encodeURIComponent(`INSERT INTO ${table} FORMAT RowBinary`);
-      const url = `${origin}/?database=millrace&query=${query}`;
-      return (await fetch(url, { method: 'POST', body, headers })).text();
+      const path = `/?database=millrace&query=${query}`;
+      return (await askEngine(engine.url, { path, body, headers })).text;
     };
     const sent = ['plain', 'packed', 'plain', 'packed'].map((table) =>
       table === 'plain'

@@ -38,7 +38,8 @@ async function serve(
 ): Promise<void> {
   const path = (request.url ?? '/').split('?', 1)[0];
   if (request.method === 'GET' && path === '/ping') {
-    response.end('Ok.\n');
+    const well = await engine.answers();
+    response.writeHead(well ? 200 : 503).end(well ? 'Ok.\n' : 'A statement does not end.\n');
     return;
   }
   if (path !== '/' || (request.method !== 'POST' && request.method !== 'GET')) {
@@ -54,27 +55,30 @@ async function serve(
   const read = readRequest(request, randomUUID);
   response.setHeader('X-ClickHouse-Query-Id', read.queryId);
   response.setHeader('X-ClickHouse-Timezone', 'UTC');
-  const inUrl = statementOf(request, read, read.query);
+  const inUrl = statementOf(engine, request, read, read.query);
   if (inUrl?.kind === 'insert') {
     await engine.insert(inUrl, read.scope, withInline(inUrl.inline, dataOf(request)), gone.signal);
     response.end();
     return;
   }
   const rest = await readText(bodyOf(request));
-  const statement = statementOf(request, read, rest === '' ? read.query : `${read.query}\n${rest}`);
+  const text = rest === '' ? read.query : `${read.query}\n${rest}`;
+  const statement = statementOf(engine, request, read, text);
   if (statement === undefined)
     throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
   await answer(engine, read, statement, response, gone.signal);
 }
 
 function statementOf(
+  engine: Engine,
   request: IncomingMessage,
   read: EngineRequest,
   text: string,
 ): Statement | undefined {
   if (text.trim() === '') return undefined;
   const { maxQueryCharacters } = read;
-  const statement = readStatement(bindParameters(text, read.parameters), read.defaultFormat);
+  const bound = bindParameters(text, read.parameters);
+  const statement = readStatement(bound, read.defaultFormat, engine.refused);
   if (request.method === 'GET' && statement.kind !== 'read') {
     throw new EngineError(164, 'READONLY', 'Cannot execute query in readonly mode: use POST');
   }

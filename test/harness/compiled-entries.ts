@@ -24,8 +24,8 @@ interface Entry {
   path: string;
   /** Folders whose sources end up in the build. */
   folders: readonly string[];
-  /** WebAssembly that the entry reads beside its sources. */
-  modules: readonly string[];
+  /** Other files that the entry reads beside its sources. */
+  assets: readonly string[];
 }
 
 /** Path of the compiled thread of the builders, as new as its sources. */
@@ -34,7 +34,7 @@ export function compiledWorker(): string {
     name: 'worker',
     path: 'pipeline/build/worker',
     folders: ['pipeline', 'platform', 'proto/wire'],
-    modules: ['proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm'],
+    assets: ['proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm'],
   });
 }
 
@@ -43,8 +43,8 @@ export function compiledEngine(): string {
   return compiled({
     name: 'engine',
     path: 'sql/engine/main',
-    folders: ['sql/engine'],
-    modules: [],
+    folders: ['sql/engine', 'platform/memory'],
+    assets: ['sql/engine/users.xml'],
   });
 }
 
@@ -65,7 +65,7 @@ function compiled(entry: Entry): string {
   return script;
 }
 
-function build({ path, modules }: Entry, outDir: string): void {
+function build({ path, assets }: Entry, outDir: string): void {
   writeFileSync(join(outDir, 'package.json'), JSON.stringify({ type: 'module' }));
   const configuration = join(outDir, 'tsconfig.json');
   const compilerOptions = { noEmit: false, outDir, rootDir: root, sourceMap: true };
@@ -80,10 +80,10 @@ function build({ path, modules }: Entry, outDir: string): void {
   );
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [compiler, '-p', configuration], { stdio: ['ignore', 2, 2] });
-  for (const module of modules) copyFileSync(join(root, module), join(outDir, module));
+  for (const asset of assets) copyFileSync(join(root, asset), join(outDir, asset));
 }
 
-function hashOfSources({ folders, modules }: Entry): string {
+function hashOfSources({ folders, assets }: Entry): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'tsconfig.json')));
   for (const folder of folders) {
     const names = readdirSync(join(root, folder), { encoding: 'utf8', recursive: true });
@@ -92,6 +92,6 @@ function hashOfSources({ folders, modules }: Entry): string {
       hash.update(name).update(readFileSync(join(root, folder, name)));
     }
   }
-  for (const module of modules) hash.update(readFileSync(join(root, module)));
+  for (const asset of assets) hash.update(readFileSync(join(root, asset)));
   return hash.digest('hex').slice(0, 16);
 }

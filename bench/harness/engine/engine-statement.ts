@@ -1,5 +1,7 @@
 // Sends a statement to an engine directly, without the service and its client.
 
+import { readServerUrl } from '../../../platform/clickhouse/server-url.ts';
+import { askEngine } from '../../../test/harness/servers/engine-request.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { check } from '../../bench.ts';
 
@@ -8,10 +10,8 @@ export async function runStatement(
   { clickhouseUrl }: Pick<Stack, 'clickhouseUrl'>,
   sql: string,
 ): Promise<string> {
-  const { origin, pathname } = new URL(clickhouseUrl);
-  const url = `${origin}/?database=${pathname.slice(1)}`;
-  const response = await fetch(url, { method: 'POST', body: sql });
-  const text = await response.text();
-  check(response.ok, `the engine answered ${response.status}: ${text}`);
+  const path = `/?database=${readServerUrl(clickhouseUrl).database}`;
+  const { status, text } = await askEngine(clickhouseUrl, { path, body: sql });
+  check(status === 200, `the engine answered ${status}: ${text}`);
   return text;
 }

@@ -1,7 +1,6 @@
 // An embedded engine that takes statements over HTTP as always, and straight from its parent without HTTP, client or
 // upload. The second is the calibration of the first.
 
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Engine } from '../../../sql/engine/engine.ts';
@@ -13,7 +12,7 @@ import { createEngineServer } from '../../../sql/engine/server.ts';
 const memoryMiB = 2_048;
 
 /**
- * Prints the port of the HTTP interface, then `done` for each line of SQL from the parent; lines run at once as far as
+ * Prints the path of the socket of the HTTP interface, then `done` for each line of SQL from the parent; lines run at once as far as
  * there are writers.
  */
 export async function serveEngine(path: string, database: string, parent: Readable): Promise<void> {
@@ -21,8 +20,9 @@ export async function serveEngine(path: string, database: string, parent: Readab
   const options = { ...bounds, engineArguments: engineArguments(memoryMiB) };
   const engine = await Engine.open({ path, ...options });
   const server = createEngineServer(engine);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  process.stdout.write(`${portOf(server.address())}\n`);
+  const socket = `${path}.sock`;
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  process.stdout.write(`${socket}\n`);
   const never = new AbortController().signal;
   let statements = 0;
   for await (const sql of createInterface({ input: parent })) {
@@ -39,9 +39,4 @@ export async function serveEngine(path: string, database: string, parent: Readab
 function fail(error: Error): never {
   process.stderr.write(`the bench's engine: ${error.message}\n`);
   process.exit(1);
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('the engine has no port');
-  return address.port;
 }

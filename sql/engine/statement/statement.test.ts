@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { readStatement } from './statement.ts';
 
+const nothing = { tableFunctions: new Set<string>(), functions: new Set<string>() };
+
 function into(sql: string, format = 'TSV'): string {
-  const statement = readStatement(sql, format);
+  const statement = readStatement(sql, format, nothing);
   if (statement.kind !== 'read') throw new Error(`a ${statement.kind}`);
   return statement.into('/p').replace("INTO OUTFILE '/p' APPEND COMPRESSION 'none'", '>>');
 }
 
 function from(sql: string): { text: string; inline: string } {
-  const statement = readStatement(sql, 'TSV');
+  const statement = readStatement(sql, 'TSV', nothing);
   if (statement.kind !== 'insert') throw new Error(`a ${statement.kind}`);
   const text = statement.from('/p').replace("FROM INFILE '/p' COMPRESSION 'none'", '<<');
   return { text, inline: statement.inline };
@@ -43,7 +45,7 @@ describe('a read', () => {
   });
 
   it('quotes its path', () => {
-    const statement = readStatement('SELECT 1', 'TSV');
+    const statement = readStatement('SELECT 1', 'TSV', nothing);
     expect(statement.kind === 'read' && statement.into("/it's")).toContain("'/it\\'s'");
   });
 });
@@ -73,7 +75,7 @@ describe('an insert', () => {
     'INSERT INTO t VALUES (1), /* a */ /* b; */ (2)\n\n, (3)',
     'INSERT INTO t SELECT format\n\nFROM u',
   ])('that brings its own rows is a command: %s', (sql) => {
-    expect(readStatement(sql, 'TSV')).toEqual({ kind: 'command', sql });
+    expect(readStatement(sql, 'TSV', nothing)).toEqual({ kind: 'command', sql });
   });
 });
 
@@ -81,7 +83,7 @@ describe('other statements', () => {
   it.each(['CREATE TABLE t (n Int8)', 'ALTER TABLE t DELETE WHERE 1', 'OPTIMIZE TABLE t FINAL'])(
     '%s is a command',
     (sql) => {
-      expect(readStatement(sql, 'TSV')).toEqual({ kind: 'command', sql });
+      expect(readStatement(sql, 'TSV', nothing)).toEqual({ kind: 'command', sql });
     },
   );
 
@@ -94,7 +96,7 @@ describe('other statements', () => {
     ];
     for (const sql of texts) {
       for (const end of ['', ';', '; -- ;', ';;\n']) {
-        expect(() => readStatement(`${sql}${end}`, 'TSV')).not.toThrow();
+        expect(() => readStatement(`${sql}${end}`, 'TSV', nothing)).not.toThrow();
       }
     }
   });
@@ -134,6 +136,6 @@ describe('other statements', () => {
     ['INSERT INTO values FORMAT CSV 1\n\nDROP TABLE t', 62],
     ['INSERT INTO t VALUES (1) /* /* */ ;\nDROP TABLE t -- */ */', 62],
   ])('%s is refused', (sql, code) => {
-    expect(() => readStatement(sql, 'TSV')).toThrow(expect.objectContaining({ code }));
+    expect(() => readStatement(sql, 'TSV', nothing)).toThrow(expect.objectContaining({ code }));
   });
 });

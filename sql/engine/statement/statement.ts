@@ -3,6 +3,7 @@
 
 import { EngineError } from '../errors.ts';
 import { quoteString } from './parameters.ts';
+import { type RefusedNames, refuseReach } from './reach.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 export type Statement =
@@ -19,20 +20,25 @@ const sessionWords = new Set('SET USE BEGIN COMMIT ROLLBACK'.split(' '));
 
 /**
  * Reads `sql`, with its parameters already bound. `defaultFormat` serves a result that names no format. Throws
- * EngineError for statements that a server refuses over HTTP (about its own files, or several in one text) and for
- * statements whose effect would outlive their request.
+ * EngineError for statements that a server refuses over HTTP (about its own files, or several in one text), for
+ * statements whose effect would outlive their request, and for those that reach beyond tables (reach.ts).
  */
-export function readStatement(sql: string, defaultFormat: string): Statement {
+export function readStatement(
+  sql: string,
+  defaultFormat: string,
+  refused: RefusedNames,
+): Statement {
   const all = tokenize(sql);
   const tokens = all.slice(0, endOfStatement(all));
   const words = tokens.filter((token) => token.depth === 0);
   const first = words[0]?.value ?? '';
   if (first === '') throw new EngineError(62, 'SYNTAX_ERROR', 'Syntax error: Empty query');
   refuseSessionState(words);
-  refuseFiles(words);
+  refuseFiles(tokens);
   const inserts = first === 'INSERT' || (first === 'WITH' && words.some(isInsert));
-  if (inserts) return readInsert(sql, tokens, words);
+  if (inserts) return readInsert(sql, tokens, words, refused);
   refuseSeveral(sql, tokens);
+  refuseReach(sql, tokens, refused);
   if (readWords.has(first)) return readResult(sql, words, defaultFormat);
   return { kind: 'command', sql };
 }
@@ -82,13 +88,13 @@ function isInsert({ value }: Token, index: number, tokens: readonly Token[]): bo
   return value === 'INSERT' && tokens[index + 1]?.value === 'INTO';
 }
 
-function refuseFiles(words: readonly Token[]): void {
-  const names = words.findIndex(
+function refuseFiles(tokens: readonly Token[]): void {
+  const names = tokens.some(
     ({ value }, index) =>
-      (value === 'OUTFILE' && words[index - 1]?.value === 'INTO') ||
-      (value === 'INFILE' && words[index - 1]?.value === 'FROM'),
+      (value === 'OUTFILE' && tokens[index - 1]?.value === 'INTO') ||
+      (value === 'INFILE' && tokens[index - 1]?.value === 'FROM'),
   );
-  if (names !== -1) throw notImplemented('files cannot be named over HTTP: send or take the data');
+  if (names) throw notImplemented('files cannot be named over HTTP: send or take the data');
 }
 
 function notImplemented(message: string): EngineError {
@@ -112,13 +118,20 @@ function readResult(sql: string, words: readonly Token[], defaultFormat: string)
   };
 }
 
-function readInsert(sql: string, tokens: readonly Token[], words: readonly Token[]): Statement {
+function readInsert(
+  sql: string,
+  tokens: readonly Token[],
+  words: readonly Token[],
+  refused: RefusedNames,
+): Statement {
   const source = words.find(({ value }) => ['SELECT', 'WITH', 'VALUES', 'FORMAT'].includes(value));
   const format = words.find((token) => token === source && token.value === 'FORMAT');
   const name = tokens[format === undefined ? -1 : tokens.indexOf(format) + 1];
   const isCommand = format === undefined || name === undefined;
   // The text's own data may hold semicolons.
-  refuseSeveral(sql, isCommand ? tokens : tokens.slice(0, tokens.indexOf(format)));
+  const own = isCommand ? tokens : tokens.slice(0, tokens.indexOf(format));
+  refuseSeveral(sql, own);
+  refuseReach(sql, own, refused);
   if (isCommand) return { kind: 'command', sql };
   const settings = words.find(({ value, start }) => value === 'SETTINGS' && start < format.start);
   const at = (settings ?? format).start;

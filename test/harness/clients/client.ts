@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '@clickhouse/client';
+import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../../platform/log.ts';
 
 export interface Sent {
   eventId: string;
@@ -103,12 +104,14 @@ export async function eventually<T>(
 
 /** Rows of a query on the stack's ClickHouse; 64-bit integers are numbers. */
 export async function rows<T>(clickhouseUrl: string, query: string): Promise<T[]> {
-  const client = createClient({
-    url: clickhouseUrl,
-    compression: { response: false, request: false },
-  });
+  const log = createLog('silent');
+  const client = createClickHouse(clickhouseUrl, { log, maxConnections: 1 });
   try {
-    const result = await client.query({ query, format: 'JSONEachRow' });
+    const result = await client.query({
+      query,
+      format: 'JSONEachRow',
+      clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+    });
     return await result.json<T>();
   } finally {
     await client.close();

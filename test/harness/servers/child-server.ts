@@ -27,14 +27,14 @@ export interface ChildServer {
 interface ServerProgram {
   /** Names the server in errors and in its temporary directory. */
   name: string;
-  /** The port that makes the server take a free one. */
+  /** The port that makes the server take a free one; any number where it has a socket in its directory. */
   freePort: number;
   /** The command line; called before each start. */
   command(dir: string, port: number): readonly string[];
   env?: NodeJS.ProcessEnv;
   /** A reader of the lines that one process prints: returns the port once the server listens. */
   createReadiness(): (line: string) => number | undefined;
-  urlOf(port: number): string;
+  urlOf(port: number, dir: string): string;
 }
 
 const startTimeoutMs = 30_000;
@@ -53,7 +53,7 @@ export async function startChildServer(
   process.once('exit', killOnExit);
 
   return {
-    url: program.urlOf(port),
+    url: program.urlOf(port, dir),
     dir,
     pid: () => child.pid ?? 0,
     async stop() {

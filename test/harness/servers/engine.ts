@@ -1,7 +1,8 @@
-// The embedded ClickHouse for one test: the real child process on a temporary directory and a free port, its database
-// migrated.
+// The embedded ClickHouse for one test: the real child process on a temporary directory, its database migrated.
 
+import { join } from 'node:path';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { createLog } from '../../../platform/log.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../compiled-entries.ts';
@@ -14,31 +15,30 @@ export interface EngineOptions {
 }
 
 const database = 'millrace';
-/** Size of libuv's pool in the child: statements that run at once, and one thread for Node itself. */
-const threads = 8;
+/** As the product has it: six reads, two inserts, and the engine's own statements. */
+const threads = 9;
 
-/** Its url names the database: `http://127.0.0.1:<port>/millrace`. */
+/** Its url names the database. */
 export async function startEngine(options: EngineOptions = {}): Promise<ChildServer> {
   const entry = compiledEngine();
   const program = {
     name: 'engine',
     freePort: 0,
-    command: (dir: string, port: number) => [
+    command: (dir: string) => [
       ...[process.execPath, entry, '--path', dir],
-      ...['--port', String(port), '--threads', String(threads)],
+      ...['--socket', socketIn(dir), '--threads', String(threads)],
     ],
     env: { ...process.env, UV_THREADPOOL_SIZE: String(threads) },
-    createReadiness: () => listeningPort,
-    urlOf: (port: number) => `http://127.0.0.1:${port}/${database}`,
+    createReadiness: () => (line: string) => (line === 'listening' ? 0 : undefined),
+    urlOf: (_: number, dir: string) => socketUrl(socketIn(dir), database),
   };
   const engine = await startChildServer(program, options.dir);
   if (options.migrated !== false) await migrateAt(engine.url);
   return engine;
 }
 
-function listeningPort(line: string): number | undefined {
-  const [, port] = /^listening (\d+)$/.exec(line) ?? [];
-  return port === undefined ? undefined : Number(port);
+function socketIn(dir: string): string {
+  return join(dir, 'engine.sock');
 }
 
 async function migrateAt(url: string): Promise<void> {
@@ -46,4 +46,9 @@ async function migrateAt(url: string): Promise<void> {
   const client = createClickHouse(url, { log, maxConnections: 1 });
   await migrate(client, log);
   await client.close();
+}
+
+/** The URL of another database of the engine at `url`. */
+export function inDatabase(url: string, database: string): string {
+  return socketUrl(readServerUrl(url).socketPath ?? '', database);
 }

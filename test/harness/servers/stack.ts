@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { root } from '../source-tree.ts';
 
 /** The line that `--json` prints when the service is ready. */
@@ -75,7 +76,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ...announcement,
     dataDir,
     natsUrl: `nats://127.0.0.1:${brokerPort(dataDir)}`,
-    clickhouseUrl: `http://127.0.0.1:${enginePort(pids().engine)}/millrace`,
+    clickhouseUrl: socketUrl(engineSocket(pids().engine), 'millrace'),
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
     kill9(part) {
@@ -152,9 +153,9 @@ function ingestPids(service: number): number[] {
   return children(service).filter((pid) => commandLine(pid).includes(script));
 }
 
-function enginePort(pid: number): number {
+function engineSocket(pid: number): string {
   const words = commandLine(pid);
-  return Number(words[words.indexOf('--port') + 1]);
+  return words[words.indexOf('--socket') + 1] ?? '';
 }
 
 function brokerPort(dataDir: string): number {

@@ -49,8 +49,6 @@ const structure = [
   'ints Map(String, Int64), doubles Map(String, Float64), bools Map(String, Bool), times Map(String, Int64)',
 ].join(', ');
 
-const maxQueryBytes = 64 * 1_048_576;
-
 /** One insert, so that each call makes one part. */
 export async function storeRows(
   clickhouse: Pick<ClickHouseClient, 'command'>,
@@ -60,16 +58,18 @@ export async function storeRows(
   const named = columns.map((column) => `, ${column}`).join('');
   const selected = columns.map((column) => `, columns['${column}']`).join('');
   const lines = rows.map(jsonLine).join('\n');
-  const literal = lines.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  const sent = `rows_${randomUUID().replaceAll('-', '')}`;
+  await clickhouse.command({ query: `CREATE TABLE ${sent} (${structure}) ENGINE = Memory` });
+  await clickhouse.command({ query: `INSERT INTO ${sent} FORMAT JSONEachRow\n${lines}` });
   await clickhouse.command({
     query: `INSERT INTO events (project_id, event_id, kind, distinct_id, cookieless, session_id, occur_time,
       receive_time, string_properties, int_properties, double_properties, bool_properties, time_properties${named})
       SELECT project_id, event_id, kind, distinct_id, cookieless, session_id,
         fromUnixTimestamp64Milli(occur_ms, 'UTC'), fromUnixTimestamp64Milli(receive_ms, 'UTC'),
         strings, ints, doubles, bools, mapApply((k, v) -> (k, fromUnixTimestamp64Milli(v, 'UTC')), times)${selected}
-      FROM format(JSONEachRow, '${structure}', '${literal}')`,
-    clickhouse_settings: { max_query_size: String(maxQueryBytes) },
+      FROM ${sent}`,
   });
+  await clickhouse.command({ query: `DROP TABLE ${sent}` });
 }
 
 function jsonLine(row: StoredRow): string {

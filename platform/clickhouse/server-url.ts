@@ -1,0 +1,38 @@
+// The address of a ClickHouse server: `http(s)://[user:password@]host:port/database`, or the Unix socket of an engine on
+// this machine, `unix:///path?database=name`. Connecting is left to clickhouse.ts and select-rows.ts.
+
+import http from 'node:http';
+import { pathToFileURL } from 'node:url';
+
+export interface ServerUrl {
+  /** Without a database. Over a Unix socket only its host name goes out, in a header. */
+  http: URL;
+  database: string;
+  socketPath: string | undefined;
+}
+
+export function readServerUrl(text: string): ServerUrl {
+  const url = new URL(text);
+  if (url.protocol === 'unix:') {
+    return {
+      http: new URL('http://localhost/'),
+      database: url.searchParams.get('database') ?? 'default',
+      socketPath: decodeURIComponent(url.pathname),
+    };
+  }
+  const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
+  url.pathname = '/';
+  return { http: url, database, socketPath: undefined };
+}
+
+/** The address of a database behind a Unix socket, for readServerUrl. */
+export function socketUrl(path: string, database: string): string {
+  return `unix://${pathToFileURL(path).pathname}?database=${encodeURIComponent(database)}`;
+}
+
+/** Connections to a Unix socket for requests that name any host. */
+export function socketAgent(socketPath: string, maxSockets: number, idleMs?: number): http.Agent {
+  // Node takes the path, its types do not know it.
+  const options = { keepAlive: true, maxSockets, socketPath, timeout: idleMs };
+  return new http.Agent(options);
+}
