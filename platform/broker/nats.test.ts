@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker } from '../../test/harness/servers/broker.ts';
+import { operatorUrl, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import {
@@ -21,7 +21,8 @@ let connection: NatsConnection;
 
 beforeEach(async () => {
   broker = await startBroker();
-  connection = await connectBroker(broker.url, log);
+  // Its streams are none of the service's.
+  connection = await connectBroker(operatorUrl(broker), log);
 });
 
 afterEach(async () => {

@@ -4,6 +4,7 @@
 import { connect, ErrorCode, Events, type Msg, type NatsConnection, NatsError } from 'nats';
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
+import { strangerAt } from './server-owner.ts';
 
 export {
   AckPolicy,
@@ -39,8 +40,9 @@ const maxPingsOut = 2;
 
 /**
  * Connects, then reconnects by itself for ever. `url` is one or several (comma-separated) nats:// or tls:// URLs; the
- * user and password of the first, or its user alone as a token, serve for all. Throws one sentence, without secrets,
- * where no server answers within `firstConnectMs` (10 s) or the credentials are refused.
+ * user and password of the first, or its user alone as a token, serve for all. With `?server-uid=N` nothing is sent to
+ * a server of another user of this machine; where one turns up later, the connection is closed with an error. Throws
+ * one sentence, without secrets, where no server answers within `firstConnectMs` (10 s) or the credentials are refused.
  */
 export async function connectBroker(
   url: string,
@@ -57,7 +59,7 @@ export async function connectBroker(
       capMs: 1_000,
       onFailure: ({ error }) => {
         lastError = error;
-        if (isRefusedLogin(error)) throw error;
+        if (isRefusedLogin(error) || error instanceof StrangersServer) throw error;
       },
     });
     log.info({ servers: names, version: connection.info?.version }, 'connected to the broker');
@@ -74,6 +76,7 @@ function connectOnce(servers: readonly URL[]): Promise<NatsConnection> {
   if (first === undefined) throw new Error('no URL of a broker');
   const user = decodeURIComponent(first.username);
   const pass = decodeURIComponent(first.password);
+  const serverUid = first.searchParams.get('server-uid');
   return connect({
     servers: servers.map((server) => server.host),
     name: 'millrace',
@@ -88,7 +91,19 @@ function connectOnce(servers: readonly URL[]): Promise<NatsConnection> {
     noAsyncTraces: true,
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
     ...(first.protocol === 'tls:' && { tls: {} }),
+    // Called when the server has greeted us, before anything is sent to it: the moment at which the socket is its.
+    ...(serverUid !== null && {
+      authenticator: () => refuseStranger(Number(first.port), Number(serverUid)),
+    }),
   });
+}
+
+class StrangersServer extends Error {}
+
+function refuseStranger(port: number, uid: number): void {
+  const stranger = strangerAt(port, uid);
+  if (stranger === undefined) return;
+  throw new StrangersServer(`another user of this machine (id ${stranger}) has taken its port`);
 }
 
 /** Throws where the connection is down at this moment. */
@@ -207,7 +222,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function reportStatus(connection: NatsConnection, log: Log): Promise<void> {
-  for await (const { type, data } of connection.status()) {
+  for await (const { type, data, permissionContext } of connection.status()) {
     switch (type) {
       case Events.Disconnect:
         log.warn({ server: data }, 'lost the broker, reconnecting');
@@ -216,7 +231,7 @@ async function reportStatus(connection: NatsConnection, log: Log): Promise<void>
         log.info({ server: data }, 'the broker is back');
         break;
       case Events.Error:
-        log.error({ error: data }, 'the broker reports an error');
+        log.error({ error: data, ...permissionContext }, 'the broker reports an error');
         break;
       case Events.LDM:
         log.info({ server: data }, 'the broker is about to stop');

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readBrokerUrl } from '../../../platform/engines/broker-configuration.ts';
 import { root } from '../source-tree.ts';
 
 /** The line that `--json` prints when the service is ready. */
@@ -74,7 +75,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return {
     ...announcement,
     dataDir,
-    natsUrl: `nats://127.0.0.1:${brokerPort(dataDir)}`,
+    natsUrl: readBrokerUrl(dataDir, 'service'),
     clickhouseUrl: `http://127.0.0.1:${enginePort(pids().engine)}/millrace`,
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
@@ -155,10 +156,6 @@ function ingestPids(service: number): number[] {
 function enginePort(pid: number): number {
   const words = commandLine(pid);
   return Number(words[words.indexOf('--port') + 1]);
-}
-
-function brokerPort(dataDir: string): number {
-  return JSON.parse(readFileSync(join(dataDir, 'nats', 'nats.conf'), 'utf8')).port;
 }
 
 // A child that was asked to end may still write for a moment.
