@@ -69,8 +69,8 @@ function writeConfiguration(
   return configFile;
 }
 
-// The port is logged some lines before JetStream is ready.
-function createReadiness(): (line: string) => number | undefined {
+/** Reads nats-server's log: the port is in it some lines before JetStream is ready. */
+export function createReadiness(): (line: string) => number | undefined {
   let port: number | undefined;
   return (line) => {
     const [, text] = /client connections on 127\.0\.0\.1:(\d+)/.exec(line) ?? [];
