@@ -86,7 +86,7 @@ it('holds Millrace to the rights that the embedded broker gives it', async () =>
     urlOf: (port) => `nats://millrace:${password}@127.0.0.1:${port}`,
   });
   await expect(connectBroker(server.url.replace(password, 'guess'), log)).rejects.toThrow(
-    'it refuses the user, password or token',
+    'it refuses the user, password, token or credentials',
   );
   const nats = await connectBroker(server.url, log);
   await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });

@@ -88,7 +88,7 @@ describe('another user of the machine', () => {
     await as('service', async (nats) => nats.flush());
     const wrong = broker.url.replace(/:[^:@]+@/, ':guessed@');
     await expect(connectBroker(wrong, log)).rejects.toThrow(
-      /^the broker at nats:\/\/127\.0\.0\.1:\d+ cannot be used: it refuses the user, password or token$/,
+      /^the broker at nats:\/\/127\.0\.0\.1:\d+ cannot be used: it refuses the user, password, token or credentials$/,
     );
     expect(logged).toContain('connected to the broker');
     const own = readFileSync(`/proc/${broker.pid()}/cmdline`, 'latin1');
@@ -106,7 +106,7 @@ describe('another user of the machine', () => {
     expect(new Set([...before, ...passwords()]).size).toBe(4);
     const { host } = new URL(broker.url);
     await expect(connectBroker(`nats://service:${before[0]}@${host}`, log)).rejects.toThrow(
-      'it refuses the user, password or token',
+      'it refuses the user, password, token or credentials',
     );
   });
 });
