@@ -47,6 +47,8 @@ export async function connectEngines(
     requireClickHouse(clickhouse, clickhouseUrl),
   ]);
   shutdown.add('broker connection', () => nats.close());
+  // It reconnects for ever, unless somebody else has taken the embedded broker's port.
+  void nats.closed().then((error) => error && shutdown.fail(error));
   return { nats, clickhouse };
 }
 

@@ -8,7 +8,7 @@ import { ensureTopology } from '../platform/broker/topology.ts';
 import { createLog } from '../platform/log.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { startBroker } from '../test/harness/servers/broker.ts';
+import { asOperator, startBroker } from '../test/harness/servers/broker.ts';
 import type { ChildServer } from '../test/harness/servers/child-server.ts';
 import {
   type AccountsProcess,
@@ -92,12 +92,11 @@ it('a broker that dies in mid-request: unavailable, in time, and nothing is half
 
 it('no start if the broker lost a bucket, or its customers', async () => {
   await newCustomer(accounts);
-  const manager = await accounts.connection.jetstreamManager();
-  await manager.streams.purge(`KV_${buckets.customers}`);
+  await asOperator(broker, ({ streams }) => streams.purge(`KV_${buckets.customers}`));
   await expect(startAccounts({ brokerUrl: broker.url, dataDir: accounts.dataDir })).rejects.toThrow(
     'the broker has lost its customers',
   );
-  await manager.streams.delete(`KV_${buckets.organizations}`);
+  await asOperator(broker, ({ streams }) => streams.delete(`KV_${buckets.organizations}`));
   const connection = await connectBroker(broker.url, log);
   await expect(
     ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 }),

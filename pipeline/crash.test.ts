@@ -24,6 +24,7 @@ import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { SessionModel } from '../test/harness/models/session-model.ts';
+import { asOperator } from '../test/harness/servers/broker.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { BatchBuilder } from './build/build-batch.ts';
 import { EventKeys } from './build/event-key.ts';
@@ -64,9 +65,11 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  for (const name of [eventsStream(0), deadLetterStream, 'KV_instance', 'KV_ledger']) {
-    await manager.streams.delete(name).catch(() => {});
-  }
+  await asOperator(broker, async ({ streams }) => {
+    for (const name of [eventsStream(0), deadLetterStream, 'KV_instance', 'KV_ledger']) {
+      await streams.delete(name).catch(() => {});
+    }
+  });
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
   // Messages that a dead writer had taken are delivered again after this time.
   const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
@@ -429,7 +432,7 @@ describe('a pending batch that cannot be built as promised', () => {
     await publish(5);
     const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
     expect(await first.ended).toBe('crashed');
-    await manager.streams.deleteMessage(eventsStream(0), 2);
+    await asOperator(broker, ({ streams }) => streams.deleteMessage(eventsStream(0), 2));
     const second = await startWriter();
     expect(await second.ended).toMatchObject({ kind: 'halted' });
   });

@@ -36,7 +36,7 @@ describe('readConfig', () => {
     const result = read(
       {
         MILLRACE_SHARDS: '0x2',
-        NATS_URL: 'http://x',
+        NATS_URL: 'nats://user:hidden@host:4222,user:hidden@other',
         MILLRACE_CDN: 'cloudy',
         MILLRACE_TRUSTED_PROXIES: '10.0.0.0/33',
       },

@@ -215,8 +215,10 @@ function readUrl(
   problems: string[],
 ): string | undefined {
   if (text === undefined) return undefined;
-  const first = text.split(',', 1)[0] ?? '';
-  if (URL.canParse(first) && protocols.includes(new URL(first).protocol)) return text;
+  // Every URL of a list: the error of a wrong one would hold it, and the password in it.
+  const isUrl = (part: string): boolean =>
+    URL.canParse(part) && protocols.includes(new URL(part).protocol);
+  if (text.split(',').every((part) => isUrl(part.trim()))) return text;
   problems.push(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
   return undefined;
 }

@@ -38,6 +38,13 @@ export class Shutdown {
     }
   }
 
+  /** Exits with code 1 after the steps: for a failure that the process must not outlive. */
+  fail(error: Error): void {
+    if (this.#running !== undefined) return;
+    this.#log.fatal({ err: error }, 'ending after a failure');
+    void this.run().then(() => process.exit(1));
+  }
+
   /** Runs the steps once, however often it is called. A failed step is logged and does not stop the others. */
   run(): Promise<void> {
     this.#running ??= this.#runSteps();

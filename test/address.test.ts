@@ -5,8 +5,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectBroker } from '../platform/broker/nats.ts';
+import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
+import { createLog } from '../platform/log.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
 import { batchCreate, eventually, listActivity, newEvent, rows } from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
@@ -55,8 +57,8 @@ function allFiles(directory: string): { name: string; bytes: Buffer }[] {
 }
 
 /** Every message of every event stream, dead letters included, as text. */
-async function brokerContents(natsUrl: string): Promise<{ texts: string[]; packed: number }> {
-  const connection = await connect({ servers: natsUrl });
+async function brokerContents(dataDir: string): Promise<{ texts: string[]; packed: number }> {
+  const connection = await connectBroker(readBrokerUrl(dataDir, 'operator'), createLog('silent'));
   const manager = await connection.jetstreamManager();
   const texts: string[] = [];
   let packed = 0;
@@ -143,7 +145,7 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
       autoProperties: { $ip: { stringValue: clientSentAddress } },
     }));
     expect(await batchCreate(stack, many)).toMatchObject({ status: 200 });
-    const { texts: frames, packed } = await brokerContents(stack.natsUrl);
+    const { texts: frames, packed } = await brokerContents(stack.dataDir);
     expect(packed).toBe(lz4 === 'on' ? 1 : 0);
     expect(frames.length).toBeGreaterThan(networks.length);
     expect(frames.some((text) => text.includes('"kept"'))).toBe(true);
@@ -183,7 +185,7 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
     );
     expect(nobodies?.ids).toBeGreaterThan(networks.length / 2);
     expect(forgotten(JSON.stringify(stored))).toEqual([]);
-    expect((await brokerContents(stack.natsUrl)).texts.flatMap(forgotten)).toEqual([]);
+    expect((await brokerContents(stack.dataDir)).texts.flatMap(forgotten)).toEqual([]);
     for (const { name, bytes } of allFiles(dataDir)) {
       expect({ name, found: forgotten(bytes.toString('latin1')) }).toEqual({ name, found: [] });
     }

@@ -1,10 +1,13 @@
-// `npm run admin` as an operator runs it: the built command on a data directory, while no instance runs there.
+// `npm run admin` as an operator runs it: the built command on a data directory, while an instance runs there and while
+// none does.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
+import { startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-admin-'));
@@ -28,6 +31,30 @@ it('makes a super admin, saves all records, brings them back elsewhere', () => {
   expect(admin('b', 'restore', file)).toMatchObject({ code: 0, out: '4 records are back\n' });
   const again = admin('b', 'create-customer', '--email', 'op@example.com');
   expect(again).toMatchObject({ code: 1, error: 'millrace: op@example.com has an account\n' });
+});
+
+it('reaches the broker of a running instance, whose passwords nobody else sees', async () => {
+  const dataDir = join(directory, 'running');
+  const env = { MILLRACE_LOG_LEVEL: 'debug' };
+  const stack = await startStack({ dataDir, env, args: ['--ingest', '2'] });
+  const words = ['create-customer', '--email', 'op@example.com', '--super-admin'];
+  expect(admin('running', ...words).out).toContain('made super admin op@example.com');
+  expect(admin('running', 'grant-super-admin', '--email', 'op@example.com').code).toBe(0);
+  const file = join(directory, 'running.jsonl');
+  expect(admin('running', 'export', file).code).toBe(0);
+  // The command logs in and reads: a refused login has another sentence.
+  expect(admin('running', 'restore', file).error).toContain('restore into an empty broker');
+  const { service, broker, engine } = stack.pids();
+  const commandLines = [service, broker, engine, ...stack.ingestPids()].map((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'latin1'),
+  );
+  expect(stack.log()).toContain('"part":"nats-server"');
+  for (const user of ['service', 'operator'] as const) {
+    const { password } = new URL(readBrokerUrl(dataDir, user));
+    expect(password).toMatch(/^\S{32}$/);
+    for (const text of [...commandLines, stack.log()]) expect(text).not.toContain(password);
+  }
+  await stack.stop();
 });
 
 it('lists its commands where it is asked for an unknown one', () => {

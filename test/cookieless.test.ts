@@ -21,6 +21,7 @@ import {
   EventsService,
 } from '../proto/gen/sdk/events/v1/events_pb.js';
 import type { FrameRequest } from '../proto/wire/frame.ts';
+import { asOperator } from './harness/servers/broker.ts';
 import { type IngestService, startIngestService } from './harness/services/ingest-service.ts';
 
 const path = '/sdk.events.v1.EventsService/BatchCreate';
@@ -343,7 +344,7 @@ describe('a salt that can be neither read nor made', () => {
   it('loses the cookieless events and leaves the others alone, until it can', async () => {
     const manager = await service.nats.jetstreamManager();
     const { config } = await manager.streams.info(`KV_${buckets.salts}`);
-    await manager.streams.delete(config.name);
+    await asOperator(service.broker, ({ streams }) => streams.delete(config.name));
     nowMs += 2 * dayMs;
     const events = [cookieless(nowMs), identified(), cookieless(nowMs - dayMs)];
     expect(await post(events)).toEqual({

@@ -13,15 +13,15 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
-import { connect } from 'nats';
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, revokeApiKey } from '../control/projects/project-record.ts';
 import { readProject } from '../platform/access/projects.ts';
 import { buckets } from '../platform/broker/buckets.ts';
+import { connectBroker } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { watchBucket } from '../platform/broker/watched-bucket.ts';
 import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
 import {
   BatchCreateRequestSchema,
   EventSchema,
@@ -212,8 +212,8 @@ describe('by hand', () => {
   });
 
   it('stops a revoked key', async () => {
-    const nats = await connect({ servers: stack.natsUrl });
-    const log = pino({ level: 'silent' });
+    const log = createLog('silent');
+    const nats = await connectBroker(stack.natsUrl, log);
     const store = await watchBucket(nats, await openBucket(nats, buckets.projects, readProject), {
       log,
     });

@@ -2,12 +2,15 @@
 // run, and an end that leaves no process behind.
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { batchCreate, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import { startBroker } from './harness/servers/broker.ts';
+import { takePort, uidOfImpostor } from './harness/servers/impostor.ts';
 import { signalProcess, startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
@@ -139,6 +142,33 @@ it('is not ready while the broker is frozen', async () => {
     expect(await stack.stop()).toMatchObject({ code: 0 });
   }
 });
+
+it.runIf(process.getuid?.() === 0)(
+  'ends where another user takes the port of its broker',
+  async () => {
+    const broker = await startBroker();
+    const { password, port } = new URL(broker.url);
+    const args = ['--json', '--port', '0', '--data', join(dataDir, 'taken-over')];
+    const service = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+      env: { ...process.env, NATS_URL: broker.url },
+    });
+    let log = '';
+    service.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    const ended = once(service, 'exit');
+    await once(service.stdout, 'data');
+    const taking = takePort('127.0.0.1', Number(port));
+    await broker.kill9();
+    const impostor = await taking;
+    expect(await ended).toEqual([1, null]);
+    expect(impostor.received).toEqual([]);
+    expect(log).toContain(`another user of this machine (id ${uidOfImpostor}) has taken its port`);
+    expect(log).not.toContain(password);
+    impostor.stop();
+    await broker.stop();
+  },
+);
 
 it('says that the broker binary is missing', async () => {
   const result = await runToEnd(['--port', '0', '--data', join(dataDir, 'no-broker')], {

@@ -11,6 +11,8 @@ import { followConnection, type NatsConnection } from '../../platform/broker/nat
 import { eventsStream, eventsSubject } from '../../platform/broker/streams.ts';
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { decodeFrame, type EncodedRequest, frameEvents } from '../../proto/wire/frame.ts';
+import { asOperator } from '../../test/harness/servers/broker.ts';
+import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { check } from '../bench.ts';
 
 interface PublisherChoice {
@@ -36,8 +38,8 @@ export async function storedInStream(
 }
 
 /** Deletes every message of the shard's stream. */
-export async function emptyStream(nats: NatsConnection): Promise<void> {
-  await (await nats.jetstreamManager()).streams.purge(eventsStream(0));
+export async function emptyStream(broker: ChildServer): Promise<void> {
+  await asOperator(broker, ({ streams }) => streams.purge(eventsStream(0)));
 }
 
 /**

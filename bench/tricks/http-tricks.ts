@@ -77,7 +77,7 @@ async function measureHandler(
   for (let pair = 0; pair < warmUps + pairs; pair++) {
     const trick = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
     const reference = await cpuOfLoad(service, referenceUrl, batch, durationMs);
-    await emptyStream(service.nats);
+    await emptyStream(service.broker);
     if (pair < warmUps) continue;
     trickUs.push(trick);
     referenceUs.push(reference);

@@ -1,12 +1,16 @@
 // `npm run admin -- <command>`: reads the command line, reaches the instance's broker, whether the instance runs or
 // not, and prints the command's text. The commands are commands.ts's.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { connectBroker } from '../../platform/broker/nats.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { type Config, readConfig } from '../../platform/config.ts';
+import {
+  type BrokerUser,
+  brokerConfigurationFile,
+  readBrokerUrl,
+} from '../../platform/engines/broker-configuration.ts';
 import { lockDataDir } from '../../platform/engines/data-lock.ts';
 import { eventsDiskBudget, startEmbeddedBroker } from '../../platform/engines/embedded-broker.ts';
 import { createLog, type Log } from '../../platform/log.ts';
@@ -51,7 +55,9 @@ try {
   const command = commandOf(positionals, values);
   const config = configOf(values.data);
   const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
-  process.stdout.write(`${await withBroker(config, log, command)}\n`);
+  // A restore may have to clear what a cut one left; every other command needs no more than the service.
+  const user = positionals[0] === 'restore' ? 'operator' : 'service';
+  process.stdout.write(`${await withBroker(config, { log, user }, command)}\n`);
 } catch (error) {
   process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -106,9 +112,13 @@ function configOf(dataDir: string | undefined): Config {
 }
 
 /** Uses the running broker; if none runs, starts the data directory's broker for the command. */
-async function withBroker(config: Config, log: Log, command: Command): Promise<string> {
+async function withBroker(
+  config: Config,
+  { log, user }: { log: Log; user: BrokerUser },
+  command: Command,
+): Promise<string> {
   const { dataDir } = config;
-  const { url, stop } = await reachBroker(config, log);
+  const { url, stop } = await reachBroker(config, user, log);
   try {
     const connection = await connectBroker(url, log);
     try {
@@ -125,22 +135,21 @@ async function withBroker(config: Config, log: Log, command: Command): Promise<s
 
 async function reachBroker(
   { dataDir, natsUrl, natsServerBinary: binary }: Config,
+  user: BrokerUser,
   log: Log,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   if (natsUrl !== undefined) return { url: natsUrl, stop: async () => {} };
-  const configFile = join(dataDir, 'nats', 'nats.conf');
   let unlock: () => void;
   try {
     unlock = lockDataDir(dataDir);
   } catch (error) {
     // The lock is held: an instance runs on the directory, and its broker too.
-    if (!existsSync(configFile)) throw error;
-    const { port } = JSON.parse(readFileSync(configFile, 'utf8'));
-    return { url: `nats://127.0.0.1:${port}`, stop: async () => {} };
+    if (!existsSync(brokerConfigurationFile(dataDir))) throw error;
+    return { url: readBrokerUrl(dataDir, user), stop: async () => {} };
   }
   const broker = await startEmbeddedBroker({ dataDir, binary, log });
   return {
-    url: broker.url,
+    url: readBrokerUrl(dataDir, user),
     async stop() {
       await broker.stop(brokerGraceMs);
       unlock();

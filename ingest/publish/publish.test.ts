@@ -10,7 +10,7 @@ import {
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
 import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
-import { startBroker } from '../../test/harness/servers/broker.ts';
+import { operatorUrl, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
 import { type FrameReport, Publisher, type PublisherOptions } from './publish.ts';
@@ -196,11 +196,14 @@ describe('a broker that does not store', () => {
   it('that reads and never acknowledges: unavailable at the deadline, and the bytes are given back', async () => {
     publisher.close();
     publisher = createPublisher({ deadlineMs: 100, maxInFlightBytes: 10_000 });
-    connection.subscribe('events.5', { callback: () => {} });
+    const reader = await connectBroker(operatorUrl(broker), log);
+    reader.subscribe('events.5', { callback: () => {} });
+    await reader.flush();
     expect(await publisher.publish(5, request('a', 9_000), forEver)).toBe('unavailable');
     await expect
       .poll(() => publisher.publish(0, request('b', 9_000), forEver), { timeout: 10_000 })
       .toBe('stored');
+    await reader.close();
   });
 
   it('frozen: a sender’s shorter timeout ends its request, and the others of its frame wait on', async () => {

@@ -11,6 +11,7 @@ import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { asOperator } from '../../test/harness/servers/broker.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
 import { forgetBytes, type MessageBatch, packMessages, readAgain } from './message-batch.ts';
@@ -31,13 +32,15 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await manager.streams.delete(eventsStream(0)).catch(() => {});
-  await nats
-    .jetstream()
-    .views.kv('instance')
-    .then((kv) => kv.destroy());
+  await forgetStream();
   await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
 });
+
+function forgetStream(): Promise<void> {
+  return asOperator(broker, async ({ streams }) => {
+    for (const name of [eventsStream(0), 'KV_instance']) await streams.delete(name).catch(() => {});
+  });
+}
 
 const limits: BatchLimits = {
   maxRows: 50_000,
@@ -237,7 +240,9 @@ describe('the source', () => {
     const dead = await openSource();
     await take(dead, 20);
     dead.stop();
-    for (const seq of [1, 2, 7, 20]) await manager.streams.deleteMessage(eventsStream(0), seq);
+    await asOperator(broker, async ({ streams }) => {
+      for (const seq of [1, 2, 7, 20]) await streams.deleteMessage(eventsStream(0), seq);
+    });
     await publish(1);
     const source = await openSource(0);
     const expected = upTo(21).filter((seq) => ![1, 2, 7, 20].includes(seq));
@@ -264,11 +269,7 @@ describe('the source', () => {
     await untilStored(0);
     const next = source.next();
     next.catch(() => {});
-    await manager.streams.delete(eventsStream(0));
-    await nats
-      .jetstream()
-      .views.kv('instance')
-      .then((kv) => kv.destroy());
+    await forgetStream();
     await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards: 1 });
     await publish(2);
     await expect(next).rejects.toThrow('the stream was made anew');
@@ -393,7 +394,7 @@ describe('a pending batch', () => {
 
   it('is not read again where one of its messages is gone', async () => {
     await publish(3);
-    await manager.streams.deleteMessage(eventsStream(0), 2);
+    await asOperator(broker, ({ streams }) => streams.deleteMessage(eventsStream(0), 2));
     expect(await readAgain(await openStream(), [[1, 3]])).toBeUndefined();
     expect(await readAgain(await openStream(), [[3, 4]])).toBeUndefined();
   });

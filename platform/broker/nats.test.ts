@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nkeys } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker } from '../../test/harness/servers/broker.ts';
+import { operatorUrl, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import {
@@ -21,7 +24,8 @@ let connection: NatsConnection;
 
 beforeEach(async () => {
   broker = await startBroker();
-  connection = await connectBroker(broker.url, log);
+  // Its streams are none of the service's.
+  connection = await connectBroker(operatorUrl(broker), log);
 });
 
 afterEach(async () => {
@@ -141,8 +145,34 @@ describe('connectBroker', () => {
     const welcome = await connectBroker(`nats://me:p%40ss@${host}`, log);
     await welcome.close();
     const refused = connectBroker(`nats://me:wrong@${host}`, log, { firstConnectMs: 3_600_000 });
-    await expect(refused).rejects.toThrow(
-      `the broker at nats://${host} cannot be used: it refuses the user, password or token`,
+    await expect(refused).rejects.toThrow(refusal(host));
+    await closed.stop();
+  });
+
+  it('logs in with a token alone', async () => {
+    const closed = await startBroker({ configuration: { authorization: { token: 't0ken' } } });
+    const host = new URL(closed.url).host;
+    await (await connectBroker(`nats://t0ken@${host}`, log)).close();
+    await expect(connectBroker(`nats://other@${host}`, log)).rejects.toThrow(refusal(host));
+    await closed.stop();
+  });
+
+  it('logs in with a file of credentials, and says where it holds none', async () => {
+    const { configuration, credentials } = operatorMode();
+    const closed = await startBroker({ configuration });
+    const host = new URL(closed.url).host;
+    const file = join(closed.dir, 'millrace.creds');
+    writeFileSync(file, credentials);
+    const connected = await connectBroker(`nats://${host}?creds=${encodeURIComponent(file)}`, log);
+    await connected.flush();
+    await connected.close();
+    await expect(connectBroker(`nats://${host}`, log)).rejects.toThrow(refusal(host));
+    writeFileSync(file, 'nothing');
+    await expect(connectBroker(`nats://${host}?creds=${file}`, log)).rejects.toThrow(
+      `the broker at nats://${host} cannot be used: the file of its credentials holds none`,
+    );
+    await expect(connectBroker(`nats://${host}?creds=/no/such`, log)).rejects.toThrow(
+      `the broker at nats://${host} cannot be used: ENOENT`,
     );
     await closed.stop();
   });
@@ -155,3 +185,42 @@ describe('connectBroker', () => {
     );
   });
 });
+
+type KeyPair = ReturnType<typeof nkeys.createUser>;
+
+function refusal(host: string): string {
+  return `the broker at nats://${host} cannot be used: it refuses the user, password, token or credentials`;
+}
+
+/** A broker whose users an operator signs, and the file of one user. */
+function operatorMode(): { configuration: Record<string, unknown>; credentials: string } {
+  const [operator, account, user] = [
+    nkeys.createOperator(),
+    nkeys.createAccount(),
+    nkeys.createUser(),
+  ];
+  const base64url = (value: unknown): string =>
+    Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = (signer: KeyPair, subject: KeyPair, nats: object): string => {
+    const claims = { iss: signer.getPublicKey(), sub: subject.getPublicKey(), iat: 1, nats };
+    const signed = `${base64url({ typ: 'JWT', alg: 'ed25519-nkey' })}.${base64url(claims)}`;
+    return `${signed}.${Buffer.from(signer.sign(Buffer.from(signed))).toString('base64url')}`;
+  };
+  const unlimited = { subs: -1, data: -1, payload: -1 };
+  const limits = { ...unlimited, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
+  const trusted = token(operator, operator, { type: 'operator', version: 2 });
+  const ours = token(operator, account, { type: 'account', version: 2, limits });
+  const login = token(account, user, { type: 'user', version: 2, ...unlimited });
+  const part = (name: string, text: string): string =>
+    `-----BEGIN ${name}-----\n${text}\n------END ${name}------\n`;
+  return {
+    configuration: {
+      ...{ authorization: undefined, jetstream: undefined },
+      ...{ operator: trusted, resolver: 'MEMORY' },
+      resolver_preload: { [account.getPublicKey()]: ours },
+    },
+    credentials:
+      part('NATS USER JWT', login) +
+      part('USER NKEY SEED', new TextDecoder().decode(user.getSeed())),
+  };
+}

@@ -1,9 +1,20 @@
 // The only place that connects to the broker and reads its failures. It knows no stream or bucket; what to do about a
 // failure is the caller's decision.
 
-import { connect, ErrorCode, Events, type Msg, type NatsConnection, NatsError } from 'nats';
+import { readFileSync } from 'node:fs';
+import {
+  type Authenticator,
+  connect,
+  credsAuthenticator,
+  ErrorCode,
+  Events,
+  type Msg,
+  type NatsConnection,
+  NatsError,
+} from 'nats';
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
+import { strangerAt } from './server-owner.ts';
 
 export {
   AckPolicy,
@@ -39,8 +50,10 @@ const maxPingsOut = 2;
 
 /**
  * Connects, then reconnects by itself for ever. `url` is one or several (comma-separated) nats:// or tls:// URLs; the
- * user and password of the first, or its user alone as a token, serve for all. Throws one sentence, without secrets,
- * where no server answers within `firstConnectMs` (10 s) or the credentials are refused.
+ * user and password of the first, its user alone as a token, or the file that its `?creds=` names serve for all. With
+ * `?server-uid=N` nothing is sent to a server of another user of this machine; where one turns up later, the connection
+ * is closed with an error. Throws one sentence, without secrets, where no server answers within `firstConnectMs` (10 s)
+ * or the credentials are refused.
  */
 export async function connectBroker(
   url: string,
@@ -51,13 +64,14 @@ export async function connectBroker(
   const names = servers.map((server) => `${server.protocol}//${server.host}`).join(', ');
   let lastError: unknown;
   try {
-    const connection = await retry(() => connectOnce(servers), {
+    const authenticator = authenticatorsOf(servers[0]);
+    const connection = await retry(() => connectOnce(servers, authenticator), {
       signal: AbortSignal.timeout(options.firstConnectMs ?? 10_000),
       baseMs: 100,
       capMs: 1_000,
       onFailure: ({ error }) => {
         lastError = error;
-        if (isRefusedLogin(error)) throw error;
+        if (isRefusedLogin(error) || error instanceof StrangersServer) throw error;
       },
     });
     log.info({ servers: names, version: connection.info?.version }, 'connected to the broker');
@@ -69,7 +83,10 @@ export async function connectBroker(
   }
 }
 
-function connectOnce(servers: readonly URL[]): Promise<NatsConnection> {
+function connectOnce(
+  servers: readonly URL[],
+  authenticator: Authenticator[],
+): Promise<NatsConnection> {
   const [first] = servers;
   if (first === undefined) throw new Error('no URL of a broker');
   const user = decodeURIComponent(first.username);
@@ -88,7 +105,26 @@ function connectOnce(servers: readonly URL[]): Promise<NatsConnection> {
     noAsyncTraces: true,
     ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
     ...(first.protocol === 'tls:' && { tls: {} }),
+    authenticator,
   });
+}
+
+/** Called in this order when the server has greeted us, before anything is sent to it: the socket is its by then. */
+function authenticatorsOf(server: URL | undefined): Authenticator[] {
+  const uid = server?.searchParams.get('server-uid');
+  const credentialsFile = server?.searchParams.get('creds');
+  const authenticators: Authenticator[] = [];
+  if (uid) authenticators.push(() => refuseStranger(Number(server?.port), Number(uid)));
+  if (credentialsFile) authenticators.push(credsAuthenticator(readFileSync(credentialsFile)));
+  return authenticators;
+}
+
+class StrangersServer extends Error {}
+
+function refuseStranger(port: number, uid: number): void {
+  const stranger = strangerAt(port, uid);
+  if (stranger === undefined) return;
+  throw new StrangersServer(`another user of this machine (id ${stranger}) has taken its port`);
 }
 
 /** Throws where the connection is down at this moment. */
@@ -160,6 +196,8 @@ export function apiErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
+const refusedLogins = new Set<string>([ErrorCode.AuthorizationViolation, ErrorCode.BadCreds]);
+
 interface ApiRefusal {
   err_code?: number;
   description?: string;
@@ -187,7 +225,7 @@ function refusedOutcome(refusal: ApiRefusal): PublishOutcome {
 }
 
 function isRefusedLogin(error: unknown): boolean {
-  return error instanceof NatsError && error.code === ErrorCode.AuthorizationViolation;
+  return error instanceof NatsError && refusedLogins.has(error.code);
 }
 
 function reasonOf(error: unknown): string {
@@ -195,8 +233,10 @@ function reasonOf(error: unknown): string {
   switch (error.code) {
     case ErrorCode.ConnectionRefused:
       return 'nothing listens there';
+    case ErrorCode.BadCreds:
+      return 'the file of its credentials holds none';
     case ErrorCode.AuthorizationViolation:
-      return 'it refuses the user, password or token';
+      return 'it refuses the user, password, token or credentials';
     case ErrorCode.Timeout:
       return 'it does not answer in time';
     case ErrorCode.NoResponders:
@@ -207,7 +247,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function reportStatus(connection: NatsConnection, log: Log): Promise<void> {
-  for await (const { type, data } of connection.status()) {
+  for await (const { type, data, permissionContext } of connection.status()) {
     switch (type) {
       case Events.Disconnect:
         log.warn({ server: data }, 'lost the broker, reconnecting');
@@ -216,7 +256,7 @@ async function reportStatus(connection: NatsConnection, log: Log): Promise<void>
         log.info({ server: data }, 'the broker is back');
         break;
       case Events.Error:
-        log.error({ error: data }, 'the broker reports an error');
+        log.error({ error: data, ...permissionContext }, 'the broker reports an error');
         break;
       case Events.LDM:
         log.info({ server: data }, 'the broker is about to stop');

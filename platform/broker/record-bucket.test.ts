@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { asOperator } from '../../test/harness/servers/broker.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
@@ -75,8 +76,6 @@ it('returns no record that the reader does not accept', async () => {
 });
 
 it('throws where the broker does not answer, since the write may have happened', async () => {
-  await connection
-    .jetstreamManager()
-    .then((manager) => manager.streams.delete(`KV_${bucket.name}`));
+  await asOperator(broker, (manager) => manager.streams.delete(`KV_${bucket.name}`));
   await expect(bucket.create('a', counter(1))).rejects.toThrow();
 });

@@ -23,6 +23,9 @@ export const profilesLedgerKey = (shard: number): string => `profiles.${shard}`;
 export const writerConsumer = 'writer';
 export const deadLetterStream = 'EVENTS_DLQ';
 export const deadLetterSubject = (shard: number): string => `events_dlq.${shard}`;
+const deadLetterSubjects = 'events_dlq.*';
+/** Every subject of a stream, with a star for the shard. */
+export const publishedSubjects = ['events.*', 'profiles.*', deadLetterSubjects] as const;
 
 const MiB = 1_048_576;
 const hourMs = 3_600_000;
@@ -65,7 +68,7 @@ function lesserBytes(eventsMaxBytes: number): number {
 export function deadLetterConfig(eventsMaxBytes: number, replicas: number): OurStream {
   return {
     name: deadLetterStream,
-    subjects: ['events_dlq.*'],
+    subjects: [deadLetterSubjects],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.New,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker } from '../../test/harness/servers/broker.ts';
+import { operatorUrl, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import {
@@ -21,18 +21,21 @@ const log = createLog('silent');
 const MiB = 1_048_576;
 let broker: ChildServer;
 let connection: NatsConnection;
+let operator: NatsConnection;
 let manager: JetStreamManager;
 
 async function start(options: Parameters<typeof startBroker>[0] = {}): Promise<void> {
   broker = await startBroker(options);
   connection = await connectBroker(broker.url, log);
-  manager = await connection.jetstreamManager();
+  operator = await connectBroker(operatorUrl(broker), log);
+  manager = await operator.jetstreamManager();
 }
 
 beforeEach(() => start());
 
 afterEach(async () => {
   await connection.close();
+  await operator.close();
   await broker.stop();
 });
 
@@ -200,6 +203,7 @@ it('brings a consumer up to date, and refuses one with other rules of delivery',
 
 it('says how to help a broker with too little storage', async () => {
   await connection.close();
+  await operator.close();
   await broker.stop();
   await start({ maxFileStoreBytes: 1_024 * MiB });
   await expect(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startBroker } from '../../test/harness/servers/broker.ts';
+import { asOperator, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
 import { connectBroker, type NatsConnection } from './nats.ts';
@@ -141,10 +141,11 @@ describe('a watch that fails', () => {
   it('is made good within the time between two questions', async () => {
     await other.create('a', named('one'));
     const view = await watch();
-    const manager = await connections[0]?.jetstreamManager();
-    for await (const consumer of manager?.consumers.list('KV_names') ?? []) {
-      await manager?.consumers.delete('KV_names', consumer.name);
-    }
+    await asOperator(broker, async ({ consumers }) => {
+      for await (const { name } of consumers.list('KV_names')) {
+        await consumers.delete('KV_names', name);
+      }
+    });
     await other.update('a', named('two'), 1);
     await until(view, 'a', 'two');
     await other.update('a', named('three'), 2);
@@ -183,7 +184,7 @@ describe('a watch that fails', () => {
   it('forgets the records of an earlier bucket of the same name', async () => {
     for (const key of ['a', 'b', 'c']) await other.create(key, named('one'));
     const view = await watch();
-    await other.kv.destroy();
+    await asOperator(broker, ({ streams }) => streams.delete('KV_names'));
     await connections[0]?.jetstream().views.kv('names', { history: 5 });
     await other.create('b', named('two'));
     await until(view, 'b', 'two');
@@ -192,7 +193,7 @@ describe('a watch that fails', () => {
   });
 
   it('does not start on a bucket that is not there', async () => {
-    await other.kv.destroy();
+    await asOperator(broker, ({ streams }) => streams.delete('KV_names'));
     await expect(watch()).rejects.toThrow('stream not found');
   });
 });

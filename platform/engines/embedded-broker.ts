@@ -1,12 +1,19 @@
 // Runs a nats-server with JetStream on the data directory, where NATS_URL names no other broker. Knows no stream.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
-import { connect as connectSocket, createServer } from 'node:net';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { embeddedBrokerPayloadBytes } from '../limits.ts';
 import type { Log } from '../log.ts';
+import { replacePrivateJson } from '../secrets/private-file.ts';
+import {
+  anyPort,
+  brokerConfiguration,
+  brokerConfigurationFile,
+  newAuthorization,
+  readBrokerUrl,
+} from './broker-configuration.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
 
 interface EmbeddedBroker extends SupervisedChild {
@@ -34,30 +41,44 @@ const goSettings = ['GOMAXPROCS=1'];
 const readyTimeoutMs = 20_000;
 const stopStaleTimeoutMs = 10_000;
 
-/** Starts the broker on a free loopback port. Throws where the binary is missing or the server does not come up. */
+/**
+ * Starts the broker on a free loopback port, with new passwords. The server takes the port itself and keeps it when it
+ * is started again. Throws where the binary is missing or the server does not come up.
+ */
 export async function startEmbeddedBroker(options: {
   dataDir: string;
   binary: string;
   log: Log;
 }): Promise<EmbeddedBroker> {
   requireBrokerBinary(options.binary);
-  const directory = join(options.dataDir, 'nats');
+  const configFile = brokerConfigurationFile(options.dataDir);
+  const directory = dirname(configFile);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chmodSync(directory, 0o700);
   const pidFile = join(directory, 'nats.pid');
-  const configFile = join(directory, 'nats.conf');
   await endStaleServer(pidFile, configFile);
-  const port = await freePort();
-  writeFileSync(configFile, configuration(directory, port, pidFile), { mode: 0o600 });
+  const portsDir = join(directory, 'ports');
+  rmSync(portsDir, { recursive: true, force: true });
+  mkdirSync(portsDir, { mode: 0o700 });
+  const authorization = newAuthorization();
+  const storeDir = join(directory, 'jetstream');
+  const configure = (port: number): void =>
+    replacePrivateJson(configFile, {
+      ...brokerConfiguration({ port, authorization, storeDir }),
+      pid_file: pidFile,
+      ports_file_dir: portsDir,
+    });
+  configure(anyPort);
   const log = options.log.child({ part: 'nats-server' });
   const child = await superviseChild({
     name: 'nats-server',
     command: '/usr/bin/env',
     args: [...goSettings, '/bin/sh', '-c', endWithStdin, options.binary, configFile],
     onLine: (line) => log.debug(line),
-    ready: () => waitForPort(port, readyTimeoutMs),
+    ready: async () => configure(await listeningPort(portsDir, pidFile)),
     log: options.log,
   });
-  return { ...child, pid: () => readPid(pidFile), url: `nats://127.0.0.1:${port}` };
+  return { ...child, pid: () => readPid(pidFile), url: readBrokerUrl(options.dataDir, 'service') };
 }
 
 /** Throws one sentence where the binary cannot be run. */
@@ -74,24 +95,6 @@ export function eventsDiskBudget(dataDir: string): number {
   const disk = statfsSync(dataDir);
   const freeBytes = disk.bavail * disk.bsize;
   return Math.max(256 * 1_048_576, Math.min(20 * 1_073_741_824, Math.floor(freeBytes / 2)));
-}
-
-function configuration(directory: string, port: number, pidFile: string): string {
-  // JSON is a subset of nats-server's configuration language, and quotes paths safely.
-  return JSON.stringify(
-    {
-      host: '127.0.0.1',
-      port,
-      pid_file: pidFile,
-      max_payload: embeddedBrokerPayloadBytes,
-      max_pending: 128 * 1_048_576,
-      // Far beyond any disk: the default follows the free disk, and a server that restarts with less than its streams
-      // have reserved leaves a stream out without a word. The real bound is each stream's own max_bytes.
-      jetstream: { store_dir: join(directory, 'jetstream'), max_file_store: 2 ** 40 },
-    },
-    null,
-    2,
-  );
 }
 
 // A server that outlived a killed Millrace still has the store open, and a second server would destroy the store.
@@ -136,18 +139,23 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function waitForPort(port: number, timeoutMs: number): Promise<void> {
-  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 25) {
-    const open = await new Promise<boolean>((resolve) => {
-      const socket = connectSocket(port, '127.0.0.1');
-      socket.once('connect', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once('error', () => resolve(false));
-    });
-    if (open) return;
+/** The port in the file that the server writes once it listens: nobody else can write there. */
+async function listeningPort(portsDir: string, pidFile: string): Promise<number> {
+  for (let waitedMs = 0; waitedMs < readyTimeoutMs; waitedMs += 25) {
+    const ending = `_${readPid(pidFile)}.ports`;
+    const name = readdirSync(portsDir).find((entry) => entry.endsWith(ending));
+    const port = name === undefined ? undefined : portIn(join(portsDir, name));
+    if (port !== undefined) return port;
     await delay(25);
   }
-  throw new Error(`nats-server does not listen after ${timeoutMs} ms`);
+  throw new Error(`nats-server does not listen after ${readyTimeoutMs} ms`);
+}
+
+/** Undefined where the file is not yet written to its end. */
+function portIn(portsFile: string): number | undefined {
+  try {
+    return Number(new URL(JSON.parse(readFileSync(portsFile, 'utf8')).nats[0]).port);
+  } catch {
+    return undefined;
+  }
 }

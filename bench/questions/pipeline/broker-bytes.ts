@@ -54,7 +54,7 @@ export const brokerBytesBench: Bench = {
         await publishAll(publisher, requests, { count, ...cell });
         rows.push(rowOf(cell, requests, await storedInStream(nats)));
         hash.update(await storedBodies(nats, requests));
-        await emptyStream(nats);
+        await emptyStream(service.broker);
       }
     } finally {
       publisher.close();

@@ -174,7 +174,7 @@ async function receiveAll({ nats }: IngestService, events: number): Promise<Mess
  * frame.
  */
 async function publishAgain(
-  { nats }: IngestService,
+  { nats, broker }: IngestService,
   events: number,
   requestsPerFrame: number,
 ): Promise<number> {
@@ -185,7 +185,7 @@ async function publishAgain(
   const sending = { count: events / batch, connections: Math.max(1, requestsPerFrame) };
   const { cpuMs } = await cpuOf(() => publishAll(publisher, requests, sending));
   publisher.close();
-  await emptyStream(nats);
+  await emptyStream(broker);
   return cpuMs;
 }
 

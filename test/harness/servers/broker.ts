@@ -1,8 +1,16 @@
-// A real nats-server with JetStream for one test, on its own temporary directory and free port. Nothing here is a fake.
+// A real nats-server with JetStream for one test, on its own temporary directory and free port, with the embedded
+// broker's users and rights. Nothing here is a fake.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedBrokerPayloadBytes } from '../../../platform/limits.ts';
+import { connectBroker, type JetStreamManager } from '../../../platform/broker/nats.ts';
+import {
+  anyPort,
+  brokerConfiguration,
+  brokerUrl,
+  newAuthorization,
+} from '../../../platform/engines/broker-configuration.ts';
+import { createLog } from '../../../platform/log.ts';
 import { type ChildServer, startChildServer } from './child-server.ts';
 
 export interface BrokerOptions {
@@ -12,38 +20,57 @@ export interface BrokerOptions {
   maxFileStoreBytes?: number;
 }
 
-/** Resolves when the server accepts clients, JetStream included. */
+const uid = process.getuid?.() ?? 0;
+
+/** Resolves when the server accepts clients, JetStream included. Its URL is the service's. */
 export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
+  const authorization = newAuthorization();
   const program = {
     name: 'broker',
-    freePort: -1,
-    command: (dir: string, port: number) => [
-      'nats-server',
-      '-c',
-      writeConfiguration(dir, port, options),
-    ],
+    freePort: anyPort,
+    command: (dir: string, port: number) => {
+      const configuration = brokerConfiguration({ port, authorization, storeDir: dir });
+      return ['nats-server', '-c', writeConfiguration(dir, configuration, options)];
+    },
     createReadiness,
-    urlOf: (port: number) => `nats://127.0.0.1:${port}`,
+    urlOf: (port: number) => brokerUrl({ port, authorization }, 'service', uid),
   };
   return startChildServer(program, options.dir);
 }
 
-function writeConfiguration(dir: string, port: number, options: BrokerOptions): string {
+/** Does what only the operator may, such as to purge or to delete a stream. */
+export async function asOperator<T>(
+  broker: ChildServer,
+  work: (manager: JetStreamManager) => Promise<T>,
+): Promise<T> {
+  const connection = await connectBroker(operatorUrl(broker), createLog('silent'));
+  try {
+    return await work(await connection.jetstreamManager());
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The URL of the user who may do everything. */
+export function operatorUrl(broker: ChildServer): string {
+  const { authorization } = JSON.parse(readFileSync(join(broker.dir, 'nats.conf'), 'utf8'));
+  const port = Number(new URL(broker.url).port);
+  return brokerUrl({ port, authorization }, 'operator', uid);
+}
+
+function writeConfiguration(
+  dir: string,
+  usual: ReturnType<typeof brokerConfiguration>,
+  { configuration, maxFileStoreBytes: max_file_store }: BrokerOptions,
+): string {
   const configFile = join(dir, 'nats.conf');
-  const configuration = {
-    host: '127.0.0.1',
-    port,
-    max_payload: embeddedBrokerPayloadBytes,
-    // Without it nats-server offers three quarters of the disk's free space, which other tests change all the time.
-    jetstream: { store_dir: dir, max_file_store: options.maxFileStoreBytes ?? 2 ** 40 },
-    ...options.configuration,
-  };
-  writeFileSync(configFile, JSON.stringify(configuration));
+  const jetstream = { ...usual.jetstream, ...(max_file_store !== undefined && { max_file_store }) };
+  writeFileSync(configFile, JSON.stringify({ ...usual, jetstream, ...configuration }));
   return configFile;
 }
 
-// The port is logged some lines before JetStream is ready.
-function createReadiness(): (line: string) => number | undefined {
+/** Reads nats-server's log: the port is in it some lines before JetStream is ready. */
+export function createReadiness(): (line: string) => number | undefined {
   let port: number | undefined;
   return (line) => {
     const [, text] = /client connections on 127\.0\.0\.1:(\d+)/.exec(line) ?? [];

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
+import { readBrokerUrl } from '../../../platform/engines/broker-configuration.ts';
 import { root } from '../source-tree.ts';
 
 /** The line that `--json` prints when the service is ready. */
@@ -75,7 +76,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return {
     ...announcement,
     dataDir,
-    natsUrl: `nats://127.0.0.1:${brokerPort(dataDir)}`,
+    natsUrl: readBrokerUrl(dataDir, 'service'),
     clickhouseUrl: socketUrl(engineSocket(pids().engine), 'millrace'),
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
@@ -156,10 +157,6 @@ function ingestPids(service: number): number[] {
 function engineSocket(pid: number): string {
   const words = commandLine(pid);
   return words[words.indexOf('--socket') + 1] ?? '';
-}
-
-function brokerPort(dataDir: string): number {
-  return JSON.parse(readFileSync(join(dataDir, 'nats', 'nats.conf'), 'utf8')).port;
 }
 
 // A child that was asked to end may still write for a moment.
