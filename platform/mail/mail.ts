@@ -49,8 +49,8 @@ export type MailOutcome =
 export const smtpUrlTls: readonly (string | null)[] = [null, 'required', 'optional'];
 
 /**
- * Reads the instance's mail server from a URL: `smtp://` or `smtps://`, login and port as usual. `?tls=required` insists
- * on STARTTLS with a valid certificate, as a URL with a login does by itself; `?tls=optional` does without.
+ * Reads the instance's mail server from a URL: `smtp://` or `smtps://`, login and port as usual. `?tls=required`
+ * insists on STARTTLS with a valid certificate, as a URL with a login does by itself; `?tls=optional` does without.
  */
 export function smtpTransport(url: string): MailTransport & { kind: 'smtp' } {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);

@@ -1,5 +1,5 @@
 // Sends one mail over SMTP: picks the address, uses TLS as the sender asks, and reads the server's answer. Decides what
-// an organization's mail server may be. What people see of the server's answer is smtp-outcome.ts's. Does not try again.
+// an organization's mail server may be. What people see of the answer is smtp-outcome.ts's. Does not try again.
 
 import { lookup } from 'node:dns/promises';
 import { type BlockList, isIP } from 'node:net';

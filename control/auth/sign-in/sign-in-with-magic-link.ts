@@ -44,7 +44,11 @@ export async function signInWithMagicLink(
     origin: 'instance',
     mail: { to: email, ...magicLinkMail({ link, minutes: magicLinkMinutes }) },
   });
-  if (!queued) throw new ConnectError('too many mails are waiting', Code.Unavailable);
+  if (!queued) {
+    // Four at once leave in a second or two each.
+    const retryAfter = { 'retry-after': '60' };
+    throw new ConnectError('too many mails are waiting', Code.ResourceExhausted, retryAfter);
+  }
   return {};
 }
 
