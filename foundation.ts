@@ -78,6 +78,7 @@ export async function layFoundation(
     settings: config.accounts,
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
+    onlyThisMachine,
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);

@@ -2,6 +2,7 @@
 // throws invalid_argument that names field and rule. Rules that join several fields are each method's own.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { readMailbox } from '../platform/mail/mailbox.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
 
 export const maxDisplayNameCharacters = 150;
@@ -27,15 +28,14 @@ export function emailField(field: string, text: string): string {
   return email;
 }
 
-/** An address, or a name and an address in angle brackets: the form of a mail's From. */
+/** One address, or a name and an address in angle brackets: the form of a mail's From. */
 export function mailboxField(field: string, text: string): string {
-  const mailbox = text.trim();
-  const [, name = '', bracketed] = /^(.*?)\s*<([^<>]*)>$/s.exec(mailbox) ?? [];
-  if (controlCharacter.test(mailbox) || characters(name) > maxDisplayNameCharacters) {
-    throw invalidArgument(field, 'must be an e-mail address, or a name and <address>');
+  const mailbox = readMailbox(text);
+  if (mailbox === undefined || characters(mailbox.name) > maxDisplayNameCharacters) {
+    throw invalidArgument(field, 'must be one e-mail address, or one name and <address>');
   }
-  emailField(field, bracketed ?? mailbox);
-  return mailbox;
+  emailField(field, mailbox.address);
+  return text.trim();
 }
 
 export function displayNameField(field: string, text: string): string {

@@ -9,6 +9,7 @@ import {
   createRoleOf,
   type RoleOf,
 } from '../platform/access/customer-access.ts';
+import type { OnlyThisMachine } from '../platform/access/only-this-machine.ts';
 import { createOrganizationInterceptor } from '../platform/access/organization-interceptor.ts';
 import {
   createOrganizationDirectory,
@@ -39,6 +40,7 @@ import { type CustomerStore, createCustomerStore } from './customers/customer-st
 import { ensureFirstProject } from './customers/first-project.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
+import { type ChooseSender, createChooseSender } from './mail/choose-sender.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
 import { createProjectsByOrganization } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
@@ -55,6 +57,7 @@ export interface ControlOptions {
   publicUrl: () => string;
   /** The address of the person or program that sent a request; limits on attempts count by it. */
   addressOf: (request: CallerRequest) => string | undefined;
+  onlyThisMachine: OnlyThisMachine;
   /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
@@ -74,6 +77,7 @@ export interface Control {
   sendMail: SendMail;
   outbox: Outbox;
   instanceSender: MailSender;
+  chooseSender: ChooseSender;
   /** For createAuthenticate. */
   customerAccess: CustomerAccess;
   /** Must follow the authentication interceptor in this order. A service's own Connect options would replace them. */
@@ -103,6 +107,13 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
   });
   const mail = startMail(options);
+  const { onlyThisMachine } = options;
+  const chooseSender = createChooseSender({
+    ...mail,
+    box,
+    // The most local request there is: where it does not pass, the settings let others in.
+    othersKeptOut: onlyThisMachine({ headers: { host: 'localhost' }, peerAddress: '127.0.0.1' }),
+  });
   const sessions = createSessions(buckets.sessions, clock);
   const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
     ensureProjectWithKey(projects, project, clock);
@@ -132,7 +143,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
         createOAuthProvider(provider),
       ]),
     ),
-    sendInvitation: createSendInvitation({ ...mail, box, publicUrl: options.publicUrl }),
+    sendInvitation: createSendInvitation({ ...mail, chooseSender, publicUrl: options.publicUrl }),
+    chooseSender,
+    onlyThisMachine: (context) => onlyThisMachine(callerRequestOf(context)),
+    testsUnderWay: new Set(),
     ...mail,
     box,
     publicUrl: options.publicUrl,
@@ -147,6 +161,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     passwords,
     box,
     ...mail,
+    chooseSender,
     customerAccess,
     interceptors: [createOrganizationInterceptor(roleOf), createFailureInterceptor(log)],
     register: (router) => registerControl(router, deps),
