@@ -42,6 +42,7 @@ import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { type ChooseSender, createChooseSender } from './mail/choose-sender.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
+import type { SendInvitation } from './orgs/invitations.ts';
 import { createProjectsByOrganization } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
@@ -106,14 +107,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     projects: { project: (id) => projects.get(id)?.record },
     ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
   });
-  const mail = startMail(options);
-  const { onlyThisMachine } = options;
-  const chooseSender = createChooseSender({
-    ...mail,
-    box,
-    // The most local request there is: where it does not pass, the settings let others in.
-    othersKeptOut: onlyThisMachine({ headers: { host: 'localhost' }, peerAddress: '127.0.0.1' }),
-  });
+  const mail = startMail(options, box);
   const sessions = createSessions(buckets.sessions, clock);
   const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
     ensureProjectWithKey(projects, project, clock);
@@ -143,11 +137,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
         createOAuthProvider(provider),
       ]),
     ),
-    sendInvitation: createSendInvitation({ ...mail, chooseSender, publicUrl: options.publicUrl }),
-    chooseSender,
-    onlyThisMachine: (context) => onlyThisMachine(callerRequestOf(context)),
-    testsUnderWay: new Set(),
     ...mail,
+    onlyThisMachine: (context) => options.onlyThisMachine(callerRequestOf(context)),
     box,
     publicUrl: options.publicUrl,
     addressOf: (context) => options.addressOf(callerRequestOf(context)),
@@ -161,7 +152,6 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     passwords,
     box,
     ...mail,
-    chooseSender,
     customerAccess,
     interceptors: [createOrganizationInterceptor(roleOf), createFailureInterceptor(log)],
     register: (router) => registerControl(router, deps),
@@ -172,10 +162,16 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   };
 }
 
-function startMail(options: ControlOptions): {
+function startMail(
+  options: ControlOptions,
+  box: SecretBox,
+): {
   sendMail: SendMail;
   outbox: Outbox;
   instanceSender: MailSender;
+  chooseSender: ChooseSender;
+  sendInvitation: SendInvitation;
+  testsUnderWay: Set<string>;
 } {
   const { clock, log, dataDir, mailCertificates, resendUrl } = options;
   const { smtpUrl, mailFrom, mailNetworks } = options.settings;
@@ -191,5 +187,13 @@ function startMail(options: ControlOptions): {
       ? ({ kind: 'file', directory: join(dataDir, 'mail') } as const)
       : smtpTransport(smtpUrl);
   const instanceSender = { transport, fromAddress: mailFrom };
-  return { sendMail, outbox: createOutbox({ send: sendMail, log }), instanceSender };
+  const outbox = createOutbox({ send: sendMail, log });
+  // The most local request there is: where it does not pass, the settings let others in.
+  const mostLocal = { headers: { host: 'localhost' }, peerAddress: '127.0.0.1' };
+  const othersKeptOut = options.onlyThisMachine(mostLocal);
+  const chooseSender = createChooseSender({ instanceSender, box, othersKeptOut });
+  const { publicUrl } = options;
+  const sendInvitation = createSendInvitation({ outbox, chooseSender, publicUrl });
+  const testsUnderWay = new Set<string>();
+  return { sendMail, outbox, instanceSender, chooseSender, sendInvitation, testsUnderWay };
 }

@@ -1,6 +1,6 @@
-// The texts of the mails that people get, each as plain text and as HTML with the same words. Of what people typed, only
-// names are in them, cut by mail-names.ts. A mail loads nothing from the net, so that nobody learns that it was opened.
-// Sending is platform/mail's.
+// The texts of the mails that people get, each as plain text and as HTML with the same words. Names are all that people
+// typed in them, as mail-names.ts leaves them. A mail loads nothing from the net, so that nobody learns that it was
+// opened. Sending is platform/mail's.
 
 import type { Mail } from '../../platform/mail/mail.ts';
 import { nameInMail } from './mail-names.ts';
