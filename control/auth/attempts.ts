@@ -24,6 +24,8 @@ export interface AttemptLimits {
   perEmail: number;
   /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
   mailsPerEmail: number;
+  /** Mails asked for from one network address, to all e-mail addresses: this many at once, then one more per minute. */
+  mailsPerAddress: number;
   /** Invitations by one customer: this many at once, then one more per 3 minutes. */
   invitesPerCustomer: number;
   /** Invitations to one e-mail address: this many at once, then one more per hour. */
@@ -36,6 +38,7 @@ export const defaultAttemptLimits: AttemptLimits = {
   perAddress: 100,
   perEmail: 20,
   mailsPerEmail: 3,
+  mailsPerAddress: 30,
   invitesPerCustomer: 500,
   invitesPerEmail: 20,
   testsPerOrganization: 10,
@@ -48,6 +51,7 @@ export function createAttempts(clock: Clock, limits: AttemptLimits): Attempts {
   const byAddress = buckets(1, limits.perAddress);
   const byEmail = buckets(1 / 30, limits.perEmail);
   const mailsByEmail = buckets(1 / 1_200, limits.mailsPerEmail);
+  const mailsByAddress = buckets(1 / 60, limits.mailsPerAddress);
   const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
   const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
   const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
@@ -62,6 +66,7 @@ export function createAttempts(clock: Clock, limits: AttemptLimits): Attempts {
     redeem: takeAddress,
     sendMail(address, email) {
       takeAddress(address);
+      if (address !== undefined) take(mailsByAddress, network(address));
       take(mailsByEmail, email);
     },
     invite(customerId, email) {
