@@ -5,6 +5,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
 import { hasMoreCodePoints } from '../platform/limits.ts';
+import { readMailbox } from '../platform/mail/mailbox.ts';
 import { isCommonPassword } from './auth/common-passwords.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
 
@@ -36,16 +37,14 @@ export function emailField(field: string, text: string): string {
   return canonical;
 }
 
-/** An address, or a name and an address in angle brackets: the form of a mail's From. */
+/** One address, or a name and an address in angle brackets: the form of a mail's From. */
 export function mailboxField(field: string, text: string): string {
-  const mailbox = text.trim();
-  const open = mailbox.endsWith('>') ? mailbox.lastIndexOf('<') : -1;
-  const name = open < 0 ? '' : mailbox.slice(0, open).trimEnd();
-  if (hasMoreCodePoints(name, maxDisplayNameCharacters) || controlCharacter.test(mailbox)) {
-    throw invalidArgument(field, 'must be an e-mail address, or a name and <address>');
+  const mailbox = readMailbox(text);
+  if (mailbox === undefined || hasMoreCodePoints(mailbox.name, maxDisplayNameCharacters)) {
+    throw invalidArgument(field, 'must be one e-mail address, or one name and <address>');
   }
-  emailField(field, open < 0 ? mailbox : mailbox.slice(open + 1, -1));
-  return mailbox;
+  emailField(field, mailbox.address);
+  return text.trim();
 }
 
 export function displayNameField(field: string, text: string): string {
@@ -62,14 +61,6 @@ export function optionalDisplayNameField(field: string, text: string): string {
   }
   if (controlCharacter.test(name)) throw invalidArgument(field, 'must have no control characters');
   return name;
-}
-
-/** A name at another service; may be empty. Line breaks in it would be commands of that service's protocol. */
-export function userNameField(field: string, text: string): string {
-  if (text.length > maxUserNameCharacters || controlCharacter.test(text)) {
-    throw invalidArgument(field, `must have at most ${maxUserNameCharacters} plain characters`);
-  }
-  return text;
 }
 
 export function newPasswordField(field: string, text: string): string {

@@ -113,7 +113,8 @@ function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {
   });
   router.service(OrgEmailProvidersService, {
     get: (_, context) => getEmailProvider(deps, membershipOf(context)),
-    upsert: (request, context) => upsertEmailProvider(deps, request, membershipOf(context)),
+    upsert: (request, context) =>
+      upsertEmailProvider(deps, request, membershipOf(context), context),
     delete: (_, context) => deleteEmailProvider(deps, membershipOf(context)),
     sendTest: (_, context) => sendTest(deps, membershipOf(context)),
   });

@@ -52,7 +52,9 @@ import { createProveCustomer } from './customers/proven-customer.ts';
 import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
+import { type ChooseSender, createChooseSender } from './mail/choose-sender.ts';
 import { createSendInvitation } from './mail/send-invitation.ts';
+import type { SendInvitation } from './orgs/invitations.ts';
 import {
   createProjectsByOrganization,
   type ProjectsByOrganization,
@@ -95,6 +97,7 @@ export interface Control {
   sendMail: SendMail;
   outbox: Outbox;
   instanceSender: MailSender;
+  chooseSender: ChooseSender;
   /** For createAuthenticate. */
   customerAccess: CustomerAccess;
   /** Must follow the authentication interceptor in this order. A service's own Connect options would replace them. */
@@ -125,7 +128,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     projects: { project: (id) => projects.get(id)?.record },
     ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
   });
-  const mail = startMail(options);
+  const mail = startMail(options, box);
   const byOrganization = createProjectsByOrganization(projects);
   const records = { customers, organizations, directory, projects, byOrganization };
   const auth = createAuth(options, { ...records, buckets, accessTokens });
@@ -134,7 +137,6 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...auth,
     roleOf,
     accessTokens,
-    sendInvitation: createSendInvitation({ ...mail, box, publicUrl: options.publicUrl }),
     ...mail,
     box,
     publicUrl: options.publicUrl,
@@ -220,10 +222,16 @@ function createEndAccess(customers: Pick<CustomerStore, 'change'>, clock: Clock)
   };
 }
 
-function startMail(options: ControlOptions): {
+function startMail(
+  options: ControlOptions,
+  box: SecretBox,
+): {
   sendMail: SendMail;
   outbox: Outbox;
   instanceSender: MailSender;
+  chooseSender: ChooseSender;
+  sendInvitation: SendInvitation;
+  testsUnderWay: Set<string>;
 } {
   const { clock, log, dataDir, mailCertificates, resendUrl } = options;
   const { smtpUrl, mailFrom, mailNetworks } = options.settings;
@@ -239,5 +247,13 @@ function startMail(options: ControlOptions): {
       ? ({ kind: 'file', directory: join(dataDir, 'mail') } as const)
       : smtpTransport(smtpUrl);
   const instanceSender = { transport, fromAddress: mailFrom };
-  return { sendMail, outbox: createOutbox({ send: sendMail, log }), instanceSender };
+  const outbox = createOutbox({ send: sendMail, log });
+  // The most local request there is: where it does not pass, the settings let others in.
+  const mostLocal = { headers: { host: 'localhost' }, peerAddress: '127.0.0.1' };
+  const othersKeptOut = options.onlyThisMachine(mostLocal);
+  const chooseSender = createChooseSender({ instanceSender, box, othersKeptOut });
+  const { publicUrl } = options;
+  const sendInvitation = createSendInvitation({ outbox, chooseSender, publicUrl });
+  const testsUnderWay = new Set<string>();
+  return { sendMail, outbox, instanceSender, chooseSender, sendInvitation, testsUnderWay };
 }

@@ -12,7 +12,7 @@ it('needs nothing', () => {
   expect(problems).toEqual([]);
   expect(settings).toMatchObject({ mailFrom: 'Millrace <millrace@localhost>', oauthProviders: [] });
   expect(settings).not.toHaveProperty('smtpUrl');
-  expect(isReachableAddress('127.0.0.1', settings.mailNetworks)).toBe(true);
+  expect(isReachableAddress('93.184.215.14', settings.mailNetworks)).toBe(true);
 });
 
 it('reads who may make an account, and leaves it to the request where nothing is set', () => {
@@ -28,7 +28,7 @@ it('reads who may make an account, and leaves it to the request where nothing is
   ]);
 });
 
-it('an instance with a public URL keeps its own network to itself', () => {
+it('an instance keeps its own network to itself', () => {
   const { settings } = read({ MILLRACE_PUBLIC_URL: 'https://app.example.com/' });
   expect(settings.publicUrl).toBe('https://app.example.com');
   expect(settings.mailFrom).toBe('Millrace <millrace@app.example.com>');
@@ -53,17 +53,39 @@ it('an instance with a public URL keeps its own network to itself', () => {
   expect(isReachableAddress('127.0.0.1', opened.settings.mailNetworks)).toBe(false);
 });
 
-it('an instance that listens beyond loopback keeps its own network to itself, public URL or not', () => {
-  for (const [host, open] of [
-    ['127.0.0.1', true],
-    ['::1', true],
-    ['localhost', true],
-    ['0.0.0.0', false],
-    ['::', false],
-    ['10.0.0.5', false],
-  ] as const) {
-    const { settings } = read({ MILLRACE_HOST: host });
-    expect(isReachableAddress('169.254.169.254', settings.mailNetworks)).toBe(open);
+it('no address or URL opens the instance’s own network: only the setting does', () => {
+  for (const env of [
+    {},
+    { MILLRACE_HOST: '127.0.0.1' },
+    { MILLRACE_HOST: '0.0.0.0' },
+    { MILLRACE_PUBLIC_URL: 'http://localhost:8080' },
+  ]) {
+    const { settings } = read(env);
+    for (const address of ['127.0.0.1', '169.254.169.254', '10.0.0.1', '::1']) {
+      expect(isReachableAddress(address, settings.mailNetworks)).toBe(false);
+    }
+  }
+});
+
+it('the instance’s mail server has TLS that can be told', () => {
+  for (const url of ['smtp://mail.example.com?tls=required', 'smtp://localhost?tls=optional']) {
+    expect(read({ SMTP_URL: url })).toMatchObject({ problems: [], settings: { smtpUrl: url } });
+  }
+  for (const url of [
+    'smtp://mail.example.com?tls=off',
+    'smtp://?tls=required',
+    'mail.example.com',
+  ]) {
+    expect(read({ SMTP_URL: url }).problems).toHaveLength(1);
+  }
+});
+
+it('the sender is one mailbox', () => {
+  for (const sender of ['a@b.c', 'Millrace <a@b.c>', '"Mill, race" <a@b.c>']) {
+    expect(read({ MILLRACE_MAIL_FROM: sender }).problems).toEqual([]);
+  }
+  for (const sender of ['a@b.c, d@e.f', 'A <a@b.c>, B <d@e.f>', 'A <a@b.c>\r\nBcc: d@e.f']) {
+    expect(read({ MILLRACE_MAIL_FROM: sender }).problems).toHaveLength(1);
   }
 });
 

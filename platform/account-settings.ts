@@ -2,6 +2,8 @@
 // providers. The texts come from config.ts, which alone reads the environment. Problems are collected, never thrown.
 
 import { type BlockList, isIP } from 'node:net';
+import { smtpUrlTls } from './mail/mail.ts';
+import { readMailbox } from './mail/mailbox.ts';
 import { isLoopbackHost, networks } from './private-networks.ts';
 
 /** An OpenID Connect provider. */
@@ -37,7 +39,7 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
   const smtpUrl = readSmtpUrl(text('SMTP_URL'), problems);
   const host = publicUrl === undefined ? 'localhost' : new URL(publicUrl).hostname;
   const mailFrom = text('MILLRACE_MAIL_FROM') ?? `Millrace <millrace@${mailDomain(host)}>`;
-  if (/[\p{Cc}]/u.test(mailFrom) || !/^([^<>]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(mailFrom)) {
+  if (readMailbox(mailFrom) === undefined) {
     problems.push('MILLRACE_MAIL_FROM must be an e-mail address, or a name and <address>');
   }
   const signUpText = text('MILLRACE_SIGNUP');
@@ -50,11 +52,7 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
     ...(publicUrl !== undefined && { publicUrl }),
     ...(smtpUrl !== undefined && { smtpUrl }),
     mailFrom,
-    mailNetworks: readMailNetworks(
-      text('MILLRACE_MAIL_ALLOW'),
-      isLoopbackHost(host) && isLoopbackHost(text('MILLRACE_HOST') ?? 'localhost'),
-      problems,
-    ),
+    mailNetworks: readMailNetworks(text('MILLRACE_MAIL_ALLOW'), problems),
     oauthProviders: readProviders(text('MILLRACE_OAUTH_PROVIDERS'), problems),
   };
 }
@@ -72,17 +70,19 @@ function readPublicUrl(url: string | undefined, problems: string[]): string | un
 
 function readSmtpUrl(url: string | undefined, problems: string[]): string | undefined {
   if (url === undefined) return undefined;
-  if (URL.canParse(url) && ['smtp:', 'smtps:'].includes(new URL(url).protocol)) {
-    if (new URL(url).hostname !== '') return url;
+  if (URL.canParse(url)) {
+    const { protocol, hostname, searchParams } = new URL(url);
+    const mail = ['smtp:', 'smtps:'].includes(protocol) && hostname !== '';
+    if (mail && smtpUrlTls.includes(searchParams.get('tls'))) return url;
   }
-  problems.push('SMTP_URL must be a URL such as smtps://user:password@mail.example.com');
+  problems.push(
+    'SMTP_URL must be a URL such as smtps://user:password@mail.example.com, with ?tls=required or ?tls=optional at most',
+  );
   return undefined;
 }
 
-// An instance that only its own machine reaches may well have its mail server there too. Any other instance is
-// reachable by people who must not look through it into its own network.
-function readMailNetworks(list: string | undefined, local: boolean, problems: string[]): BlockList {
-  if (list === undefined) return networks(local ? ['0.0.0.0/0', '::/0'] : []);
+function readMailNetworks(list: string | undefined, problems: string[]): BlockList {
+  if (list === undefined) return networks([]);
   const texts = list.split(',').map((text) => text.trim());
   const wrong = texts.filter((text) => !isNetwork(text));
   for (const text of wrong) {

@@ -1,9 +1,10 @@
-// Networks that nobody outside may reach through us: private, local and special ones, by IANA's registries. Checks
+// Networks that nobody outside may reach through us: all but the public internet, by IANA's registries of
+// special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry). Checks
 // addresses only; resolving a name, and checking again, is left to the code that connects.
 
 import { BlockList, isIP } from 'node:net';
 
-const ranges = [
+const specialIpv4 = networks([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -19,30 +20,31 @@ const ranges = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '::/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3fff::/20',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
-] as const;
-
-// An IPv4 address written as IPv6 (::ffff:10.0.0.1) is checked as IPv4 by the list itself.
-const special = networks(ranges);
+]);
+// All global unicast addresses lie here. What lies outside is local or multicast, carries an IPv4 address that a router
+// may take out (::/96, ::ffff:0:0:0/96, 64:ff9b::/96), or belongs to nobody yet.
+const unicastIpv6 = networks(['2000::/3']);
+const specialIpv6 = networks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+// An IPv4 address written as IPv6; a BlockList of IPv4 networks reads it by itself.
+const mappedIpv4 = networks(['::ffff:0:0/96']);
 const loopback = networks(['127.0.0.0/8', '::1/128']);
 
 /** Whether an address literal lies in the public internet or in `allowed`. False for any other text. */
 export function isReachableAddress(address: string, allowed: BlockList): boolean {
-  const version = isIP(address);
-  if (version === 0) return false;
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  return allowed.check(address, family) || !special.check(address, family);
+  return isPublicAddress(address) || isIn(allowed, address);
+}
+
+/** Whether an address literal lies in the public internet. False for any other text. */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !specialIpv4.check(address, 'ipv4');
+    case 6:
+      if (mappedIpv4.check(address, 'ipv6')) return !specialIpv4.check(address, 'ipv6');
+      return unicastIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6');
+    default:
+      return false;
+  }
 }
 
 /** For the host of a URL or of a Host header without its port: `localhost`, or a literal of this machine itself. */
@@ -52,8 +54,12 @@ export function isLoopbackHost(host: string): boolean {
 
 /** For an address literal; an IPv4 address written as IPv6 counts as IPv4. */
 export function isLoopbackAddress(address: string): boolean {
+  return isIn(loopback, address);
+}
+
+function isIn(list: BlockList, address: string): boolean {
   const version = isIP(address);
-  return version !== 0 && loopback.check(address, version === 4 ? 'ipv4' : 'ipv6');
+  return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** One list of texts like `a.b.c.d/n` and `x::/n`. Throws where a text is no network. */

@@ -111,7 +111,12 @@ export function build() {
   }
   const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations', 'sql/engine/users.xml'];
   const thread = 'control/auth/password-thread.mjs';
-  for (const asset of [...assets, thread, 'proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm']) {
+  for (const asset of [
+    ...assets,
+    thread,
+    'proto/wire/scanner/scanner.wasm',
+    'proto/wire/lz4/lz4.wasm',
+  ]) {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }
   writeFileSync(join(next, stampName), wanted);

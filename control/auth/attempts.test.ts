@@ -102,6 +102,17 @@ it('limits mails to one e-mail address', async () => {
   expect(await passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(1);
 });
 
+it('limits mails from one network to strangers, far below its other attempts', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  let number = 0;
+  const asking = () => attempts.sendMail('192.0.2.1', `${++number}@example.com`);
+  expect(await passing(asking)).toBe(30);
+  attempts.sendMail('192.0.2.2', 'a@example.com');
+  attempts.redeem('192.0.2.1');
+  nowMs += 60_000;
+  expect(await passing(asking)).toBe(1);
+});
+
 it('limits invitations by one customer and to one address, over all organizations', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;

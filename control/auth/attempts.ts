@@ -41,6 +41,8 @@ export interface AttemptLimits {
   perEmail: number;
   /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
   mailsPerEmail: number;
+  /** Mails asked for from one network address, to all e-mail addresses: this many at once, then one more per minute. */
+  mailsPerAddress: number;
   /** Invitations by one customer: this many at once, then one more per 3 minutes. */
   invitesPerCustomer: number;
   /** Invitations to one e-mail address: this many at once, then one more per hour. */
@@ -54,6 +56,7 @@ export const defaultAttemptLimits: AttemptLimits = {
   perAddressAndEmail: 20,
   perEmail: 20,
   mailsPerEmail: 3,
+  mailsPerAddress: 30,
   invitesPerCustomer: 500,
   invitesPerEmail: 20,
   testsPerOrganization: 10,
@@ -79,6 +82,7 @@ export function createAttempts(
   const byAddressAndEmail = buckets(1 / 30, limits.perAddressAndEmail);
   const byEmail = buckets(1 / 30, limits.perEmail);
   const mailsByEmail = buckets(1 / 1_200, limits.mailsPerEmail);
+  const mailsByAddress = buckets(1 / 60, limits.mailsPerAddress);
   const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
   const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
   const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
@@ -117,6 +121,7 @@ export function createAttempts(
     redeem: (address) => takeAddress(linksByAddress, address),
     sendMail(address, email) {
       takeAddress(linksByAddress, address);
+      if (address !== undefined) take(mailsByAddress, network(address));
       take(mailsByEmail, email);
     },
     invite(customerId, email) {

@@ -1,11 +1,19 @@
-// Two requests redeem one magic link at once, on a real broker.
+// Two requests redeem one magic link at once, on a real broker; a link that finds no place in the queue.
 
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, createHandlerContext } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import { createLog } from '../../platform/log.ts';
+import {
+  AuthService,
+  SignInWithMagicLinkRequestSchema,
+} from '../../proto/gen/public/auth/v1/auth_pb.js';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
+import { createAttempts, defaultAttemptLimits } from './attempts.ts';
 import { createMagicLinks, type MagicLinkRecord, readMagicLink } from './magic-link.ts';
+import { signInWithMagicLink } from './sign-in/sign-in-with-magic-link.ts';
 
 const broker = useBroker();
 let connection: NatsConnection;
@@ -41,4 +49,37 @@ it('of two requests that both read a link before either redeems it, one gets the
   const links = createMagicLinks(gated, clock);
   const redeemed = await Promise.all([links.redeem(token), links.redeem(token)]);
   expect(redeemed.filter((email) => email !== undefined)).toEqual(['ada@example.com']);
+});
+
+function neverAsked(): never {
+  throw new Error('nobody may ask this');
+}
+
+it('asks for patience where the queue of sign-in links is full', async () => {
+  const asked = signInWithMagicLink(
+    {
+      magicLinks: createMagicLinks(bucket, clock),
+      attempts: createAttempts(clock, defaultAttemptLimits),
+      provenAddress: () => Promise.reject(new Error('nobody signs in')),
+      signInCustomer: () => Promise.reject(new Error('nobody signs in')),
+      // Whose address it is must not matter to the answer.
+      customers: { findByEmail: neverAsked },
+      mayJoin: neverAsked,
+      outbox: { add: neverAsked, hasRoomForLink: () => false },
+      instanceSender: { transport: { kind: 'resend', apiKey: 'x' }, fromAddress: 'a@b.c' },
+      publicUrl: () => 'https://app.example.com',
+      addressOf: () => undefined,
+    },
+    create(SignInWithMagicLinkRequestSchema, { email: 'ada@example.com' }),
+    createHandlerContext({
+      service: AuthService,
+      method: AuthService.method.signInWithMagicLink,
+      protocolName: 'connect',
+      requestMethod: 'POST',
+      url: 'http://localhost/',
+    }),
+  );
+  const error = await asked.catch((thrown: unknown) => ConnectError.from(thrown));
+  expect(error).toMatchObject({ code: Code.ResourceExhausted });
+  expect(error instanceof ConnectError && error.metadata.get('retry-after')).toBe('60');
 });

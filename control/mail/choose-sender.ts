@@ -15,23 +15,38 @@ interface ChosenSender {
 }
 
 /** `sealed`: today's instance key does not open the provider's secret, which must be set again. */
-export function chooseSender(
-  organization: OrganizationRecord,
-  instanceSender: MailSender,
+export type ChooseSender = (organization: OrganizationRecord) => ChosenSender | 'sealed';
+
+export function createChooseSender(options: {
+  instanceSender: MailSender;
+  box: Pick<SecretBox, 'open'>;
+  /** Whether the settings let nobody but this machine in. */
+  othersKeptOut: boolean;
+}): ChooseSender {
+  return (organization) => {
+    const { emailProvider } = organization;
+    if (emailProvider === undefined) return { sender: options.instanceSender, origin: 'instance' };
+    const sender = senderOf(organization.id, emailProvider, options.box);
+    if (sender === undefined) return 'sealed';
+    // A host that was named on this machine loses its privilege once the settings let others in: behind a proxy that
+    // leaves no trace in a request, everybody was on this machine until the operator set the public URL.
+    const local = options.othersKeptOut && emailProvider.setOnThisMachine === true;
+    return { sender, origin: local ? 'this machine' : 'organization' };
+  };
+}
+
+function senderOf(
+  organizationId: string,
+  provider: EmailProviderRecord,
   box: Pick<SecretBox, 'open'>,
-): ChosenSender | 'sealed' {
-  const provider = organization.emailProvider;
-  if (provider === undefined) return { sender: instanceSender, origin: 'instance' };
-  const secret = openSecret(organization.id, provider, box);
-  if (secret === undefined) return 'sealed';
+): MailSender | undefined {
+  const secret = openSecret(organizationId, provider, box);
+  if (secret === undefined) return undefined;
   const { fromAddress, replyTo } = provider;
   const addresses = { fromAddress, ...(replyTo !== undefined && { replyTo }) };
   switch (provider.kind) {
     case 'resend':
-      return {
-        sender: { ...addresses, transport: { kind: 'resend', apiKey: secret } },
-        origin: 'organization',
-      };
+      return { ...addresses, transport: { kind: 'resend', apiKey: secret } };
     case 'smtp': {
       const { host, port, username, useTls } = provider;
       const login = { username, password: secret };
@@ -43,7 +58,7 @@ export function chooseSender(
         tls,
         ...(username !== '' && { login }),
       } as const;
-      return { sender: { ...addresses, transport }, origin: 'organization' };
+      return { ...addresses, transport };
     }
     default:
       return provider satisfies never;

@@ -2,14 +2,13 @@
 // and never come out. Talking to mail servers is platform/mail's.
 
 import { create } from '@bufbuild/protobuf';
-import { Code, ConnectError } from '@connectrpc/connect';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type {
   EmailProviderRecord,
   OrganizationDirectory,
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { MailSender } from '../../platform/mail/mail.ts';
 import type { SendMail } from '../../platform/mail/send.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import {
@@ -22,9 +21,9 @@ import type { Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
 import { nowText, timestampOf } from '../record-times.ts';
-import { invalidArgument, mailboxField, requiredField, userNameField } from '../request-fields.ts';
+import { invalidArgument, mailboxField, requiredField } from '../request-fields.ts';
 import type { SignedInMember } from '../signed-in-customer.ts';
-import { chooseSender, secretPurpose } from './choose-sender.ts';
+import { type ChooseSender, secretPurpose } from './choose-sender.ts';
 import { testMail } from './mail-texts.ts';
 
 export interface EmailProviderDeps {
@@ -34,7 +33,10 @@ export interface EmailProviderDeps {
   attempts: Pick<Attempts, 'sendTest'>;
   box: SecretBox;
   sendMail: SendMail;
-  instanceSender: MailSender;
+  chooseSender: ChooseSender;
+  onlyThisMachine: (context: HandlerContext) => boolean;
+  /** Ids of the customers whose test mails are under way. */
+  testsUnderWay: Set<string>;
   clock: Clock;
 }
 
@@ -42,7 +44,10 @@ export interface EmailProviderDeps {
 const redacted = '********';
 const hostPattern =
   /^(?=.{1,253}$)[\p{L}\p{N}]([\p{L}\p{N}.:_-]*[\p{L}\p{N}])?\.?$|^[0-9a-fA-F:]{2,39}$/u;
-const maxSecretCharacters = 1_024;
+const maxLoginCharacters = 1_024;
+/** Of all customers, in this process; a test holds a connection for 40 s at most. */
+const maxTestsUnderWay = 32;
+const testRetrySeconds = '20';
 
 export function getEmailProvider(
   { directory }: Pick<EmailProviderDeps, 'directory'>,
@@ -55,9 +60,10 @@ export function getEmailProvider(
 }
 
 export async function upsertEmailProvider(
-  { organizations, box, clock }: EmailProviderDeps,
+  { organizations, box, onlyThisMachine, clock }: EmailProviderDeps,
   request: UpsertRequest,
   signedIn: SignedInMember,
+  context: HandlerContext,
 ): Promise<{ emailProvider: EmailProvider }> {
   const fromAddress = mailboxField('fromAddress', request.fromAddress);
   const replyTo = request.replyTo === '' ? '' : mailboxField('replyTo', request.replyTo);
@@ -70,6 +76,7 @@ export async function upsertEmailProvider(
       ...checked.withStored(before),
       fromAddress,
       ...(replyTo !== '' && { replyTo }),
+      ...(onlyThisMachine(context) && { setOnThisMachine: true }),
       createTime: before?.createTime ?? now,
       updateTime: now,
     };
@@ -98,7 +105,7 @@ export async function sendTest(
   const customer = deps.customers.get(signedIn.customerId);
   if (record === undefined || customer === undefined) throw noSuchOrganization();
   if (record.emailProvider === undefined) throw noProvider();
-  const chosen = chooseSender(record, deps.instanceSender, deps.box);
+  const chosen = deps.chooseSender(record);
   if (chosen === 'sealed') {
     throw new ConnectError(
       "the provider's secret cannot be read any more: set the provider again",
@@ -107,7 +114,9 @@ export async function sendTest(
   }
   deps.attempts.sendTest(signedIn.organizationId);
   const mail = { to: customer.email, ...testMail({ organization: record.displayName }) };
-  const outcome = await deps.sendMail(chosen.sender, chosen.origin, mail);
+  const outcome = await oneAtATime(deps.testsUnderWay, customer.id, () =>
+    deps.sendMail(chosen.sender, chosen.origin, mail),
+  );
   switch (outcome.kind) {
     case 'sent':
       return {};
@@ -117,6 +126,25 @@ export async function sendTest(
       throw new ConnectError(`the mail was not sent: ${outcome.reason}`, Code.Unavailable);
     default:
       return outcome satisfies never;
+  }
+}
+
+/** A slow mail server costs its owner the next test, and nobody else a place. */
+async function oneAtATime<T>(
+  underWay: Set<string>,
+  customerId: string,
+  test: () => Promise<T>,
+): Promise<T> {
+  if (underWay.has(customerId) || underWay.size >= maxTestsUnderWay) {
+    throw new ConnectError('another test mail is under way', Code.ResourceExhausted, {
+      'retry-after': testRetrySeconds,
+    });
+  }
+  underWay.add(customerId);
+  try {
+    return await test();
+  } finally {
+    underWay.delete(customerId);
   }
 }
 
@@ -136,23 +164,28 @@ function providerField(
   switch (provider.case) {
     case 'smtp': {
       const { port, useTls } = provider.value;
+      const username = loginField('smtp.username', provider.value.username);
       const host = requiredField('smtp.host', provider.value.host.trim());
       if (!hostPattern.test(host)) throw invalidArgument('smtp.host', 'must be a name or address');
       if (port < 1 || port > 65_535) throw invalidArgument('smtp.port', 'must be 1 to 65535');
-      const username = userNameField('smtp.username', provider.value.username);
       const password = newSecret('smtp.password', provider.value.password);
       const sealed = password === undefined ? undefined : seal(password);
       return {
         withStored(before) {
-          // A stored password goes to the same server and user only: a new host could collect it otherwise.
+          // A stored password goes to the same server and user only, and as safely as before: a new host, or somebody
+          // on the way to the old one, could collect it otherwise.
           const same =
             before?.kind === 'smtp' &&
             before.host === host &&
             before.port === port &&
-            before.username === username;
+            before.username === username &&
+            before.useTls === useTls;
           const sealedPassword = sealed ?? (same ? before.sealedPassword : undefined);
           if (username !== '' && sealedPassword === undefined) {
-            throw invalidArgument('smtp.password', 'is required with a username');
+            throw invalidArgument(
+              'smtp.password',
+              'is required with a username, and again where host, port, username or useTls change',
+            );
           }
           const rest = { kind: 'smtp', host, port, username, useTls } as const;
           return sealedPassword === undefined ? rest : { ...rest, sealedPassword };
@@ -180,9 +213,13 @@ function providerField(
 
 /** Undefined if the stored secret stays. */
 function newSecret(field: string, text: string): string | undefined {
-  if (text === '' || text === redacted) return undefined;
-  if (text.length > maxSecretCharacters || /\p{Cc}/u.test(text)) {
-    throw invalidArgument(field, `must have at most ${maxSecretCharacters} plain characters`);
+  return text === '' || text === redacted ? undefined : loginField(field, text);
+}
+
+/** No line's end may come into what is said to a mail server. */
+function loginField(field: string, text: string): string {
+  if (text.length > maxLoginCharacters || /[\p{Cc}\u2028\u2029]/u.test(text)) {
+    throw invalidArgument(field, `must have at most ${maxLoginCharacters} plain characters`);
   }
   return text;
 }

@@ -1,7 +1,9 @@
-// The texts of the mails that people get, each as plain text and as HTML with the same words. Text that a person typed
-// is escaped. A mail loads nothing from the net, so that nobody learns that it was opened. Sending is platform/mail's.
+// The texts of the mails that people get, each as plain text and as HTML with the same words. Names are all that people
+// typed in them, as mail-names.ts leaves them. A mail loads nothing from the net, so that nobody learns that it was
+// opened. Sending is platform/mail's.
 
 import type { Mail } from '../../platform/mail/mail.ts';
+import { nameInMail } from './mail-names.ts';
 
 type Content = Omit<Mail, 'to'>;
 
@@ -22,10 +24,12 @@ export function invitationMail(options: {
   inviter: string;
   days: number;
 }): Content {
+  const organization = nameInMail(options.organization, 'an organization');
+  const inviter = nameInMail(options.inviter, 'Somebody');
   return compose({
-    subject: `Invitation to ${options.organization}`,
+    subject: `Invitation to ${organization}`,
     paragraphs: [
-      `${options.inviter} invites you to the organization ${options.organization}.`,
+      `${inviter} invites you to the organization ${organization}.`,
       `Sign in with this address to accept. The invitation is good for ${options.days} days.`,
     ],
     button: { label: 'Accept the invitation', link: options.link },
@@ -33,10 +37,11 @@ export function invitationMail(options: {
 }
 
 export function testMail(options: { organization: string }): Content {
+  const organization = nameInMail(options.organization, 'your organization');
   return compose({
     subject: 'Your e-mail provider works',
     paragraphs: [
-      `This mail was sent through the e-mail provider of ${options.organization}.`,
+      `This mail was sent through the e-mail provider of ${organization}.`,
       'There is nothing to do.',
     ],
   });

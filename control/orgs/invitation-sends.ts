@@ -6,12 +6,14 @@ import { sha256 } from '../../platform/access/ids.ts';
 import type { InvitationRecord, OrganizationRecord } from '../../platform/access/organizations.ts';
 import { dayMs } from '../../platform/clock.ts';
 import type { Change } from '../change-record.ts';
+import { maxInvitations } from './org-record.ts';
 
 const maxSendsPerDay = 10;
 /**
- * Mails of one organization to all addresses: a stranger who signs up can neither mail the world nor fill the record.
+ * An organization's quota of mails, to all addresses: as many as it may have open invitations, so that a large team is
+ * invited in a day, and a stranger who signs up can neither mail the world in our name nor fill the record.
  */
-const maxSendsInAllPerDay = 500;
+const maxSendsInAllPerDay = maxInvitations;
 
 export interface SentInvitation {
   organization: OrganizationRecord;

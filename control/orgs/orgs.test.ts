@@ -245,11 +245,28 @@ describe('invitations', () => {
     await limited.close();
   });
 
-  it('at most five hundred a day go out of one organization', async () => {
+  it('a mail names its senders, and brings nobody to their site', async () => {
+    const { orgId, owner } = await team();
+    await owner.customers.update({ displayName: 'Win (https://evil.example/?a) +1 800 555 0199' });
+    await owner.orgs.update({
+      orgId,
+      displayName: '<a href="//evil.example">Prize</a> www.evil.example',
+    });
+    const email = `guest-${crypto.randomUUID()}@example.com`;
+    await owner.orgs.inviteMember({ orgId, email, role: Role.VIEWER });
+    const [mail = ''] = await accounts.mailsTo(email);
+    expect(mail).toMatch(
+      /^Subject: Invitation to a href evil example Prize a www evil example\r?$/m,
+    );
+    expect(mail).toContain('Win (https evil example a)');
+    expect(mail).not.toMatch(/evil\.example|555|<a href="?\/\//);
+  });
+
+  it('at most two hundred a day go out of one organization', async () => {
     const { orgId, owner } = await team();
     const found = await accounts.control.organizations.ask(orgId);
     if (found.kind !== 'found') throw new Error('the team has no record');
-    const others = Array.from({ length: 499 }, (_, n) => [sha256(`${n}@example.com`), [nowMs]]);
+    const others = Array.from({ length: 199 }, (_, n) => [sha256(`${n}@example.com`), [nowMs]]);
     const busy = { ...found.record, inviteSends: Object.fromEntries(others) };
     await accounts.control.organizations.update(orgId, busy, found.revision);
     const invite = () => {
@@ -257,7 +274,7 @@ describe('invitations', () => {
       return owner.orgs.inviteMember({ orgId, email, role: Role.VIEWER });
     };
     await invite();
-    await expect(invite()).rejects.toMatchObject(refused(Code.ResourceExhausted, 'at most 500'));
+    await expect(invite()).rejects.toMatchObject(refused(Code.ResourceExhausted, 'at most 200'));
   });
 });
 

@@ -50,6 +50,8 @@ export interface OrgKeyRecord {
 export type EmailProviderRecord = {
   fromAddress: string;
   replyTo?: string;
+  /** Whether the newest change came from this machine alone. Then the server may be in its networks too. */
+  setOnThisMachine?: true;
   createTime: string;
   updateTime: string;
 } & (

@@ -34,7 +34,7 @@ export type MailTransport =
 
 export interface MailSender {
   transport: MailTransport;
-  /** An address, or a name with an address in angle brackets. */
+  /** One mailbox of mailbox.ts, like `replyTo`. */
   fromAddress: string;
   replyTo?: string;
 }
@@ -45,11 +45,18 @@ export type MailOutcome =
   | { kind: 'refused'; reason: string }
   | { kind: 'unavailable'; reason: string };
 
-/** Reads the instance's mail server from a URL: `smtp://` or `smtps://`, login and port as usual, `?tls=required`. */
+/** The values of `tls` in the instance's URL. */
+export const smtpUrlTls: readonly (string | null)[] = [null, 'required', 'optional'];
+
+/**
+ * Reads the instance's mail server from a URL: `smtp://` or `smtps://`, login and port as usual. `?tls=required`
+ * insists on STARTTLS with a valid certificate, as a URL with a login does by itself; `?tls=optional` does without.
+ */
 export function smtpTransport(url: string): MailTransport & { kind: 'smtp' } {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
   const implicit = protocol === 'smtps:';
-  const plainTls = searchParams.get('tls') === 'required' ? 'starttls' : 'opportunistic';
+  const tls = searchParams.get('tls') ?? (username === '' ? 'optional' : 'required');
+  const plainTls = tls === 'required' ? 'starttls' : 'opportunistic';
   return {
     kind: 'smtp',
     host: hostname.replace(/^\[|\]$/g, ''),

@@ -2,24 +2,22 @@
 // server cannot be reached. A mail that is here when the process is killed is lost; its receiver asks for it again.
 
 import type { Log } from '../log.ts';
-import { retry } from '../retry.ts';
-import { createMailLanes } from './lanes.ts';
-import type { Mail, MailSender } from './mail.ts';
+import { waitAfter } from '../retry.ts';
+import { createMailLanes, type MailPool } from './lanes.ts';
+import type { Mail, MailOutcome, MailSender } from './mail.ts';
 import type { SenderOrigin, SendMail } from './send.ts';
 
-interface OutgoingMail {
-  /** A word for the log. */
-  about: string;
-  sender: MailSender;
-  origin: SenderOrigin;
-  /** The owner of the mail server, where `origin` is an organization. */
-  organizationId?: string;
-  mail: Mail;
-}
+/** `about` is a word for the log; each kind of an organization's mails has a lane of its own. */
+export type OutgoingMail = { sender: MailSender; mail: Mail } & (
+  | { about: 'magic link'; origin: 'instance' }
+  | { about: 'invitation'; origin: SenderOrigin; organizationId: string }
+);
 
 export interface Outbox {
-  /** False where the queue of that mail server, or all of them together, is full: nothing was queued. */
+  /** False where the mail's queue is full: nothing was queued. */
   add(mail: OutgoingMail): boolean;
+  /** Whether `add` would take a sign-in link: asked before anybody looks at whose address it is. */
+  hasRoomForLink(): boolean;
   /** Resolves when nothing is queued or under way. */
   idle(): Promise<void>;
   /** Gives queued mails `graceMs` to leave, then drops them. */
@@ -37,28 +35,31 @@ export function createOutbox(options: {
   /** The wait after the first failure. */
   retryBaseMs?: number;
 }): Outbox {
-  const { send, log } = options;
-  const stop = new AbortController();
-  const deliver = ({ about, sender, origin, mail }: OutgoingMail): Promise<void> =>
-    retry(
-      async () => {
-        const outcome = await send(sender, origin, mail);
-        if (outcome.kind === 'unavailable') throw new Error(outcome.reason);
-        if (outcome.kind === 'refused') log.warn({ about, reason: outcome.reason }, 'mail refused');
-      },
-      { signal: stop.signal, baseMs: options.retryBaseMs ?? defaultBaseMs, capMs, onFailure },
-    ).catch((error: unknown) => log.error({ about, err: error }, 'mail given up'));
-  const lanes = createMailLanes<OutgoingMail>(deliver);
+  const { log } = options;
+  const bounds = { baseMs: options.retryBaseMs ?? defaultBaseMs, capMs };
+  let closed = false;
+  const lanes = createMailLanes<{ outgoing: OutgoingMail; attempts: number }>(async (entry) => {
+    const { about, sender, origin, mail } = entry.outgoing;
+    const outcome = await outcomeOf(options.send(sender, origin, mail));
+    if (outcome.kind === 'sent') return undefined;
+    const { kind, reason } = outcome;
+    if (kind === 'refused' || ++entry.attempts >= maxAttempts) {
+      log.warn({ about, reason }, kind === 'refused' ? 'mail refused' : 'mail given up');
+      return undefined;
+    }
+    return { againInMs: waitAfter(entry.attempts, bounds, Math.random()) };
+  });
   return {
-    add(mail) {
-      if (stop.signal.aborted) return false;
-      return lanes.add(mail.origin === 'instance' ? undefined : (mail.organizationId ?? ''), mail);
+    add(outgoing) {
+      if (closed) return false;
+      return lanes.add(poolOf(outgoing), laneOf(outgoing), { outgoing, attempts: 0 });
     },
+    hasRoomForLink: () => !closed && lanes.hasRoom('sign-in', 'magic link'),
     idle: lanes.idle,
     async close(graceMs) {
       const giveUp = (): void => {
+        closed = true;
         lanes.drop();
-        stop.abort(new Error('the process ends'));
       };
       const timer = setTimeout(giveUp, graceMs);
       await lanes.idle();
@@ -68,6 +69,20 @@ export function createOutbox(options: {
   };
 }
 
-function onFailure({ error, attempt }: { error: unknown; attempt: number }): void {
-  if (attempt >= maxAttempts) throw error;
+function poolOf(mail: OutgoingMail): MailPool {
+  if (mail.about === 'magic link') return 'sign-in';
+  return mail.origin === 'instance' ? 'instance server' : 'own server';
+}
+
+function laneOf(mail: OutgoingMail): string {
+  return mail.about === 'magic link' ? mail.about : `${mail.about} ${mail.organizationId}`;
+}
+
+async function outcomeOf(sending: Promise<MailOutcome>): Promise<MailOutcome> {
+  try {
+    return await sending;
+  } catch (error) {
+    // A full disk, for a mail that becomes a file.
+    return { kind: 'unavailable', reason: error instanceof Error ? error.message : String(error) };
+  }
 }

@@ -3,16 +3,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import type { Mail, MailOutcome, MailSender } from './mail.ts';
+import type { Mail, MailOutcome } from './mail.ts';
+import { type Mailbox, mailboxText } from './mailbox.ts';
+import { serverWords } from './server-words.ts';
 
 const publicUrl = 'https://api.resend.com';
 const timeoutMs = 10_000;
 const maxAnswerBytes = 16_384;
-const maxReasonCharacters = 200;
+const maxReasonBytes = 200;
 
 export async function sendByResend(
   apiKey: string,
-  sender: MailSender,
+  from: Mailbox,
+  replyTo: Mailbox | undefined,
   mail: Mail,
   url = publicUrl,
 ): Promise<MailOutcome> {
@@ -25,12 +28,12 @@ export async function sendByResend(
         'idempotency-key': randomUUID(),
       },
       body: JSON.stringify({
-        from: sender.fromAddress,
+        from: mailboxText(from),
         to: [mail.to],
         subject: mail.subject,
         text: mail.text,
         html: mail.html,
-        ...(sender.replyTo !== undefined && { reply_to: sender.replyTo }),
+        ...(replyTo !== undefined && { reply_to: mailboxText(replyTo) }),
       }),
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -40,20 +43,20 @@ export async function sendByResend(
       await body.dump({ limit: maxAnswerBytes });
       return { kind: 'sent' };
     }
-    const reason = `Resend answers ${statusCode}: ${await firstCharacters(body)}`;
+    const reason = `Resend answers ${statusCode}: ${serverWords(await beginningOf(body))}`;
     const later = statusCode === 429 || statusCode >= 500;
     return { kind: later ? 'unavailable' : 'refused', reason };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'unavailable', reason: `Resend cannot be reached: ${reason}` };
+    return { kind: 'unavailable', reason: `Resend cannot be reached: ${serverWords(reason)}` };
   }
 }
 
-async function firstCharacters(body: AsyncIterable<Buffer>): Promise<string> {
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   let text = '';
   for await (const chunk of body) {
-    text += chunk.toString('utf8');
-    if (text.length >= maxReasonCharacters) break;
+    text += chunk.toString('utf8', 0, maxReasonBytes);
+    if (text.length >= maxReasonBytes) break;
   }
-  return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, maxReasonCharacters);
+  return text;
 }

@@ -1,13 +1,14 @@
 // Sends one mail through one sender, once. Trying again is outbox.ts. The libraries are loaded with the first mail:
 // most processes send none, and each garbage collection walks every object that a process holds.
 
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import type { BlockList } from 'node:net';
-import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { networks } from '../private-networks.ts';
+import { writeEmlFile } from './eml-files.ts';
 import type { Mail, MailOutcome, MailSender } from './mail.ts';
+import { readMailbox } from './mailbox.ts';
+import type { Internet } from './smtp.ts';
 
 interface SendOptions {
   clock: Clock;
@@ -18,10 +19,16 @@ interface SendOptions {
   extraCertificates?: string;
   /** Address of Resend's interface, without a slash at the end. */
   resendUrl?: string;
+  internet?: Internet;
 }
 
-/** Who vouches for the sender: the operator, or an organization, whose servers are vetted. */
-export type SenderOrigin = 'instance' | 'organization';
+/**
+ * Who vouches for the sender's address: the operator; a person at this machine, who reaches its networks anyway; or an
+ * organization, whose servers must be in the public internet or in `allowedNetworks`.
+ */
+export type SenderOrigin = 'instance' | 'this machine' | 'organization';
+
+const allNetworks = networks(['0.0.0.0/0', '::/0']);
 
 export type SendMail = (
   sender: MailSender,
@@ -29,16 +36,23 @@ export type SendMail = (
   mail: Mail,
 ) => Promise<MailOutcome>;
 
-/** The returned function takes at most 20 s, and never throws for a fault of the mail server. */
+/** The returned function takes at most 40 s, and never throws for a fault of the mail server. */
 export function createSendMail(options: SendOptions): SendMail {
   return async (sender, origin, mail) => {
     const { transport } = sender;
+    const from = readMailbox(sender.fromAddress);
+    const replyTo = sender.replyTo === undefined ? undefined : readMailbox(sender.replyTo);
+    if (from === undefined || (sender.replyTo !== undefined && replyTo === undefined)) {
+      return { kind: 'refused', reason: 'the sender is not one mailbox: set it again' };
+    }
     const message = {
-      to: mail.to,
+      // Objects are not parsed: no text of theirs makes a second address, in the headers or in the envelope.
+      from,
+      to: { name: '', address: mail.to },
+      ...(replyTo !== undefined && { replyTo }),
+      envelope: { from: from.address, to: [mail.to] },
       subject: mail.subject,
       alternatives: [part('text/plain', mail.text), part('text/html', mail.html)],
-      from: sender.fromAddress,
-      ...(sender.replyTo !== undefined && { replyTo: sender.replyTo }),
       date: new Date(options.clock.nowMs()),
       // No part of a message may make nodemailer read a file or fetch an address.
       disableFileAccess: true,
@@ -50,12 +64,13 @@ export function createSendMail(options: SendOptions): SendMail {
         const { sendBySmtp } = await import('./smtp.ts');
         return sendBySmtp(transport, message, {
           extraCertificates: options.extraCertificates,
-          vetAgainst: origin === 'organization' ? options.allowedNetworks : undefined,
+          vetAgainst: vettingOf(origin, options),
+          internet: options.internet,
         });
       }
       case 'resend': {
         const { sendByResend } = await import('./resend.ts');
-        return sendByResend(transport.apiKey, sender, mail, options.resendUrl);
+        return sendByResend(transport.apiKey, from, replyTo, mail, options.resendUrl);
       }
       case 'file':
         return writeEml(transport.directory, message, options);
@@ -63,6 +78,19 @@ export function createSendMail(options: SendOptions): SendMail {
         return transport satisfies never;
     }
   };
+}
+
+function vettingOf(origin: SenderOrigin, options: SendOptions): BlockList | undefined {
+  switch (origin) {
+    case 'instance':
+      return undefined;
+    case 'this machine':
+      return allNetworks;
+    case 'organization':
+      return options.allowedNetworks;
+    default:
+      return origin satisfies never;
+  }
 }
 
 // By default nodemailer encodes every text with a line over 76 characters, and nobody could copy an encoded link out of
@@ -86,10 +114,7 @@ async function writeEml(
   const composer = createTransport({ streamTransport: true, buffer: true });
   const { message: bytes } = await composer.sendMail(message);
   if (!Buffer.isBuffer(bytes)) throw new Error('the composed mail is not in memory');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const time = new Date(options.clock.nowMs()).toISOString().replaceAll(':', '-');
-  const file = join(directory, `${time}-${randomUUID().slice(0, 8)}.eml`);
-  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+  const file = writeEmlFile(directory, bytes, options.clock.nowMs());
   options.log.info({ file }, 'no mail server is configured: the mail is in this file');
   return { kind: 'sent' };
 }

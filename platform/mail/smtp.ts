@@ -1,24 +1,41 @@
-// Sends one mail over SMTP: picks the address, uses TLS as the sender asks, and reads the server's answer. Does not try
-// again.
+// Sends one mail over SMTP: picks the address, uses TLS as the sender asks, and reads the server's answer. Decides what
+// an organization's mail server may be. What people see of the answer is smtp-outcome.ts's. Does not try again.
 
 import { lookup } from 'node:dns/promises';
 import { type BlockList, isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
-import { isReachableAddress } from '../private-networks.ts';
-import type { MailOutcome, MailTransport } from './mail.ts';
+import { isPublicAddress, isReachableAddress } from '../private-networks.ts';
+import type { MailOutcome, MailTransport, SmtpTls } from './mail.ts';
+import { codesOf, outcomeOf, type TargetKind } from './smtp-outcome.ts';
 
 type SmtpTransport = MailTransport & { kind: 'smtp' };
+
+/** Where names lead and which addresses are everybody's. A test makes an internet of this machine's addresses. */
+export interface Internet {
+  /** The addresses of a name; rejects where there are none. */
+  resolve(host: string): Promise<readonly { address: string }[]>;
+  isPublic(address: string): boolean;
+}
 
 interface SmtpOptions {
   extraCertificates: string | undefined;
   /** Where given, only servers in the public internet or in these networks are connected to. */
   vetAgainst: BlockList | undefined;
+  internet: Internet | undefined;
 }
 
+interface Target {
+  kind: TargetKind;
+  address: string;
+}
+
+const realInternet: Internet = {
+  resolve: (host) => lookup(host, { all: true }),
+  isPublic: isPublicAddress,
+};
 const connectTimeoutMs = 5_000;
 const silenceTimeoutMs = 10_000;
 const wholeTimeoutMs = 20_000;
-const maxReasonCharacters = 200;
 
 /** One try. It takes two connections where the server's use of TLS must be found out, else one. */
 export async function sendBySmtp(
@@ -26,41 +43,63 @@ export async function sendBySmtp(
   message: object,
   options: SmtpOptions,
 ): Promise<MailOutcome> {
-  const address = await addressOf(transport.host, options.vetAgainst);
-  if (typeof address !== 'string') return address;
-  const send = (secure: boolean) => attempt(transport, address, secure, message, options);
-  switch (transport.tls) {
+  const target = await targetOf(transport.host, options);
+  if (target.kind === 'refused' || target.kind === 'unavailable') return target;
+  const tls = tlsFor(transport, target);
+  const send = (secure: boolean) =>
+    attempt({ ...transport, tls }, target.address, secure, message, options);
+  switch (tls) {
     case 'implicit':
-      return outcomeOf(await send(true));
+      return outcomeOf(await send(true), target.kind);
     case 'starttls':
     case 'opportunistic':
-      return outcomeOf(await send(false));
+      return outcomeOf(await send(false), target.kind);
     case 'required': {
       const first = await send(true);
-      return outcomeOf(speaksPlainText(first) ? await send(false) : first);
+      return outcomeOf(speaksPlainText(first) ? await send(false) : first, target.kind);
     }
     default:
-      return transport.tls satisfies never;
+      return tls satisfies never;
   }
 }
 
 /** The checked address, to connect to directly: a name that is resolved again could lead elsewhere. */
-async function addressOf(
+async function targetOf(
   host: string,
-  vetAgainst: BlockList | undefined,
-): Promise<string | MailOutcome> {
-  let addresses: { address: string }[];
+  { vetAgainst, internet = realInternet }: SmtpOptions,
+): Promise<Target | (MailOutcome & { kind: 'refused' | 'unavailable' })> {
+  let addresses: readonly { address: string }[];
   try {
-    addresses = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host }];
-  } catch {
+    addresses = isIP(host) === 0 ? await internet.resolve(host) : [{ address: host }];
+  } catch (error) {
+    const lasting = codesOf(error).includes('ENOTFOUND');
+    if (vetAgainst !== undefined && lasting) return notPublic(host);
     return { kind: 'unavailable', reason: `${host} is not found` };
   }
-  const refused =
-    vetAgainst !== undefined &&
-    addresses.some(({ address }) => !isReachableAddress(address, vetAgainst));
   const [first] = addresses;
-  if (refused) return { kind: 'refused', reason: `${host} is not in the public internet` };
-  return first?.address ?? { kind: 'unavailable', reason: `${host} is not found` };
+  if (first === undefined) return { kind: 'unavailable', reason: `${host} is not found` };
+  const { address } = first;
+  if (vetAgainst === undefined) return { kind: 'operator', address };
+  const { isPublic } = internet;
+  const vetted = addresses.every(
+    (one) => isPublic(one.address) || isReachableAddress(one.address, vetAgainst),
+  );
+  if (!vetted) return notPublic(host);
+  return { kind: isPublic(address) ? 'public' : 'exception', address };
+}
+
+/** One answer for a name without an address and for a name inside: nobody lists our network's names by asking. */
+function notPublic(host: string): MailOutcome & { kind: 'refused' } {
+  return { kind: 'refused', reason: `${host} is not in the public internet` };
+}
+
+/**
+ * A password crosses the public internet over verified TLS alone: whoever can strip the offer of TLS from the server's
+ * greeting would get it otherwise. In networks that the operator opened, and for the operator's own server, the
+ * settings say.
+ */
+function tlsFor({ tls, login }: SmtpTransport, { kind }: Target): SmtpTls {
+  return login !== undefined && kind === 'public' && tls === 'opportunistic' ? 'required' : tls;
 }
 
 /** Undefined where the server took the mail, else the thrown error. */
@@ -105,33 +144,6 @@ async function attempt(
 }
 
 function speaksPlainText(error: unknown): boolean {
-  const codes = [error, field(error, 'cause')].map((from) => field(from, 'code'));
-  const reasons = [error, field(error, 'cause')].map((from) => field(from, 'reason'));
-  return (
-    codes.some((code) => code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO') ||
-    reasons.includes('wrong version number')
-  );
-}
-
-// A 4xx from the server asks for another try. So does every failure before its answer, except a login or a certificate
-// that will be no better next time.
-function outcomeOf(error: unknown): MailOutcome {
-  if (error === undefined) return { kind: 'sent' };
-  const status = field(error, 'responseCode');
-  const code = field(error, 'code');
-  const reason = readable(error);
-  if (typeof status === 'number') {
-    return { kind: status >= 500 ? 'refused' : 'unavailable', reason };
-  }
-  const permanent = new Set<unknown>(['EAUTH', 'ETLS', 'EENVELOPE', 'EMESSAGE', 'ENOAUTH']);
-  return { kind: permanent.has(code) ? 'refused' : 'unavailable', reason };
-}
-
-function readable(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, maxReasonCharacters);
-}
-
-function field(from: unknown, name: string): unknown {
-  return typeof from === 'object' && from !== null ? Reflect.get(from, name) : undefined;
+  const codes = codesOf(error);
+  return codes.includes('ERR_SSL_WRONG_VERSION_NUMBER') || codes.includes('EPROTO');
 }

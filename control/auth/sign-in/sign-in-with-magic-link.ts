@@ -22,7 +22,7 @@ export interface MagicLinkDeps {
   provenAddress: ProvenAddress;
   mayJoin: MayJoin;
   signInCustomer: SignInCustomer;
-  outbox: Pick<Outbox, 'add'>;
+  outbox: Pick<Outbox, 'add' | 'hasRoomForLink'>;
   instanceSender: MailSender;
   /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
@@ -41,12 +41,16 @@ export async function signInWithMagicLink(
   if (request.token !== '') return redeem(deps, request.token, context);
   const email = emailField('email', request.email);
   deps.attempts.sendMail(address, email);
+  if (!deps.outbox.hasRoomForLink()) {
+    // Four at once leave in a second or two each.
+    const retryAfter = { 'retry-after': '60' };
+    throw new ConnectError('too many mails are waiting', Code.ResourceExhausted, retryAfter);
+  }
   const token = await deps.magicLinks.issue(email);
   const link = `${deps.publicUrl()}/sign-in?token=${token}`;
   const isExpected =
     deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
   if (!isExpected) return {};
-  // Where the queue is full the link is lost. An error would tell of the address that it is expected.
   deps.outbox.add({
     about: 'magic link',
     sender: deps.instanceSender,

@@ -80,12 +80,11 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
   };
 }
 
-/** A new key with a certificate for localhost and 127.0.0.1 that it signed itself. */
-export function selfSigned(): { key: string; cert: string } {
+/** A new key with a certificate that it signed itself, for localhost and 127.0.0.1 or for other names. */
+export function selfSigned(names = 'DNS:localhost,IP:127.0.0.1'): { key: string; cert: string } {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-cert-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext'];
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
   const kind = [
     '-newkey',
     'ec',
@@ -96,9 +95,13 @@ export function selfSigned(): { key: string; cert: string } {
     '2',
   ];
   const files = ['-keyout', key, '-out', cert];
-  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, names, ...files], {
-    stdio: 'ignore',
-  });
+  execFileSync(
+    'openssl',
+    ['req', '-x509', ...kind, ...subject, `subjectAltName=${names}`, ...files],
+    {
+      stdio: 'ignore',
+    },
+  );
   const pair = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   rmSync(directory, { recursive: true });
   return pair;

@@ -15,6 +15,7 @@ import {
   createAuthInterceptor,
 } from '../../../platform/access/auth-interceptor.ts';
 import { createAuthenticate } from '../../../platform/access/authenticate.ts';
+import { createOnlyThisMachine } from '../../../platform/access/only-this-machine.ts';
 import {
   ProjectDirectory,
   type ProjectRecord,
@@ -103,7 +104,10 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     settings,
     publicUrl: () => 'http://dashboard.test',
     addressOf: ({ peerAddress }) => peerAddress,
-    onlyThisMachine: () => true,
+    onlyThisMachine: createOnlyThisMachine({
+      host: '127.0.0.1',
+      facesOthers: settings.publicUrl !== undefined,
+    }),
     attemptLimits: unlimited,
     ...options.control,
   });

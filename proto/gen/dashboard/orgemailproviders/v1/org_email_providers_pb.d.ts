@@ -43,14 +43,14 @@ export declare type EmailProvider = Message<"dashboard.orgemailproviders.v1.Emai
   } | { case: undefined; value?: undefined };
 
   /**
-   * The sender: an address, or a name with an address in angle brackets. Required.
+   * The sender: one address, or one name with an address in angle brackets. Required.
    *
    * @generated from field: string from_address = 3;
    */
   fromAddress: string;
 
   /**
-   * Where answers go; absent, to the sender.
+   * Where answers go, in the same form; absent, to the sender.
    *
    * @generated from field: string reply_to = 4;
    */
@@ -84,7 +84,7 @@ export declare const EmailProviderSchema: GenMessage<EmailProvider>;
  */
 export declare type SmtpProvider = Message<"dashboard.orgemailproviders.v1.SmtpProvider"> & {
   /**
-   * Its name or address. Required.
+   * Its name or address in the public internet, or in a network that the operator allows. Required.
    *
    * @generated from field: string host = 1;
    */
@@ -105,8 +105,8 @@ export declare type SmtpProvider = Message<"dashboard.orgemailproviders.v1.SmtpP
   username: string;
 
   /**
-   * Read back as "********". Absent or that text in Upsert, the stored one stays, as long as host, port and username
-   * stay the same.
+   * Read back as "********". Absent or that text in Upsert, the stored one stays, as long as host, port, username and
+   * use_tls stay the same.
    *
    * @generated from field: string password = 4;
    */
@@ -114,7 +114,8 @@ export declare type SmtpProvider = Message<"dashboard.orgemailproviders.v1.SmtpP
 
   /**
    * Whether mail is sent only over TLS with a valid certificate: from the first byte, or by STARTTLS where the server
-   * speaks plain text first. Otherwise TLS is used where the server offers it.
+   * speaks plain text first. Otherwise TLS is used where the server offers it; with a username, a server in the public
+   * internet needs it all the same.
    *
    * @generated from field: bool use_tls = 5;
    */
@@ -371,7 +372,8 @@ export declare const OrgEmailProvidersService: GenService<{
   },
   /**
    * Sends a mail to the caller's own address through the provider, and answers when the provider has taken it. Role:
-   * admin. not_found where there is no provider, failed_precondition with the provider's words where it refuses.
+   * admin. not_found where there is no provider, failed_precondition where it refuses: with its words about the login
+   * or the mail if it is in the public internet, else with the kind of failure and SMTP's number.
    *
    * @generated from rpc dashboard.orgemailproviders.v1.OrgEmailProvidersService.SendTest
    */
