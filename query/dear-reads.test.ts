@@ -107,15 +107,15 @@ describe('requests of a size that no reader needs', () => {
   });
 
   it('are refused before their texts are looked at', async () => {
-    const many = await service.post(dear, method, among(Array(100_000).fill('')));
+    const many = await service.post(dear, method, among(Array(80_000).fill('')));
     expect([many.status, JSON.parse(many.text).message]).toEqual([
       400,
-      'filters: take at most 1000 values together',
+      'filters[0].values: takes at most 1000',
     ]);
     const large = await service.post(dear, method, among(Array(500_000).fill('')));
     expect([large.status, JSON.parse(large.text).code]).toEqual([429, 'resource_exhausted']);
     const filters = [
-      { property: 'a', operator: FilterOperator.IN, values: Array(200_000).fill('') },
+      { property: 'a', operator: FilterOperator.IN, values: Array(100_000).fill('') },
     ];
     const error = await service
       .activity(dear)
@@ -125,7 +125,7 @@ describe('requests of a size that no reader needs', () => {
   });
 
   it('may be nested as deep as they like', async () => {
-    const deep = `{"nonsense":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const deep = `{"nonsense":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect((await service.post(dear, method, deep)).status).toBeLessThan(500);
   });
 });

@@ -55,6 +55,8 @@ interface Call {
   clickhouse: RowReader;
   /** Absent where the answer is binary. */
   standIns: JsonStandIns | undefined;
+  /** Takes the price of what was read from the key's limit. */
+  charge(): void;
 }
 
 /** Shared by all calls of the process. */
@@ -126,8 +128,8 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
   );
 }
 
-/** The texts of a request, 64 KiB, in the longest form that JSON has for them, and room for names. */
-const maxRequestBytes = 524_288;
+/** Three times a request's texts, 64 KiB, as JSON may write each character beyond ASCII, and room for names. */
+const maxRequestBytes = 262_144;
 
 function requestOptions(input: DescMessage) {
   return { jsonOptions: jsonOptions(input), readMaxBytes: maxRequestBytes };
@@ -166,8 +168,13 @@ async function read<T>(
     return await work(call, deadline);
   } catch (cause) {
     throw readFailure(cause, context, deadline, shared.log);
+  } finally {
+    call.charge();
   }
 }
+
+/** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
+const charactersPerRead = 65_536;
 
 /** Throws resource_exhausted where the key reads too often. */
 function startCall(
@@ -178,10 +185,19 @@ function startCall(
   const { keyId, projectId } = readerOf(context);
   const waitSeconds = buckets.take(keyId, 1);
   if (waitSeconds > 0) throw tooManyReads(waitSeconds);
+  const inTurns = turns.reader(clickhouse, projectId, kind);
+  let characters = 0;
   return {
     projectId,
-    clickhouse: turns.reader(clickhouse, projectId, kind),
+    clickhouse: {
+      select: (select, onRow) =>
+        inTurns.select(select, (text) => {
+          characters += text.length;
+          return onRow(text);
+        }),
+    },
     standIns: standInsFor(context),
+    charge: () => buckets.charge(keyId, Math.floor(characters / charactersPerRead)),
   };
 }
 

@@ -21,6 +21,8 @@ export interface TokenBuckets {
    * next takes wait: so no request is refused for ever.
    */
   take(key: string, count: number): number;
+  /** Takes `count` tokens for work that is done: a debt, where there are too few. */
+  charge(key: string, count: number): void;
 }
 
 interface Bucket {
@@ -37,30 +39,37 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   if (!(perSecond >= 0) || !(burst >= 1) || !(maxBuckets >= 1)) {
     throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
   }
-  if (perSecond === 0) return { take: () => 0 };
+  if (perSecond === 0) return { take: () => 0, charge: () => {} };
   // In order of last use: a Map keeps the order of insertion, and a take of another key than the last inserts anew.
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
 
+  /** The key's bucket, filled up to now, as the last used. */
+  const filled = (key: string): Bucket => {
+    const nowMs = clock.nowMs();
+    const bucket = buckets.get(key) ?? { tokens: burst, filledAtMs: nowMs };
+    // A clock that steps back adds nothing; the bucket then fills from the new time.
+    const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.filledAtMs = nowMs;
+    if (key !== lastKey) {
+      buckets.delete(key);
+      setBounded(buckets, key, bucket, maxBuckets);
+      lastKey = key;
+    }
+    return bucket;
+  };
+
   return {
     take(key, count) {
-      const nowMs = clock.nowMs();
-      const known = buckets.get(key);
-      const bucket = known ?? { tokens: burst, filledAtMs: nowMs };
-      // A clock that steps back adds nothing; the bucket then fills from the new time.
-      const gained = (Math.max(0, nowMs - bucket.filledAtMs) / 1_000) * perSecond;
-      bucket.tokens = Math.min(burst, bucket.tokens + gained);
-      bucket.filledAtMs = nowMs;
-      if (key !== lastKey) {
-        buckets.delete(key);
-        setBounded(buckets, key, bucket, maxBuckets);
-        lastKey = key;
-      }
-
+      const bucket = filled(key);
       const missing = Math.min(count, burst) - bucket.tokens;
       if (missing > 0) return Math.max(1, Math.ceil(missing / perSecond));
       bucket.tokens -= count;
       return 0;
+    },
+    charge(key, count) {
+      filled(key).tokens -= count;
     },
   };
 }

@@ -63,9 +63,13 @@ describe('requests that break a rule', () => {
     ],
     [
       'filters: take at most 1000 values together',
-      { filters: [{ ...among, values: Array(60_000).fill('') }] },
+      { filters: Array(2).fill({ ...among, values: Array(501).fill('') }) },
     ],
-    ['kinds: takes at most 100', { kinds: Array(60_000).fill('') }],
+    [
+      'filters[1].values: takes at most 1000',
+      { filters: [among, { ...among, values: Array(60_000).fill('') }] },
+    ],
+    ['kinds: takes at most 1000', { kinds: Array(60_000).fill('') }],
     [
       'pageToken: must be a nextPageToken answered to the same conditions',
       { pageToken: 'A'.repeat(200_000) },
