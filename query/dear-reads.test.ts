@@ -1,5 +1,5 @@
-// Somebody who reads a project may ask for dear reads: texts that nearly match, eight at once. What a search costs, that
-// the engine ends it, and that other projects and the probe of readiness are answered meanwhile.
+// Somebody who reads a project may ask for dear reads: texts that nearly match, eight at once. What a search costs,
+// that the engine ends it, and that other projects and the probe of readiness are answered meanwhile.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// The streams that readers have open: how many at once, of all projects and of one, and how long a reader may take nothing
-// before its stream ends. With the bound of what one stream holds, that bounds what all hold. Closing the connection of a
-// reader that takes nothing is the port's.
+// The streams that readers have open: how many at once, of all projects and of one, and how long a reader may take
+// nothing before its stream ends. With the bound of what one stream holds, that bounds what all hold. Closing the
+// connection of a reader that takes nothing is the port's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Timer } from './timer.ts';

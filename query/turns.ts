@@ -1,6 +1,7 @@
 // Turns at the engine: how many statements of reads run at once, of all projects and of one. So the dear reads of one
-// project leave turns to its own look-ups and to other projects, and all reads leave connections of the engine to inserts,
-// the pipeline and the probe of readiness, which take no turn. The time limit of a statement is read-rows.ts's.
+// project leave turns to its own look-ups and to other projects, and all reads leave connections of the engine to
+// inserts, the pipeline and the probe of readiness, which take no turn. The time limit of a statement is read-
+// rows.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
@@ -28,9 +29,10 @@ export interface TurnBounds {
 }
 
 /**
- * For one of `processes` that read from one engine. The embedded engine runs six reads at once: two are left to others.
- * A dashboard asks for a dozen results at once, and each of hundreds that wait holds little but its statement. Half of a
- * read's ten seconds may pass before its turn. The engine ends a statement between two blocks, within a second.
+ * For one of `processes` that read from one engine. The embedded engine runs six reads at once: two are left to
+ * others. A dashboard asks for a dozen results at once, and each of hundreds that wait holds little but its statement.
+ * Half of a read's ten seconds may pass before its turn. The engine ends a statement between two blocks, within a
+ * second.
  */
 export function turnBounds(processes: number): TurnBounds {
   const running = Math.max(2, Math.floor(4 / processes));

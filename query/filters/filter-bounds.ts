@@ -1,4 +1,5 @@
-// The bounds on all filters of one request, looked at before any filter is read. The meaning of a filter is filter.ts's.
+// The bounds on all filters of one request, looked at before any filter is read. The meaning of a filter is
+// filter.ts's.
 
 import { hasMoreCodePoints, maxStringValueCodePoints } from '../../platform/limits.ts';
 import { FilterOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
@@ -13,8 +14,8 @@ const maxValues = 1_000;
  */
 const maxTextBytes = 65_536;
 /**
- * Filters that go through every character of a text. Ten of them take some 50 ns a byte, so that the engine looks at its
- * time limit within a second even where each row has 64 KiB of text.
+ * Filters that go through every character of a text. Ten of them take some 50 ns a byte, so that the engine looks at
+ * its time limit within a second even where each row has 64 KiB of text.
  */
 const maxSearches = 10;
 /**

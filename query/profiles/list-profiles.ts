@@ -33,8 +33,8 @@ const readAhead = 900;
 /** A pause after the first page: many callers leave then, and a search for more would be wasted. */
 const leaveMs = 20;
 /**
- * A stream holds no more of stored profiles than this, and one page of them as a message: traits of a usual size are read
- * ahead in full, and those of 64 KiB sixty at a time.
+ * A stream holds no more of stored profiles than this, and one page of them as a message: traits of a usual size are
+ * read ahead in full, and those of 64 KiB sixty at a time.
  */
 const maxCharacters = 4_194_304;
 /** A page of large profiles ends early: as objects, JSON may take twenty times the memory of its text. */
