@@ -1,7 +1,7 @@
 // Turns at the engine: how many statements of reads run at once, of all projects and of one. So the dear reads of one
 // project leave turns to its own look-ups and to other projects, and all reads leave connections of the engine to
-// inserts, the pipeline and the probe of readiness, which take no turn. The time limit of a statement is read-
-// rows.ts's.
+// inserts, the pipeline and the probe of readiness, which take no turn. The time limit of a statement is
+// read-rows.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
