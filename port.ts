@@ -21,6 +21,8 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { registerQuery } from './query/routes.ts';
+import { systemTimer } from './query/timer.ts';
+import { Turns, turnBounds } from './query/turns.ts';
 
 const requestGraceMs = 5_000;
 
@@ -135,7 +137,7 @@ async function openIngest(
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses }: Config,
   { nats, clickhouse, control, authenticate, clock, log }: Foundation,
   ingest: Ingest | undefined,
 ): void {
@@ -148,6 +150,7 @@ function registerRoles(
       log,
       readerOf: principalOf,
       readsPerSecond,
+      turns: new Turns(turnBounds(ingestProcesses), systemTimer),
     });
   }
   if (roles.includes('control')) control.register(router);

@@ -8,7 +8,7 @@ import {
   newCustomer,
   startAccounts,
 } from '../test/harness/services/accounts.ts';
-import { emailField, mailboxField, userNameField } from './request-fields.ts';
+import { emailField, mailboxField } from './request-fields.ts';
 
 describe('an e-mail address', () => {
   it('is one text whatever its capitals and the composition of its characters', () => {
@@ -50,14 +50,6 @@ describe('a mailbox', () => {
     expect(() => mailboxField('fromAddress', mailbox)).toThrow('fromAddress: ');
   });
 });
-
-it.each(['a\r\nRCPT TO:<b@example.org>', 'a\0b', 'a\u2028b', 'x'.repeat(321)])(
-  'a name at another service is not %j',
-  (text) => {
-    const rule = 'smtp.username: must have at most 320 plain characters';
-    expect(() => userNameField('smtp.username', text)).toThrow(rule);
-  },
-);
 
 describe('a body of few bytes', () => {
   const broker = useBroker();

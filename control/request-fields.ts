@@ -12,7 +12,6 @@ import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.t
 export const maxDisplayNameCharacters = 150;
 const maxEmailCharacters = 254;
 const emailPattern = /^[^\s@<>(),:;"\\[\]\p{C}]{1,64}@[^\s@<>(),:;"\\[\]\p{C}]{1,253}$/u;
-const maxUserNameCharacters = 320;
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
 
 /** `rule` is the rest of the sentence after the field's name, such as "must be a UUID". */

@@ -16,6 +16,8 @@ const timeAt = 1;
 const idAt = 9;
 const sealAt = 25;
 const sealBytes = 12;
+/** Base64 without padding. */
+const tokenCharacters = Math.ceil(((sealAt + sealBytes) * 4) / 3);
 
 /** `conditions` are the bytes of everything that selects items: project, filters, range. */
 export function encodeCursor(position: Position, conditions: Uint8Array): string {
@@ -29,6 +31,7 @@ export function encodeCursor(position: Position, conditions: Uint8Array): string
 
 /** Undefined if the token is damaged or belongs to other conditions. */
 export function decodeCursor(text: string, conditions: Uint8Array): Position | undefined {
+  if (text.length !== tokenCharacters) return undefined;
   const token = Buffer.from(text, 'base64url');
   // Node skips characters that are not base64url: only the exact text is a token.
   if (token.length !== sealAt + sealBytes || token.toString('base64url') !== text) return undefined;

@@ -1,6 +1,7 @@
 // Corrects four faults of protobuf-es in JSON. Reading, it takes an unknown enum name for no value, and 30 February for
 // 2 March; writing, it loses a map's key "__proto__" and the sign of -0. The corrections sit where Connect lets a
-// method decode and encode its own text, so that they hold for every protocol.
+// method decode and encode its own text, so that they hold for every protocol. Lists are bounded here too, before
+// protobuf-es makes messages of their items.
 
 import { randomUUID } from 'node:crypto';
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
@@ -21,6 +22,12 @@ export const jsonStandIns: JsonStandIns = {
   protoKey: `__proto__${mark}`,
   negativeZero: `-0${mark}`,
 };
+
+/**
+ * The most items of any list in a request: filters have a thousand values together. The methods bound each list closer;
+ * this one is looked at before a message is made of each item.
+ */
+const maxListItems = 1_000;
 
 /** Options for a method whose requests are `input`. */
 export function jsonOptions(input: DescMessage) {
@@ -71,6 +78,7 @@ function checkField(field: DescField, json: unknown, path: string): void {
       return;
     case 'list':
       if (!Array.isArray(json)) return;
+      if (json.length > maxListItems) throw invalidArgument(path, `takes at most ${maxListItems}`);
       for (const [index, item] of json.entries()) checkElement(field, item, `${path}[${index}]`);
       return;
     case 'map':

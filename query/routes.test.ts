@@ -87,6 +87,31 @@ describe('a limit on reads', () => {
   });
 });
 
+describe('a limit on what is read', () => {
+  it('lets a key that read much wait for its next read', async () => {
+    const large = 'prj_read_much';
+    const names = Array.from({ length: 100 }, (_, n) => `p${n}`);
+    const strings = Object.fromEntries(names.map((name) => [name, 'x'.repeat(1_000)]));
+    await storeRows(
+      service.clickhouse,
+      Array.from({ length: 10 }, () => storedRow({ projectId: large, strings })),
+    );
+    let nowMs = 0;
+    const limited = await startReadService({
+      clickhouseUrl: engine.url,
+      readsPerSecond: 10,
+      clock: { nowMs: () => nowMs },
+    });
+    const list = () => limited.post(large, 'shared.activity.v1.ActivityService/List', {});
+    expect((await list()).status).toBe(200);
+    const refused = await list();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    nowMs = 2_000;
+    expect((await list()).status).toBe(200);
+    await limited.stop();
+  });
+});
+
 describe('when reading fails', () => {
   const list = () => service.activity(projectId).list({});
 

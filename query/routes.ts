@@ -5,6 +5,7 @@
 // 5. its need in test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the handler. A new
 // service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../platform/access/token-bucket.ts';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
@@ -16,10 +17,13 @@ import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js'
 import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
+import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { systemTimer } from './timer.ts';
+import { type StatementKind, Turns, turnBounds } from './turns.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 interface Reader {
@@ -39,111 +43,162 @@ interface QueryOptions {
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
   maxReadMs?: number;
+  /** Turns for a process that alone reads from its engine, unless given. */
+  turns?: Turns;
+  streams?: OpenStreams;
+}
+
+/** What one call reads with. */
+interface Call {
+  projectId: string;
+  /** Reads from the store in the project's turns. */
+  clickhouse: RowReader;
+  /** Absent where the answer is binary. */
+  standIns: JsonStandIns | undefined;
+  /** Takes the price of what was read from the key's limit. */
+  charge(): void;
+}
+
+/** Shared by all calls of the process. */
+interface Shared extends QueryOptions {
+  buckets: TokenBuckets;
+  turns: Turns;
+  streams: OpenStreams;
+  maxReadMs: number;
 }
 
 /** Registers ProfilesService and ActivityService. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
-  const { clickhouse, clock, readsPerSecond } = options;
-  const buckets = createTokenBuckets({
-    perSecond: readsPerSecond,
-    burst: Math.max(1, readsPerSecond),
-    clock,
-  });
-  registerProfiles(router, options, buckets);
+  const { clock, readsPerSecond } = options;
+  const burst = Math.max(1, readsPerSecond);
+  const shared = {
+    maxReadMs: defaultMaxReadMs,
+    turns: new Turns(turnBounds(1), systemTimer),
+    streams: new OpenStreams(defaultStreamBounds, systemTimer),
+    ...options,
+    buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
+  };
+  registerProfiles(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
     (request, context) =>
-      read(options, buckets, context, ({ projectId }, deadline) =>
-        listActivity({ clickhouse, clock }, projectId, request, deadline, standInsFor(context)),
+      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
-    { jsonOptions: jsonOptions(list.input) },
+    requestOptions(list.input),
   );
 }
 
-function registerProfiles(
-  router: ConnectRouter,
-  options: QueryOptions,
-  buckets: TokenBuckets,
-): void {
-  const { clickhouse, profiles } = options;
+function registerProfiles(router: ConnectRouter, shared: Shared): void {
   const { get, getByExternalId, list, delete: remove } = ProfilesService.method;
   router.rpc(
     get,
     (request, context) =>
-      read(options, buckets, context, ({ projectId }, deadline) =>
-        getProfile({ clickhouse }, projectId, request, deadline, standInsFor(context)),
+      read(shared, 'look-up', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        getProfile({ clickhouse }, projectId, request, deadline, standIns),
       ),
-    { jsonOptions: jsonOptions(get.input) },
+    requestOptions(get.input),
   );
   router.rpc(
     getByExternalId,
     (request, context) =>
-      read(options, buckets, context, ({ projectId }, deadline) =>
-        getProfileByExternalId({ clickhouse }, projectId, request, deadline, standInsFor(context)),
+      read(shared, 'look-up', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        getProfileByExternalId({ clickhouse }, projectId, request, deadline, standIns),
       ),
-    { jsonOptions: jsonOptions(getByExternalId.input) },
+    requestOptions(getByExternalId.input),
   );
   router.rpc(
     list,
     (request, context) =>
-      readStream(options, buckets, context, ({ projectId }, startOne) =>
-        listProfiles(
-          { clickhouse, startDeadline: startOne },
-          projectId,
-          request,
-          standInsFor(context),
-        ),
+      readStream(shared, context, ({ projectId, clickhouse, standIns }, startOne) =>
+        listProfiles({ clickhouse, startDeadline: startOne }, projectId, request, standIns),
       ),
-    { jsonOptions: jsonOptions(list.input) },
+    requestOptions(list.input),
   );
+  const { profiles } = shared;
   if (profiles === undefined) return;
   router.rpc(
     remove,
     (request, context) =>
-      read(options, buckets, context, ({ projectId }, deadline) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
         deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
-    { jsonOptions: jsonOptions(remove.input) },
+    requestOptions(remove.input),
   );
 }
 
+/** Three times a request's texts, 64 KiB, as JSON may write each character beyond ASCII, and room for names. */
+const maxRequestBytes = 262_144;
+
+function requestOptions(input: DescMessage) {
+  return { jsonOptions: jsonOptions(input), readMaxBytes: maxRequestBytes };
+}
+
 /** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */
-async function* readStream<T>(
-  { readerOf, log, maxReadMs = defaultMaxReadMs }: QueryOptions,
-  buckets: TokenBuckets,
+function readStream<T>(
+  shared: Shared,
   context: HandlerContext,
-  work: (reader: Reader, startOne: () => Deadline) => AsyncIterable<T>,
-): AsyncGenerator<T> {
-  const reader = readerOf(context);
-  const waitSeconds = buckets.take(reader.keyId, 1);
-  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
-  let deadline = startDeadline(context, maxReadMs);
-  try {
-    yield* work(reader, () => {
-      deadline = startDeadline(context, maxReadMs);
-      return deadline;
-    });
-  } catch (cause) {
-    throw readFailure(cause, context, deadline, log);
+  work: (call: Call, startOne: () => Deadline) => AsyncIterable<T>,
+): AsyncIterable<T> {
+  const call = startCall(shared, 'search', context);
+  async function* messages(): AsyncGenerator<T> {
+    let deadline = startDeadline(context, shared.maxReadMs);
+    try {
+      yield* work(call, () => {
+        deadline = startDeadline(context, shared.maxReadMs);
+        return deadline;
+      });
+    } catch (cause) {
+      throw readFailure(cause, context, deadline, shared.log);
+    }
   }
+  return shared.streams.watch(call.projectId, context.signal, messages());
 }
 
 async function read<T>(
-  { readerOf, log, maxReadMs = defaultMaxReadMs }: QueryOptions,
-  buckets: TokenBuckets,
+  shared: Shared,
+  kind: StatementKind,
   context: HandlerContext,
-  work: (reader: Reader, deadline: Deadline) => Promise<T>,
+  work: (call: Call, deadline: Deadline) => Promise<T>,
 ): Promise<T> {
-  const reader = readerOf(context);
-  const waitSeconds = buckets.take(reader.keyId, 1);
-  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
-  const deadline = startDeadline(context, maxReadMs);
+  const call = startCall(shared, kind, context);
+  const deadline = startDeadline(context, shared.maxReadMs);
   try {
-    return await work(reader, deadline);
+    return await work(call, deadline);
   } catch (cause) {
-    throw readFailure(cause, context, deadline, log);
+    throw readFailure(cause, context, deadline, shared.log);
+  } finally {
+    call.charge();
   }
+}
+
+/** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
+const charactersPerRead = 65_536;
+
+/** Throws resource_exhausted where the key reads too often. */
+function startCall(
+  { readerOf, buckets, turns, clickhouse }: Shared,
+  kind: StatementKind,
+  context: HandlerContext,
+): Call {
+  const { keyId, projectId } = readerOf(context);
+  const waitSeconds = buckets.take(keyId, 1);
+  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
+  const inTurns = turns.reader(clickhouse, projectId, kind);
+  let characters = 0;
+  return {
+    projectId,
+    clickhouse: {
+      select: (select, onRow) =>
+        inTurns.select(select, (text) => {
+          characters += text.length;
+          return onRow(text);
+        }),
+    },
+    standIns: standInsFor(context),
+    charge: () => buckets.charge(keyId, Math.floor(characters / charactersPerRead)),
+  };
 }
 
 function tooManyReads(waitSeconds: number): ConnectError {

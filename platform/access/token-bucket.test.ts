@@ -52,6 +52,19 @@ describe('token buckets', () => {
     expect(buckets.take('a', 50)).toBe(0);
   });
 
+  it('charges for work that is done, whatever is there', () => {
+    const clock = at(0);
+    const buckets = createTokenBuckets({ perSecond: 10, burst: 20, clock });
+    expect(buckets.take('a', 1)).toBe(0);
+    buckets.charge('a', 40);
+    expect(buckets.take('a', 1)).toBe(3);
+    clock.pass(2_200);
+    expect(buckets.take('a', 1)).toBe(0);
+    const unlimited = createTokenBuckets({ perSecond: 0, burst: 1, clock });
+    unlimited.charge('a', 1_000);
+    expect(unlimited.take('a', 1)).toBe(0);
+  });
+
   it('keeps keys apart', () => {
     const buckets = createTokenBuckets({ perSecond: 1, burst: 1, clock: at(0) });
     expect(buckets.take('a', 1)).toBe(0);

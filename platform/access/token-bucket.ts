@@ -48,6 +48,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
 
+  /** The key's bucket, filled up to now, as the last used. */
   const filled = (key: string): Bucket => {
     const nowMs = clock.nowMs();
     const bucket = buckets.get(key) ?? { tokens: burst, filledAtMs: nowMs };

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import { startEngine } from '../../test/harness/servers/engine.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
@@ -32,6 +32,8 @@ async function failure(call: Promise<unknown>): Promise<ConnectError> {
 }
 
 describe('requests that break a rule', () => {
+  const among = { property: 'a', operator: 'FILTER_OPERATOR_IN', values: ['a'] };
+  const without = { property: 'a', operator: 'FILTER_OPERATOR_NOT_CONTAINS' };
   const cases: [string, unknown][] = [
     ['pageSize: must be from 1 to 1000', { pageSize: 1_001 }],
     ['pageSize: must be from 1 to 1000', { pageSize: -1 }],
@@ -42,12 +44,35 @@ describe('requests that break a rule', () => {
     ['kinds: takes at most 100', { kinds: Array(101).fill('a') }],
     ['kinds[1]: must not be empty', { kinds: ['a', ''] }],
     ['kinds[0]: takes at most 200 characters', { kinds: ['a'.repeat(201)] }],
-    ['filters: takes at most 50', { filters: Array(51).fill({}) }],
+    ['filters: takes at most 50 filters together', { filters: Array(51).fill({}) }],
     [
-      'filters: texts take at most 65536 bytes together',
-      {
-        filters: [{ property: 'a', operator: 'FILTER_OPERATOR_EQUALS', value: 'é'.repeat(40_000) }],
-      },
+      'filters: texts take at most 65536 bytes of JSON together',
+      { filters: [{ ...among, values: Array(33).fill('\\'.repeat(1_000)) }] },
+    ],
+    [
+      'filters[1].values[1]: takes at most 1024 code points',
+      { filters: [among, { ...among, values: ['', '💥'.repeat(1_025)] }] },
+    ],
+    [
+      'filters[0].value: takes at most 256 code points',
+      { filters: [{ ...without, value: '💥'.repeat(257) }] },
+    ],
+    [
+      'filters: take at most 10 searches (CONTAINS, NOT_CONTAINS, a path into a trait) together',
+      { filters: Array(11).fill({ ...without, value: 'a' }) },
+    ],
+    [
+      'filters: take at most 1000 values together',
+      { filters: Array(2).fill({ ...among, values: Array(501).fill('') }) },
+    ],
+    [
+      'filters[1].values: takes at most 1000',
+      { filters: [among, { ...among, values: Array(60_000).fill('') }] },
+    ],
+    ['kinds: takes at most 1000', { kinds: Array(60_000).fill('') }],
+    [
+      'pageToken: must be a nextPageToken answered to the same conditions',
+      { pageToken: 'A'.repeat(200_000) },
     ],
     [
       'timeRange: from must not be after to',
@@ -142,16 +167,24 @@ describe('the largest requests that are taken', () => {
     ['line breaks', '\n'],
     ['emoji', '💥'],
   ])('texts of %s', async (_, unit) => {
-    const text = unit.repeat(Math.floor(65_000 / 50 / Buffer.byteLength(unit)) - 4);
-    const name = text.slice(0, 252);
+    const size = Buffer.byteLength(JSON.stringify(unit)) - 2;
+    const name = unit.repeat(50);
+    const part = unit.repeat(250);
+    const left = 65_536 - 50 * (50 * size + 10) - 10 * 250 * size;
+    const value = unit.repeat(Math.min(1_000, Math.floor(left / 40 / size)));
     const filters = Array.from({ length: 50 }, (_, index) => ({
       property: `${index}${name}`,
-      operator: index % 2 === 0 ? FilterOperator.NOT_IN : FilterOperator.NOT_CONTAINS,
-      ...(index % 2 === 0
-        ? { values: [text.slice(name.length)] }
-        : { value: text.slice(name.length) }),
+      ...(index < 10
+        ? { operator: FilterOperator.NOT_CONTAINS, value: part }
+        : { operator: FilterOperator.NOT_IN, values: [value] }),
     }));
+    const traits = filters.map((filter) => ({ ...filter, source: PropertySource.PROFILE }));
     expect(await ids({ filters })).toEqual([row.eventId]);
+    for await (const page of service
+      .profiles(projectId)
+      .list({ filterGroups: [{ filters: traits }] })) {
+      expect(page.profiles).toHaveLength(1);
+    }
   });
 
   it('a thousand values', async () => {

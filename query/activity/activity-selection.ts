@@ -15,6 +15,7 @@ import {
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { filterCondition } from '../filters/filter.ts';
+import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
 import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
@@ -22,11 +23,6 @@ import { invalidArgument } from '../invalid-argument.ts';
 const defaultPageSize = 100;
 const maxPageSize = 1_000;
 const maxKinds = 100;
-export const maxFilters = 50;
-/** The most values that all filters of a request have together. */
-export const maxFilterValues = 1_000;
-/** The most UTF-8 bytes of a request's texts: bound parameters travel in a URL, whose length servers limit. */
-export const maxRequestTextBytes = 65_536;
 
 /** A checked request. */
 export interface ActivitySelection {
@@ -59,7 +55,7 @@ interface PersonAsked {
 
 /** Throws invalid_argument that names the field and its rule. */
 export function readSelection(projectId: string, request: ListRequest): ActivitySelection {
-  checkTextBytes(request);
+  checkSize(request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const conditions = [
@@ -82,12 +78,12 @@ export function readSelection(projectId: string, request: ListRequest): Activity
   };
 }
 
-function checkTextBytes({ distinctId, kinds, filters }: ListRequest): void {
-  const texts = [distinctId, ...kinds];
-  for (const filter of filters) texts.push(filter.property, filter.value, ...filter.values);
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes <= maxRequestTextBytes) return;
-  throw invalidArgument('filters', `texts take at most ${maxRequestTextBytes} bytes together`);
+/** Before any processing, and each count before what it counts. */
+function checkSize({ distinctId, kinds, filters }: ListRequest): void {
+  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
+  checkFilterCount(filters.length, 'filters');
+  const named = filters.map((filter, index) => ({ filter, path: `filters[${index}]` }));
+  checkFilters(named, 'filters', [distinctId, ...kinds], ({ operator }) => looksForPart(operator));
 }
 
 // `own` finds cookieless visitors, who have no profile, by their id as it is stored.
@@ -122,7 +118,6 @@ function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): stri
 
 function kindConditions({ kinds }: ListRequest, bindings: Bindings): string[] {
   if (kinds.length === 0) return [];
-  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
   for (const [index, kind] of kinds.entries()) {
     if (kind === '') throw invalidArgument(`kinds[${index}]`, 'must not be empty');
     if (kind.length > maxKindCharacters) {
@@ -133,11 +128,6 @@ function kindConditions({ kinds }: ListRequest, bindings: Bindings): string[] {
 }
 
 function filterConditions({ filters }: ListRequest, bindings: Bindings): string[] {
-  if (filters.length > maxFilters) throw invalidArgument('filters', `takes at most ${maxFilters}`);
-  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0);
-  if (values > maxFilterValues) {
-    throw invalidArgument('filters', `take at most ${maxFilterValues} values together`);
-  }
   return filters.map((filter, index) => filterCondition(filter, `filters[${index}]`, bindings));
 }
 

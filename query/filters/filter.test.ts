@@ -319,7 +319,7 @@ describe('filters that break a rule', () => {
     ['filters[0].value: IN takes values, not value', { property: a, operator: 'IN', value: 'x' }],
     ['filters[0].values: IN takes at least one', { property: a, operator: 'IN' }],
     [
-      'filters: take at most 1000 values together',
+      'filters[0].values: takes at most 1000',
       { property: a, operator: 'NOT_IN', values: Array(1_001).fill('x') },
     ],
     [

@@ -5,6 +5,7 @@
 import type { Bindings } from './bindings.ts';
 import type { Comparisons } from './filter.ts';
 import type { Bound } from './numeric-range.ts';
+import { partSearch } from './text-search.ts';
 
 /**
  * Conditions on the trait `name` of the column `traits`. If the profile has no such key, dots in the name lead into an
@@ -45,8 +46,7 @@ function jsonComparisons(json: string, bindings: Bindings, canonical: boolean): 
       canonical
         ? `(${json} IN ${bindings.bind('Array(String)', texts.flatMap(jsonTexts))})`
         : `(${present} AND ${text} IN ${bindings.bind('Array(String)', texts)})`,
-    holds: (part) =>
-      `(${present} AND positionCaseInsensitiveUTF8(${text}, ${bindings.bind('String', part)}) > 0)`,
+    holds: (part) => `(${present} AND ${partSearch(part, bindings)(text)})`,
     isPresent: () => `(${present})`,
     isWithin: within,
     isAbsentOrOutside: (lower, upper) => {
@@ -67,7 +67,7 @@ export function textComparisons(column: string, bindings: Bindings): Comparisons
   return {
     isOneOf: (texts) =>
       `(${column} != '' AND ${column} IN ${bindings.bind('Array(String)', texts)})`,
-    holds: (part) => `positionCaseInsensitiveUTF8(${column}, ${bindings.bind('String', part)}) > 0`,
+    holds: (part) => partSearch(part, bindings)(column),
     isPresent: () => `${column} != ''`,
     // A text is never a number.
     isWithin: () => 'false',

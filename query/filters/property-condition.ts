@@ -11,6 +11,7 @@ import {
   typesThatCanHold,
 } from './canonical-text.ts';
 import { type Bound, type DecimalNumber, intRange } from './numeric-range.ts';
+import { partSearch } from './text-search.ts';
 
 /** SQL for the places of one property's values. `has`: a missing key reads as the map's default value. */
 interface PropertyPlace {
@@ -104,8 +105,7 @@ function boolIs(place: PropertyPlace, bool: boolean): string {
 
 /** The property's canonical text contains `text`, upper and lower case alike. */
 export function holds(place: PropertyPlace, text: string): string {
-  const bound = place.bindings.bind('String', text);
-  const holdsIt = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${bound}) > 0`;
+  const holdsIt = partSearch(text, place.bindings);
   const types = typesThatCanHold(text);
   const conditions = [holdsIt(place.column ?? place.value('string_properties'))];
   if (types.int) {

@@ -332,6 +332,32 @@ const refused: [string, ListInput, string][] = [
     { filterGroups: [{ filters: Array(51).fill({ property: 'a', operator: IS_SET }) }] },
     'filterGroups: takes at most 50 filters together',
   ],
+  ['too many groups', { filterGroups: Array(51).fill({}) }, 'filterGroups: takes at most 50'],
+  [
+    'too many values',
+    group({ property: 'a', operator: IN, values: Array(60_000).fill('') }),
+    'filterGroups: take at most 1000 values together',
+  ],
+  [
+    'a value that is too long',
+    group({ property: 'a', operator: NOT_IN, values: ['a'.repeat(1_025)] }),
+    'filterGroups[0].filters[0].values[0]: takes at most 1024 code points',
+  ],
+  [
+    'a part that is too long',
+    group({ property: 'a', operator: NOT_CONTAINS, value: 'a'.repeat(257) }),
+    'filterGroups[0].filters[0].value: takes at most 256 code points',
+  ],
+  [
+    'too many searches',
+    { filterGroups: Array(11).fill({ filters: [{ property: 'a.b', operator: IS_SET }] }) },
+    'filterGroups: take at most 10 searches (CONTAINS, NOT_CONTAINS, a path into a trait) together',
+  ],
+  [
+    'a long page token',
+    { pageToken: 'A'.repeat(200_000) },
+    'pageToken: must be a nextPageToken answered to the same filters',
+  ],
 ];
 it.each(refused)('refuses %s', async (_, request, message) => {
   await expect(pages('refused', request)).rejects.toMatchObject({

@@ -32,7 +32,13 @@ const pageSize = 100;
 const readAhead = 900;
 /** A pause after the first page: many callers leave then, and a search for more would be wasted. */
 const leaveMs = 20;
-const maxCharacters = 33_554_432;
+/**
+ * A stream holds no more of stored profiles than this, and one page of them as a message: traits of a usual size are
+ * read ahead in full, and those of 64 KiB sixty at a time.
+ */
+const maxCharacters = 4_194_304;
+/** A page of large profiles ends early: as objects, JSON may take twenty times the memory of its text. */
+const maxPageCharacters = 1_048_576;
 
 interface ListProfilesOptions {
   clickhouse: RowReader;
@@ -59,10 +65,11 @@ export async function* listProfiles(
     const found = await findProfiles(read, query);
     const pages = found.profiles.slice(0, wanted);
     const hasMore = found.stopped || found.profiles.length > wanted;
-    for (let from = 0; from < Math.max(1, pages.length); from += pageSize) {
-      const page = pages.slice(from, from + pageSize);
+    for (let from = 0; from < Math.max(1, pages.length); ) {
+      const page = onePage(pages, from);
+      from += Math.max(1, page.length);
       after = positionOf(page.at(-1)) ?? after;
-      const isLast = !hasMore && from + pageSize >= pages.length;
+      const isLast = !hasMore && from >= pages.length;
       const response = create(ListResponseSchema, {
         nextPageToken:
           isLast || after === undefined ? '' : encodeCursor(after, selection.conditions),
@@ -88,6 +95,18 @@ async function rowsOf(
   const result = await readRows(clickhouse, statement, bounds);
   if (result.kind === 'rows') return result;
   throw new ConnectError('the profiles are too large to be read', Code.ResourceExhausted);
+}
+
+/** The profiles of the page that starts at `from`: one at least, where there is one. */
+function onePage(profiles: readonly StoredProfile[], from: number): readonly StoredProfile[] {
+  let to = from;
+  let characters = 0;
+  while (to < profiles.length && to < from + pageSize && characters < maxPageCharacters) {
+    const texts = profiles[to]?.traitValues ?? [];
+    characters += texts.reduce((sum, text) => sum + text.length, 0);
+    to++;
+  }
+  return profiles.slice(from, to);
 }
 
 function positionOf(profile: StoredProfile | undefined): Position | undefined {

@@ -13,14 +13,10 @@ import {
   type ListRequest,
   ListRequestSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import {
-  maxFilters,
-  maxFilterValues,
-  maxRequestTextBytes,
-} from '../activity/activity-selection.ts';
 import { decodeCursor, type Position } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
 import { checkPropertyName, comparison } from '../filters/filter.ts';
+import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
@@ -78,22 +74,25 @@ export function readProfileSelection(
   };
 }
 
+/** Before any processing, and each count before what it counts. */
 function checkSize({ filterGroups }: ListRequest): void {
   if (filterGroups.length > maxFilterGroups) {
     throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
   }
-  const filters = filterGroups.flatMap((group) => group.filters);
-  if (filters.length > maxFilters) {
-    throw invalidArgument('filterGroups', `takes at most ${maxFilters} filters together`);
-  }
-  const values = filters.reduce((sum, filter) => sum + filter.values.length, 0);
-  if (values > maxFilterValues) {
-    throw invalidArgument('filterGroups', `take at most ${maxFilterValues} values together`);
-  }
-  const texts = filters.flatMap(({ property, value, values }) => [property, value, ...values]);
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes <= maxRequestTextBytes) return;
-  throw invalidArgument('filterGroups', `texts take at most ${maxRequestTextBytes} bytes together`);
+  const count = filterGroups.reduce((sum, group) => sum + group.filters.length, 0);
+  checkFilterCount(count, 'filterGroups');
+  const named = filterGroups.flatMap((group, place) =>
+    group.filters.map((filter, index) => ({
+      filter,
+      path: `filterGroups[${place}].filters[${index}]`,
+    })),
+  );
+  checkFilters(named, 'filterGroups', [], isSearch);
+}
+
+/** A path into a trait has the engine parse the trait's JSON. */
+function isSearch({ operator, property, source }: PropertyFilter): boolean {
+  return looksForPart(operator) || (source !== PropertySource.AUTO && property.includes('.'));
 }
 
 function groupCondition(group: FilterGroup, path: string, bindings: Bindings): ProfileCondition {

@@ -5,12 +5,15 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { createLog, type Log } from '../../../platform/log.ts';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { OpenStreams } from '../../../query/open-streams.ts';
 import { registerQuery } from '../../../query/routes.ts';
+import type { Turns } from '../../../query/turns.ts';
 
 export interface ReadService {
   baseUrl: string;
@@ -34,6 +37,10 @@ interface ReadServiceOptions {
   clock?: Clock;
   maxReadMs?: number;
   log?: Log;
+  /** Stands between the service and the store. */
+  reader?: (store: RowReader) => RowReader;
+  turns?: Turns;
+  streams?: OpenStreams;
 }
 
 export async function startReadService(options: ReadServiceOptions): Promise<ReadService> {
@@ -47,11 +54,13 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
     connect: {
       routes: (router) =>
         registerQuery(router, {
-          clickhouse,
+          clickhouse: options.reader?.(clickhouse) ?? clickhouse,
           clock: options.clock ?? systemClock,
           log,
           readsPerSecond: options.readsPerSecond ?? 0,
           ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
+          ...(options.turns && { turns: options.turns }),
+          ...(options.streams && { streams: options.streams }),
           readerOf: ({ requestHeader }) => {
             const projectId = requestHeader.get('x-test-project') ?? '';
             return { projectId, keyId: projectId };

@@ -1,0 +1,193 @@
+// Streams whose readers stop reading, over real HTTP/1.1 and HTTP/2: what they hold, how many there are, how they end.
+
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import { useEngine } from '../test/harness/servers/use-servers.ts';
+import { type ReadService, startReadService } from '../test/harness/services/read-service.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
+import { OpenStreams } from './open-streams.ts';
+
+const method = 'shared.profiles.v1.ProfilesService/List';
+const projectId = 'prj_large';
+const profileCount = 500;
+const traitCharacters = 60_000;
+/** A few MiB that the stream holds, and what the sockets' buffers of the system take: half of all. */
+const maxAskedCharacters = 16_777_216;
+const stallMs = 30_000;
+
+const timers = new Map<() => void, number>();
+const streams = new OpenStreams({ open: 3, openOfProject: 2, stallMs }, (ms, run) => {
+  timers.set(run, ms);
+  return () => void timers.delete(run);
+});
+let statements = 0;
+let characters = 0;
+
+const engine = useEngine();
+let service: ReadService;
+beforeAll(async () => {
+  const reader = (store: RowReader): RowReader => ({
+    select(select, onRow) {
+      statements++;
+      return store.select(select, (text) => {
+        characters += text.length;
+        return onRow(text);
+      });
+    },
+  });
+  service = await startReadService({ clickhouseUrl: engine.url, streams, reader });
+  for (let from = 0; from < profileCount; from += 20) {
+    const profiles = Array.from({ length: 20 }, (_, n) => ({
+      projectId,
+      distinctId: `person ${from + n}`,
+      traits: { large: 'x'.repeat(traitCharacters) },
+    }));
+    await storeProfiles(service.clickhouse, profiles, String(from + 1));
+  }
+});
+afterAll(() => service?.stop());
+afterEach(async () => {
+  await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+  statements = 0;
+  characters = 0;
+});
+
+/** The body of a stream's one request message. */
+const envelope = Buffer.concat([Buffer.from([0, 0, 0, 0, 2]), Buffer.from('{}')]);
+
+async function listOverHttp1(): Promise<Socket> {
+  const { hostname, port } = new URL(service.baseUrl);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.write(
+    `POST /${method} HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/connect+json\r\n` +
+      `connect-protocol-version: 1\r\nx-test-project: ${projectId}\r\ncontent-length: ${envelope.length}\r\n\r\n`,
+  );
+  socket.write(envelope);
+  return socket;
+}
+
+function listOverHttp2() {
+  const session = connectHttp2(service.baseUrl);
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': `/${method}`,
+    'content-type': 'application/connect+json',
+    'connect-protocol-version': '1',
+    'x-test-project': projectId,
+  });
+  stream.pause();
+  stream.end(envelope);
+  return { session, stream };
+}
+
+/** Resolves when the service waits for the reader: it has armed the timer and asks the store for nothing more. */
+async function untilStalled(): Promise<void> {
+  let before = -1;
+  await vi.waitUntil(
+    () => {
+      const isStill = timers.size > 0 && before === statements;
+      before = statements;
+      return isStill;
+    },
+    { timeout: 30_000, interval: 300 },
+  );
+}
+
+function pass(): void {
+  for (const [run] of [...timers]) {
+    timers.delete(run);
+    run();
+  }
+}
+
+describe('a reader that stops reading', () => {
+  it('over HTTP/1.1 holds a few MiB, and its stream ends', async () => {
+    const socket = await listOverHttp1();
+    await untilStalled();
+    expect(characters).toBeLessThan(maxAskedCharacters);
+    expect([...timers.values()]).toEqual([stallMs]);
+    pass();
+    expect(streams.open).toBe(0);
+    const asked = statements;
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.includes('deadline_exceeded')) break;
+    }
+    expect(text).toContain('the reader took nothing for too long');
+    expect(statements).toBe(asked);
+  });
+
+  it('over HTTP/2 holds a few MiB, and its stream ends', async () => {
+    const { session, stream } = listOverHttp2();
+    await untilStalled();
+    expect(characters).toBeLessThan(maxAskedCharacters);
+    pass();
+    expect(streams.open).toBe(0);
+    let text = '';
+    for await (const chunk of stream) text += chunk;
+    expect(text).toContain('deadline_exceeded');
+    session.close();
+  });
+
+  it('is forgotten when its connection closes', async () => {
+    const socket = await listOverHttp1();
+    const { session } = listOverHttp2();
+    await vi.waitUntil(() => streams.open === 2, { timeout: 20_000 });
+    await untilStalled();
+    socket.destroy();
+    session.destroy();
+    await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+    expect(timers.size).toBe(0);
+  });
+});
+
+describe('a reader that reads', () => {
+  it('gets every profile, in pages of a MiB', async () => {
+    const seen = new Set<string>();
+    for await (const { profiles } of service.profiles(projectId).list({})) {
+      expect(profiles.length).toBeLessThanOrEqual(Math.ceil(1_048_576 / traitCharacters));
+      for (const { externalId } of profiles) seen.add(externalId);
+    }
+    expect(seen.size).toBe(profileCount);
+  });
+
+  it('may leave in the middle', async () => {
+    const leaving = new AbortController();
+    const list = service.profiles(projectId).list({}, { signal: leaving.signal });
+    const iterator = list[Symbol.asyncIterator]();
+    expect((await iterator.next()).done).toBe(false);
+    expect(streams.open).toBe(1);
+    leaving.abort();
+    await expect(iterator.next()).rejects.toThrow();
+  });
+});
+
+describe('streams beyond the bound', () => {
+  const first = async (project: string) => {
+    const iterator = service.profiles(project).list({})[Symbol.asyncIterator]();
+    await iterator.next();
+    return iterator;
+  };
+  const refusal = async (project: string): Promise<ConnectError> =>
+    first(project).then(
+      () => expect.fail('a stream too many was opened'),
+      (error) => ConnectError.from(error),
+    );
+
+  it('are refused with resource_exhausted: of one project, and of all', async () => {
+    const sockets = [await listOverHttp1(), await listOverHttp1()];
+    await vi.waitUntil(() => streams.open === 2, { timeout: 20_000 });
+    const refused = await refusal(projectId);
+    expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(refused.metadata.get('retry-after')).toBe('30');
+    // The stream of an empty project ends by itself.
+    await first('prj_empty');
+    for (const socket of sockets) socket.destroy();
+    await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+  });
+});

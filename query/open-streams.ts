@@ -1,0 +1,104 @@
+// The streams that readers have open: how many at once, of all projects and of one, and how long a reader may take
+// nothing before its stream ends. With the bound of what one stream holds, that bounds what all hold. Closing the
+// connection of a reader that takes nothing is the port's.
+
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Timer } from './timer.ts';
+
+export interface StreamBounds {
+  open: number;
+  openOfProject: number;
+  /** The longest that a reader may leave a message untaken. */
+  stallMs: number;
+}
+
+/**
+ * Each of 24 streams holds some 4 MiB of text and a page of a MiB (profiles/list-profiles.ts). No program lists the
+ * profiles of one project six times at once. A reader on a slow line takes a page of usual size, 50 KB, in seconds.
+ */
+export const defaultStreamBounds: StreamBounds = { open: 24, openOfProject: 6, stallMs: 30_000 };
+
+export class OpenStreams {
+  readonly #bounds: StreamBounds;
+  readonly #timer: Timer;
+  readonly #openOf = new Map<string, number>();
+  #open = 0;
+
+  constructor(bounds: StreamBounds, timer: Timer) {
+    this.#bounds = bounds;
+    this.#timer = timer;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /**
+   * `messages`, asked for one at a time. They end with deadline_exceeded where the reader leaves one untaken for too
+   * long, and with `gone`. Throws resource_exhausted where too many streams are open.
+   */
+  watch<T>(projectId: string, gone: AbortSignal, messages: AsyncGenerator<T>): AsyncIterable<T> {
+    this.#count(projectId);
+    let source: AsyncGenerator<T> | undefined = messages;
+    let failure: ConnectError | undefined;
+    let callOff = (): void => {};
+    const end = (why?: ConnectError): void => {
+      callOff();
+      gone.removeEventListener('abort', onGone);
+      if (source === undefined) return;
+      failure = why;
+      this.#uncount(projectId);
+      const ending = source;
+      // The transport may keep this object for as long as its reader is silent: what the generator holds is free now.
+      source = undefined;
+      void ending.return(undefined).catch(() => {});
+    };
+    const onGone = (): void => end(new ConnectError('gone', Code.Canceled));
+    const onStall = (): void => end(stalled());
+    if (gone.aborted) onGone();
+    else gone.addEventListener('abort', onGone);
+    const next = async (): Promise<IteratorResult<T, undefined>> => {
+      callOff();
+      if (failure !== undefined) throw failure;
+      try {
+        const result = await source?.next();
+        if (result?.done === false) {
+          if (source !== undefined) callOff = this.#timer(this.#bounds.stallMs, onStall);
+          return result;
+        }
+      } catch (error) {
+        end();
+        throw error;
+      }
+      end();
+      return { done: true, value: undefined };
+    };
+    const finish = async (): Promise<IteratorResult<T, undefined>> => {
+      end();
+      return { done: true, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: finish, throw: finish }) };
+  }
+
+  #count(projectId: string): void {
+    const own = this.#openOf.get(projectId) ?? 0;
+    if (this.#open >= this.#bounds.open || own >= this.#bounds.openOfProject) {
+      throw new ConnectError('too many streams are open', Code.ResourceExhausted, {
+        'retry-after': String(Math.ceil(this.#bounds.stallMs / 1_000)),
+      });
+    }
+    this.#open++;
+    this.#openOf.set(projectId, own + 1);
+  }
+
+  #uncount(projectId: string): void {
+    this.#open--;
+    const own = (this.#openOf.get(projectId) ?? 0) - 1;
+    if (own > 0) this.#openOf.set(projectId, own);
+    else this.#openOf.delete(projectId);
+  }
+}
+
+function stalled(): ConnectError {
+  return new ConnectError('the reader took nothing for too long', Code.DeadlineExceeded);
+}
