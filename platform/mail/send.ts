@@ -6,9 +6,9 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { networks } from '../private-networks.ts';
 import { writeEmlFile } from './eml-files.ts';
+import { createDnsInternet, type Internet, systemInternet } from './internet.ts';
 import type { Mail, MailOutcome, MailSender } from './mail.ts';
 import { readMailbox } from './mailbox.ts';
-import type { Internet } from './smtp.ts';
 
 interface SendOptions {
   clock: Clock;
@@ -19,6 +19,7 @@ interface SendOptions {
   extraCertificates?: string;
   /** Address of Resend's interface, without a slash at the end. */
   resendUrl?: string;
+  /** Stands for the real one in tests. */
   internet?: Internet;
 }
 
@@ -38,6 +39,7 @@ export type SendMail = (
 
 /** The returned function takes at most 40 s, and never throws for a fault of the mail server. */
 export function createSendMail(options: SendOptions): SendMail {
+  const dns = createDnsInternet({});
   return async (sender, origin, mail) => {
     const { transport } = sender;
     const from = readMailbox(sender.fromAddress);
@@ -64,8 +66,8 @@ export function createSendMail(options: SendOptions): SendMail {
         const { sendBySmtp } = await import('./smtp.ts');
         return sendBySmtp(transport, message, {
           extraCertificates: options.extraCertificates,
-          vetAgainst: vettingOf(origin, options),
-          internet: options.internet,
+          ...vettingOf(origin, options.allowedNetworks, dns),
+          ...(options.internet !== undefined && { internet: options.internet }),
         });
       }
       case 'resend': {
@@ -80,14 +82,18 @@ export function createSendMail(options: SendOptions): SendMail {
   };
 }
 
-function vettingOf(origin: SenderOrigin, options: SendOptions): BlockList | undefined {
+function vettingOf(
+  origin: SenderOrigin,
+  allowedNetworks: BlockList,
+  dns: Internet,
+): { vetAgainst: BlockList | undefined; internet: Internet } {
   switch (origin) {
     case 'instance':
-      return undefined;
+      return { vetAgainst: undefined, internet: systemInternet };
     case 'this machine':
-      return allNetworks;
+      return { vetAgainst: allNetworks, internet: systemInternet };
     case 'organization':
-      return options.allowedNetworks;
+      return { vetAgainst: allowedNetworks, internet: dns };
     default:
       return origin satisfies never;
   }

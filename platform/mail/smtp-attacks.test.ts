@@ -1,6 +1,7 @@
 // Attacks on mails over SMTP, with a real mail server: somebody on the way to it who takes TLS away, a server with
 // another's certificate, a name that leads inside, a port inside that is no mail server.
 
+import { createSocket } from 'node:dgram';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -13,9 +14,9 @@ import {
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { networks } from '../private-networks.ts';
+import { createDnsInternet, type Internet } from './internet.ts';
 import type { MailSender, SmtpTls } from './mail.ts';
 import { createSendMail, type SendMail } from './send.ts';
-import type { Internet } from './smtp.ts';
 
 const pair = selfSigned();
 const login = { username: 'mailer', password: 'hunter2-hunter2' };
@@ -179,6 +180,23 @@ describe('a name that leads inside', () => {
     expect(kinds).toEqual(['sent', 'refused', 'refused', 'refused', 'sent']);
     expect(asked).toBe(answers.length);
     expect(received).toHaveLength(2);
+  });
+
+  it('is asked for without a thread: a name server that stays silent holds up nobody', async () => {
+    const questions: string[] = [];
+    const silent = createSocket('udp4', (bytes) => questions.push(bytes.toString('latin1')));
+    await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise<void>((resolve) => silent.close(() => resolve())));
+    const servers = [`127.0.0.1:${silent.address().port}`];
+    const { resolve } = createDnsInternet({ servers, timeoutMs: 50 });
+    const sender = smtp(25, 'starttls', 'mail.slow.example');
+    expect(await sending({ resolve })(sender, 'organization', mail)).toEqual({
+      kind: 'unavailable',
+      reason: 'mail.slow.example is not found',
+    });
+    // Only a look-up of our own asks this server: the system's, in a thread, does not know it.
+    expect(questions[0]).toContain('slow');
+    expect(await resolve('localhost')).toEqual([{ address: '127.0.0.1' }]);
   });
 
   it('answers like a name that does not exist', async () => {

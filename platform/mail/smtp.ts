@@ -1,27 +1,20 @@
 // Sends one mail over SMTP: picks the address, uses TLS as the sender asks, and reads the server's answer. Decides what
 // an organization's mail server may be. What people see of the answer is smtp-outcome.ts's. Does not try again.
 
-import { lookup } from 'node:dns/promises';
 import { type BlockList, isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
-import { isPublicAddress, isReachableAddress } from '../private-networks.ts';
+import { isReachableAddress } from '../private-networks.ts';
+import type { Internet } from './internet.ts';
 import type { MailOutcome, MailTransport, SmtpTls } from './mail.ts';
 import { codesOf, outcomeOf, type TargetKind } from './smtp-outcome.ts';
 
 type SmtpTransport = MailTransport & { kind: 'smtp' };
 
-/** Where names lead and which addresses are everybody's. A test makes an internet of this machine's addresses. */
-export interface Internet {
-  /** The addresses of a name; rejects where there are none. */
-  resolve(host: string): Promise<readonly { address: string }[]>;
-  isPublic(address: string): boolean;
-}
-
 interface SmtpOptions {
   extraCertificates: string | undefined;
   /** Where given, only servers in the public internet or in these networks are connected to. */
   vetAgainst: BlockList | undefined;
-  internet: Internet | undefined;
+  internet: Internet;
 }
 
 interface Target {
@@ -29,10 +22,6 @@ interface Target {
   address: string;
 }
 
-const realInternet: Internet = {
-  resolve: (host) => lookup(host, { all: true }),
-  isPublic: isPublicAddress,
-};
 const connectTimeoutMs = 5_000;
 const silenceTimeoutMs = 10_000;
 const wholeTimeoutMs = 20_000;
@@ -66,13 +55,14 @@ export async function sendBySmtp(
 /** The checked address, to connect to directly: a name that is resolved again could lead elsewhere. */
 async function targetOf(
   host: string,
-  { vetAgainst, internet = realInternet }: SmtpOptions,
+  { vetAgainst, internet }: SmtpOptions,
 ): Promise<Target | (MailOutcome & { kind: 'refused' | 'unavailable' })> {
   let addresses: readonly { address: string }[];
   try {
     addresses = isIP(host) === 0 ? await internet.resolve(host) : [{ address: host }];
   } catch (error) {
-    const lasting = codesOf(error).includes('ENOTFOUND');
+    const [code] = codesOf(error);
+    const lasting = code === 'ENOTFOUND' || code === 'ENODATA';
     if (vetAgainst !== undefined && lasting) return notPublic(host);
     return { kind: 'unavailable', reason: `${host} is not found` };
   }
