@@ -1,5 +1,5 @@
-// The address of a ClickHouse server: `http(s)://[user:password@]host:port/database`, or the Unix socket of an engine on
-// this machine, `unix:///path?database=name`. Connecting is left to clickhouse.ts and select-rows.ts.
+// The address of a ClickHouse server: `http(s)://[user:password@]host:port/database`, or the Unix socket of an engine
+// on this machine, `unix:///path?database=name`. Connecting is left to clickhouse.ts and select-rows.ts.
 
 import http from 'node:http';
 import { pathToFileURL } from 'node:url';

@@ -33,20 +33,7 @@ const maxRestartDelayMs = 5_000;
 export async function superviseChild(options: ChildOptions): Promise<SupervisedChild> {
   let stopping = false;
   let delayMs = restartDelayMs;
-  let child = launch();
-
-  // The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
-  function launch(): ChildProcess {
-    const started = spawn(options.command, options.args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    });
-    started.stdin?.on('error', () => {});
-    for (const stream of [started.stdout, started.stderr]) {
-      if (stream !== null) createInterface({ input: stream }).on('line', options.onLine);
-    }
-    return started;
-  }
+  let child = launch(options);
 
   function watch(): void {
     child.once('exit', (code, signal) => {
@@ -54,7 +41,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
       options.log.error({ child: options.name, code, signal }, 'a child died, starting it again');
       setTimeout(() => {
         if (stopping) return;
-        child = launch();
+        child = launch(options);
         watch();
         options.ready().then(
           () => {
@@ -108,4 +95,14 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
       clearTimeout(timer);
     },
   };
+}
+
+// The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
+function launch({ command, args, onLine }: ChildOptions): ChildProcess {
+  const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  started.stdin?.on('error', () => {});
+  for (const stream of [started.stdout, started.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', onLine);
+  }
+  return started;
 }

@@ -1,6 +1,6 @@
-// Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. It listens
-// on a Unix socket in a directory of mode 0700: no other user, and no web page, can open a connection or take its place.
-// The program itself is sql/engine/.
+// Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. It
+// listens on a Unix socket in a directory of mode 0700: no other user, and no web page, can open a connection or take
+// its place. The program itself is sql/engine/.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';

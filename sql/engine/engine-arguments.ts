@@ -1,6 +1,6 @@
-// The engine's bounds of memory and threads, and its user, as the arguments with which chDB opens a data directory. Its
-// defaults are for a machine of its own: nine tenths of all memory, caches of gigabytes, all cores for each statement, a
-// user who may do everything. Settings of a single request are in request.ts.
+// The engine's bounds of memory and threads, and its user, as the arguments with which chDB opens a data directory.
+// chDB's defaults are for a machine of its own: nine tenths of all memory, caches of gigabytes, all cores for each
+// statement, a user who may do everything. Settings of a single request are in request.ts.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

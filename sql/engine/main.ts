@@ -1,8 +1,8 @@
 // The embedded ClickHouse as a process: `--path DIR --socket FILE [--threads N] [--memory-mib N]`. It listens on the
 // Unix socket FILE alone, in a directory that only its user enters: that is the credential of its clients. Prints
-// `listening` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard input closes because
-// its parent died. Each running statement takes a thread of libuv's pool: --threads is the size of that pool, which only
-// the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same number.
+// `listening` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard input closes
+// because its parent died. Each running statement takes a thread of libuv's pool: --threads is the size of that pool,
+// which only the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same number.
 
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -12,8 +12,8 @@ import { createEngineServer } from '../../../sql/engine/server.ts';
 const memoryMiB = 2_048;
 
 /**
- * Prints the path of the socket of the HTTP interface, then `done` for each line of SQL from the parent; lines run at once as far as
- * there are writers.
+ * Prints the path of its HTTP interface's socket, then `done` for each line of SQL from the parent; lines run at once
+ * as far as there are writers.
  */
 export async function serveEngine(path: string, database: string, parent: Readable): Promise<void> {
   const bounds = { readers: 1, writers: 2, maxWaiting: 10 };
