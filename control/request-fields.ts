@@ -3,7 +3,9 @@
 // text. Rules that join several fields are each method's own.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
 import { hasMoreCodePoints } from '../platform/limits.ts';
+import { isCommonPassword } from './auth/common-passwords.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
 
 export const maxDisplayNameCharacters = 150;
@@ -17,17 +19,21 @@ export function invalidArgument(field: string, rule: string): ConnectError {
   return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
 }
 
-/** Returns lower case: no two customers' addresses differ in capitals alone. */
+/** Returns one form for each address: no two customers' addresses differ in capitals, or in a domain's spelling. */
 export function emailField(field: string, text: string): string {
   const sent = text.trim();
   if (sent === '') throw invalidArgument(field, 'is required');
   // Normalizing takes time that grows with the square of a run of combining marks, and may lengthen the text.
   const email = sent.length > maxEmailCharacters ? '' : sent.normalize('NFC').toLowerCase();
-  if (email.length <= maxEmailCharacters && emailPattern.test(email)) return email;
-  throw invalidArgument(
-    field,
-    `must be an e-mail address of at most ${maxEmailCharacters} characters`,
-  );
+  if (email.length > maxEmailCharacters || !emailPattern.test(email)) {
+    throw invalidArgument(
+      field,
+      `must be an e-mail address of at most ${maxEmailCharacters} characters`,
+    );
+  }
+  const canonical = canonicalEmail(email);
+  if (!hasDnsDomain(canonical)) throw invalidArgument(field, 'must have a domain of the DNS');
+  return canonical;
 }
 
 /** An address, or a name and an address in angle brackets: the form of a mail's From. */
@@ -74,6 +80,7 @@ export function newPasswordField(field: string, text: string): string {
       `must have ${minPasswordCharacters} to ${maxPasswordCharacters} characters`,
     );
   }
+  if (isCommonPassword(text)) throw invalidArgument(field, 'is one that everybody tries first');
   return text;
 }
 

@@ -7,6 +7,11 @@ export interface SignedInCustomer {
   customerId: string;
 }
 
+/** A customer and the session that their call belongs to. */
+export interface SignedInSession extends SignedInCustomer {
+  sessionId: string;
+}
+
 /** A customer in one of their organizations. */
 export interface SignedInMember extends SignedInCustomer {
   organizationId: string;

@@ -2,7 +2,7 @@
 // Every process needs it to recognize customers; processes with the role `control` also register its methods.
 
 import { join } from 'node:path';
-import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
+import type { ConnectRouter, HandlerContext, Interceptor } from '@connectrpc/connect';
 import type { CustomerAccess } from '../platform/access/authenticate.ts';
 import {
   createCustomerAccess,
@@ -40,6 +40,7 @@ import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
 import { createSessions, type EndAccess } from './auth/session.ts';
+import { createMayJoin } from './auth/sign-in/may-join.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
@@ -138,7 +139,6 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     box,
     publicUrl: options.publicUrl,
     addressOf: (context) => options.addressOf(callerRequestOf(context)),
-    onlyThisMachine: (context) => options.onlyThisMachine(callerRequestOf(context)),
     clock,
   };
   return {
@@ -159,6 +159,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     register: (router) => registerControl(router, deps),
     async close() {
       await mail.outbox.close(mailGraceMs);
+      await auth.passwords.close();
       await buckets.close();
     },
   };
@@ -175,20 +176,26 @@ interface AuthRecords {
 }
 
 /** Everything that signing up, in and out needs. */
-function createAuth({ settings, attemptLimits, clock }: ControlOptions, records: AuthRecords) {
-  const { customers, organizations, projects, buckets, accessTokens } = records;
+function createAuth(options: ControlOptions, records: AuthRecords) {
+  const { settings, attemptLimits, clock } = options;
+  const { customers, organizations, directory, projects, buckets, accessTokens } = records;
   const sessions = createSessions(buckets.sessions, createEndAccess(customers, clock), clock);
   const endUnprovenGrants = createEndUnprovenGrants({ ...records, clock });
   const proveCustomer = createProveCustomer({ customers, endUnprovenGrants, clock });
+  const onlyThisMachine = (context: HandlerContext) =>
+    options.onlyThisMachine(callerRequestOf(context));
+  const mayJoin = createMayJoin({ settings, onlyThisMachine, directory, clock });
   const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
     ensureProjectWithKey(projects, project, clock);
   return {
     sessions,
     proveCustomer,
+    onlyThisMachine,
+    mayJoin,
     passwords: createPasswords(),
     magicLinks: createMagicLinks(buckets.magicLinks, clock),
     attempts: createAttempts(clock, attemptLimits ?? defaultAttemptLimits),
-    provenAddress: createProvenAddress({ customers, proveCustomer }),
+    provenAddress: createProvenAddress({ customers, proveCustomer, mayJoin }),
     signInCustomer: createSignInCustomer({
       sessions,
       accessTokens,

@@ -15,6 +15,19 @@ it('needs nothing', () => {
   expect(isReachableAddress('127.0.0.1', settings.mailNetworks)).toBe(true);
 });
 
+it('reads who may make an account, and leaves it to the request where nothing is set', () => {
+  expect(read({}).settings.signUp).toBeUndefined();
+  for (const mode of ['open', 'invited', 'closed']) {
+    expect(read({ MILLRACE_SIGNUP: mode })).toMatchObject({
+      settings: { signUp: mode },
+      problems: [],
+    });
+  }
+  expect(read({ MILLRACE_SIGNUP: 'Open!' }).problems).toEqual([
+    'MILLRACE_SIGNUP must be one of open, invited, closed',
+  ]);
+});
+
 it('an instance with a public URL keeps its own network to itself', () => {
   const { settings } = read({ MILLRACE_PUBLIC_URL: 'https://app.example.com/' });
   expect(settings.publicUrl).toBe('https://app.example.com');

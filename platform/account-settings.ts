@@ -15,7 +15,11 @@ export interface OAuthProviderSettings {
   redirectUris: readonly string[];
 }
 
+const signUpModes = ['open', 'invited', 'closed'] as const;
+
 export interface AccountSettings {
+  /** Who may make an account: anybody, invited addresses, nobody. Absent, each request's origin decides. */
+  signUp?: (typeof signUpModes)[number];
   /** The dashboard's address, without a slash at the end; absent, the address on which this process listens. */
   publicUrl?: string;
   /** The instance's mail server; absent, mails become files in the data directory. */
@@ -36,7 +40,13 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
   if (/[\p{Cc}]/u.test(mailFrom) || !/^([^<>]*<)?[^\s<>@]+@[^\s<>@]+>?$/.test(mailFrom)) {
     problems.push('MILLRACE_MAIL_FROM must be an e-mail address, or a name and <address>');
   }
+  const signUpText = text('MILLRACE_SIGNUP');
+  const signUp = signUpModes.find((mode) => mode === signUpText);
+  if (signUpText !== undefined && signUp === undefined) {
+    problems.push(`MILLRACE_SIGNUP must be one of ${signUpModes.join(', ')}`);
+  }
   return {
+    ...(signUp !== undefined && { signUp }),
     ...(publicUrl !== undefined && { publicUrl }),
     ...(smtpUrl !== undefined && { smtpUrl }),
     mailFrom,

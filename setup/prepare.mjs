@@ -89,7 +89,7 @@ function installBroker() {
 }
 
 const sourceFolders = 'proto platform ingest pipeline query control sql demo bench test'.split(' ');
-const sourceEndings = new Set(['.ts', '.js', '.sql', '.binpb', '.wasm']);
+const sourceEndings = new Set(['.ts', '.js', '.mjs', '.sql', '.binpb', '.wasm']);
 
 /** Compiles to dist/ where a source differs from the last build. A failed build leaves the last one in place. */
 export function build() {
@@ -109,7 +109,8 @@ export function build() {
   } catch {
     fail('the build failed: its message is above');
   }
-  const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations'];
+  const thread = 'control/auth/password-thread.mjs';
+  const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations', thread];
   for (const asset of [...assets, 'proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm']) {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }

@@ -20,6 +20,7 @@ const entries = new Set([
   ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
   ...['demo/play.ts', 'demo/import.ts', 'bench/run.ts', 'bench/harness/processes/child.ts'],
   ...['sql/engine/main.ts', 'control/operator/admin.ts', 'pipeline/build/worker.ts'],
+  'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
   'proto/wire/scanner/generate-rule-codes.ts',
   // Counts users across merged profiles for a service of insights that is still to come; only its test runs it today.

@@ -8,10 +8,10 @@ let nowMs = 0;
 const clock = { nowMs: () => nowMs };
 
 /** Counts the calls that pass before one is refused. */
-function passing(call: () => void): number {
+async function passing(call: () => unknown): Promise<number> {
   for (let count = 0; count < 1_000; count++) {
     try {
-      call();
+      await call();
     } catch (error) {
       expect(ConnectError.from(error)).toMatchObject({ code: Code.ResourceExhausted });
       expect(Number(ConnectError.from(error).metadata.get('retry-after'))).toBeGreaterThan(0);
@@ -21,53 +21,107 @@ function passing(call: () => void): number {
   return Number.POSITIVE_INFINITY;
 }
 
-it('limits attempts for one e-mail address from all networks, and allows more later', () => {
+const stranger = (address: string | undefined, email: string) =>
+  ({ kind: 'stranger', address, email }) as const;
+
+it('limits wrong passwords from one address for one e-mail address, and allows more later', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
-  let address = 0;
-  const trying = () => attempts.signIn(`192.0.2.${++address}`, 'a@example.com');
-  expect(passing(trying)).toBe(20);
-  attempts.signIn('192.0.2.1', 'b@example.com');
+  const trying = () => attempts.password(stranger('192.0.2.1', 'a@example.com'));
+  expect(await passing(trying)).toBe(20);
+  await attempts.password(stranger('192.0.2.1', 'b@example.com'));
   nowMs += 30_000;
-  expect(passing(trying)).toBe(1);
+  expect(await passing(trying)).toBe(1);
 });
 
-it('limits attempts from one IPv4 address and from one IPv6 network', () => {
+it('wrong passwords from everywhere slow one e-mail address down, and lock it nowhere', async () => {
+  const pauses: number[] = [];
+  const attempts = createAttempts(clock, defaultAttemptLimits, async (ms) => pauses.push(ms));
+  let address = 0;
+  const trying = () => attempts.password(stranger(`198.51.100.${++address}`, 'a@example.com'));
+  for (let count = 0; count < 20; count++) await trying();
+  expect(pauses).toEqual([]);
+  for (let count = 0; count < 200; count++) await trying();
+  expect(pauses).toEqual(Array(200).fill(2_000));
+  await attempts.password(stranger('192.0.2.7', 'b@example.com'));
+  expect(pauses).toHaveLength(200);
+  // A session of the owner waits for nothing.
+  await attempts.password({ kind: 'session', sessionId: 'the owner’s' });
+  expect(pauses).toHaveLength(200);
+});
+
+it('holds at most 256 requests in a pause', async () => {
+  let pauses = 0;
+  const wait = () => {
+    pauses++;
+    return new Promise(() => {});
+  };
+  const attempts = createAttempts(clock, defaultAttemptLimits, wait);
+  for (let address = 0; address < 20 + 256; address++) {
+    void attempts.password(stranger(`198.51.${address >> 8}.${address & 255}`, 'a@example.com'));
+  }
+  expect(pauses).toBe(256);
+  await attempts.password(stranger('192.0.2.8', 'a@example.com'));
+  expect(pauses).toBe(256);
+});
+
+it('right passwords do not count, beyond the limit of their address', async () => {
+  const pauses: number[] = [];
+  const attempts = createAttempts(clock, defaultAttemptLimits, async (ms) => pauses.push(ms));
+  const signIn = async () => (await attempts.password(stranger('192.0.2.9', 'a@b.c'))).right();
+  expect(await passing(signIn)).toBe(100);
+  expect(pauses).toEqual([]);
+});
+
+it('limits the wrong passwords of one session', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  expect(await passing(() => attempts.password({ kind: 'session', sessionId: 'a' }))).toBe(20);
+  const right = async () => (await attempts.password({ kind: 'session', sessionId: 'b' })).right();
+  expect(await passing(right)).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('limits passwords from one IPv4 address and from one IPv6 network, and links apart from them', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
-  expect(passing(() => attempts.signIn('192.0.2.1', `${++number}@example.com`))).toBe(100);
-  attempts.redeem('192.0.2.2');
-  expect(passing(() => attempts.redeem(`2001:db8:1:2::${(++number).toString(16)}`))).toBe(100);
+  const signUp = (address: string) => () => attempts.signUp(address, `${++number}@example.com`);
+  expect(await passing(signUp('192.0.2.1'))).toBe(100);
+  expect(await passing(signUp('::ffff:192.0.2.1'))).toBe(0);
+  attempts.redeem('192.0.2.1');
+  attempts.sendMail('192.0.2.1', 'a@example.com');
+  expect(await passing(() => attempts.redeem(`2001:db8:1:2::${(++number).toString(16)}`))).toBe(
+    100,
+  );
+  expect(await passing(() => attempts.redeem('2001:0db8:0001:2:0:0:0:9'))).toBe(0);
   attempts.redeem('2001:db8:1:3::1');
-  expect(passing(() => attempts.redeem('2001:db8:1:3:0:0:0:9'))).toBe(99);
+  expect(await passing(() => attempts.redeem('2001:db8:1:3:0:0:0:9'))).toBe(99);
 });
 
-it('limits mails to one e-mail address', () => {
+it('limits mails to one e-mail address', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
-  expect(passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(3);
+  expect(await passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(3);
   nowMs += 20 * 60_000;
-  expect(passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(1);
+  expect(await passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(1);
 });
 
-it('limits invitations by one customer and to one address, over all organizations', () => {
+it('limits invitations by one customer and to one address, over all organizations', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
-  expect(passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(20);
+  expect(await passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(20);
   nowMs += 3_600_000;
-  expect(passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(1);
-  expect(passing(() => attempts.invite('one', `${++number}@example.com`))).toBe(500);
+  expect(await passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(1);
+  expect(await passing(() => attempts.invite('one', `${++number}@example.com`))).toBe(500);
 });
 
-it('limits the test mails of one organization', () => {
+it('limits the test mails of one organization', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
-  expect(passing(() => attempts.sendTest('a'))).toBe(10);
+  expect(await passing(() => attempts.sendTest('a'))).toBe(10);
   attempts.sendTest('b');
   nowMs += 30_000;
-  expect(passing(() => attempts.sendTest('a'))).toBe(1);
+  expect(await passing(() => attempts.sendTest('a'))).toBe(1);
 });
 
-it('can be switched off', () => {
+it('can be switched off', async () => {
   const attempts = createAttempts(clock, { ...defaultAttemptLimits, perAddress: 0 });
-  expect(passing(() => attempts.signIn('192.0.2.1', 'a@example.com'))).toBe(
+  expect(await passing(() => attempts.password(stranger('192.0.2.1', 'a@example.com')))).toBe(
     Number.POSITIVE_INFINITY,
   );
 });

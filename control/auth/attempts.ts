@@ -1,13 +1,20 @@
-// Limits on attempts: sign-ins, sign-ups and mails, counted per network address and per e-mail address; invitations;
-// test mails. Counts live in this process's memory, and network addresses nowhere else.
+// Limits on attempts: passwords, sign-ups and mails, counted per network address and per e-mail address; invitations;
+// test mails. Nobody can lock the owner of an account out: wrong passwords from elsewhere only slow the owner down, and
+// links have counts of their own. Counts live in this process's memory, and network addresses nowhere else.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface Attempts {
-  /** Like all methods here, throws resource_exhausted with Retry-After beyond a limit. `address`: the network's. */
-  signIn(address: string | undefined, email: string): void;
+  /**
+   * Counts a password as wrong before it is checked; `right` takes that back. Like all methods here, throws
+   * resource_exhausted with Retry-After beyond a limit. Resolves later after many wrong ones for the e-mail address.
+   */
+  password(by: PasswordTry): Promise<{ right(): void }>;
+  /** `address` is the network's. */
+  signUp(address: string | undefined, email: string): void;
   /** An attempt without an e-mail address: a token or a code. */
   redeem(address: string | undefined): void;
   sendMail(address: string | undefined, email: string): void;
@@ -17,10 +24,20 @@ export interface Attempts {
   sendTest(organizationId: string): void;
 }
 
+/** Who tries a password: a session of the customer whose password it is, or anybody. */
+export type PasswordTry =
+  | { kind: 'session'; sessionId: string }
+  | { kind: 'stranger'; address: string | undefined; email: string };
+
 export interface AttemptLimits {
-  /** Attempts from one network address: this many at once, then one more per second. 0 switches all limits off. */
+  /**
+   * Passwords and sign-ups from one network address, and apart from them links, tokens and codes: this many at once,
+   * then one more per second. 0 switches all limits off.
+   */
   perAddress: number;
-  /** Attempts for one e-mail address: this many at once, then one more per half a minute. */
+  /** Wrong passwords from one network address for one e-mail address, or by one session: like `perEmail`. */
+  perAddressAndEmail: number;
+  /** Wrong passwords for one e-mail address at full speed: this many at once, then one more per half a minute. */
   perEmail: number;
   /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
   mailsPerEmail: number;
@@ -34,6 +51,7 @@ export interface AttemptLimits {
 
 export const defaultAttemptLimits: AttemptLimits = {
   perAddress: 100,
+  perAddressAndEmail: 20,
   perEmail: 20,
   mailsPerEmail: 3,
   invitesPerCustomer: 500,
@@ -41,27 +59,64 @@ export const defaultAttemptLimits: AttemptLimits = {
   testsPerOrganization: 10,
 };
 
-export function createAttempts(clock: Clock, limits: AttemptLimits): Attempts {
+/** Long beside a check's tenth of a second, short for an owner who waits. */
+const pauseMs = 2_000;
+// Each pause holds a request. Beyond this the bound on waiting checks (passwords.ts) pushes back alone.
+const maxPauses = 256;
+
+/** `wait` is for tests. */
+export function createAttempts(
+  clock: Clock,
+  limits: AttemptLimits,
+  wait: (ms: number) => Promise<unknown> = delay,
+): Attempts {
   const off = limits.perAddress === 0;
   const buckets = (perSecond: number, burst: number): TokenBuckets =>
     createTokenBuckets({ perSecond: off ? 0 : perSecond, burst: Math.max(1, burst), clock });
-  const byAddress = buckets(1, limits.perAddress);
+  const passwordsByAddress = buckets(1, limits.perAddress);
+  const linksByAddress = buckets(1, limits.perAddress);
+  const bySession = buckets(1 / 30, limits.perAddressAndEmail);
+  const byAddressAndEmail = buckets(1 / 30, limits.perAddressAndEmail);
   const byEmail = buckets(1 / 30, limits.perEmail);
   const mailsByEmail = buckets(1 / 1_200, limits.mailsPerEmail);
   const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
   const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
   const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
-  const takeAddress = (address: string | undefined): void => {
-    if (address !== undefined) take(byAddress, network(address));
+  const takeAddress = (from: TokenBuckets, address: string | undefined): void => {
+    if (address !== undefined) take(from, network(address));
+  };
+  const takePair = (address: string | undefined, email: string): string => {
+    takeAddress(passwordsByAddress, address);
+    const pair = `${address === undefined ? '' : network(address)} ${email}`;
+    take(byAddressAndEmail, pair);
+    return pair;
+  };
+  let pauses = 0;
+  const pause = async (): Promise<void> => {
+    if (pauses >= maxPauses) return;
+    pauses++;
+    await wait(pauseMs).finally(() => pauses--);
   };
   return {
-    signIn(address, email) {
-      takeAddress(address);
-      take(byEmail, email);
+    async password(by) {
+      if (by.kind === 'session') {
+        take(bySession, by.sessionId);
+        return { right: () => bySession.give(by.sessionId) };
+      }
+      const { address, email } = by;
+      const pair = takePair(address, email);
+      if (byEmail.take(email, 1) > 0) await pause();
+      return {
+        right() {
+          byAddressAndEmail.give(pair);
+          byEmail.give(email);
+        },
+      };
     },
-    redeem: takeAddress,
+    signUp: (address, email) => void takePair(address, email),
+    redeem: (address) => takeAddress(linksByAddress, address),
     sendMail(address, email) {
-      takeAddress(address);
+      takeAddress(linksByAddress, address);
       take(mailsByEmail, email);
     },
     invite(customerId, email) {
@@ -84,10 +139,13 @@ function take(buckets: TokenBuckets, key: string): void {
 
 /** The first 64 bits of an IPv6 address: one household has one IPv4 address, but 2^64 IPv6 addresses. */
 function network(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address;
+  if (!address.includes(':')) return address;
+  if (address.startsWith('::ffff:')) return address.slice('::ffff:'.length);
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const tailGroups = (tail ?? '').split(':').filter(Boolean);
   while (tail !== undefined && groups.length + tailGroups.length < 8) groups.push('0');
-  return [...groups, ...tailGroups].slice(0, 4).join(':');
+  const first = [...groups, ...tailGroups].slice(0, 4);
+  // One spelling: zeros before a group are optional.
+  return first.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 }

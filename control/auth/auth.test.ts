@@ -62,6 +62,30 @@ describe('passwords', () => {
     await expect(again).rejects.toMatchObject(refused(Code.AlreadyExists));
   });
 
+  it('one domain in Unicode and in punycode is one account, and so it is for a record of old', async () => {
+    const name = crypto.randomUUID();
+    const { auth } = accounts.as();
+    const [unicode, ascii] = [`${name}@bücher.example`, `${name}@xn--bcher-kva.example`];
+    const made = await auth.signUp({ email: unicode, password: 'correct horse' });
+    expect(made.customer?.email).toBe(ascii);
+    await expect(auth.signUp({ email: ascii, password: 'other horse' })).rejects.toMatchObject(
+      refused(Code.AlreadyExists),
+    );
+    await accounts.control.customers.change(made.customer?.id ?? '', (record) => ({
+      ...record,
+      email: unicode,
+    }));
+    const again = await startAccounts({ brokerUrl: broker.url, clock, dataDir: accounts.dataDir });
+    for (const email of [unicode, ascii]) {
+      await expect(
+        again.as().auth.signUp({ email, password: 'other horse' }),
+      ).rejects.toMatchObject(refused(Code.AlreadyExists));
+      const session = await again.as().auth.signIn({ email, password: 'correct horse' });
+      expect(session.customer?.id).toBe(made.customer?.id);
+    }
+    await again.close();
+  });
+
   it('of many sign-ups with one address at once, one makes the account', async () => {
     const email = `race-${crypto.randomUUID()}@example.com`;
     const tries = Array.from({ length: 8 }, () =>
@@ -147,6 +171,9 @@ describe('passwords', () => {
     [{ email: 'a@b.c\nBcc: x@y.z', password: 'correct horse' }, 'email: must be an e-mail address'],
     [{ email: 'a@b.c', password: '1234567' }, 'password: must have 8 to 128 characters'],
     [{ email: 'a@b.c', password: 'x'.repeat(129) }, 'password: must have 8 to 128 characters'],
+    [{ email: 'a@b.c', password: 'Password1' }, 'password: is one that everybody tries first'],
+    [{ email: 'a@b.c', password: ' '.repeat(8) }, 'password: is one that everybody tries first'],
+    [{ email: 'a@b/ü', password: 'correct horse' }, 'email: must have a domain of the DNS'],
     [{ email: 'a@b.c', password: 'correct horse', displayName: 'x'.repeat(151) }, 'displayName: '],
     [{ email: 'a@b.c', password: 'correct horse', displayName: 'a\u0007b' }, 'displayName: '],
   ])('refuses %j', async (request, text) => {

@@ -19,7 +19,7 @@ interface Exchange {
   code: string;
   codeVerifier: string;
   redirectUri: string;
-  state?: string;
+  state: string;
   iss?: string;
 }
 
@@ -40,6 +40,7 @@ export interface OAuthProvider {
 
 const discoveryLifetimeMs = 3_600_000;
 const timeoutSeconds = 10;
+const maxSubjectCharacters = 255;
 
 export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvider {
   let found: { configuration: openid.Configuration; atMs: number } | undefined;
@@ -111,7 +112,7 @@ async function redeemCode(
   const expectedState = derived('state', challenge);
   const cameBack = new URL(exchange.redirectUri);
   cameBack.searchParams.set('code', exchange.code);
-  cameBack.searchParams.set('state', exchange.state ?? expectedState);
+  cameBack.searchParams.set('state', exchange.state);
   cameBack.searchParams.set('iss', exchange.iss ?? configuration.serverMetadata().issuer);
   const tokens = await openid.authorizationCodeGrant(configuration, cameBack, {
     pkceCodeVerifier: exchange.codeVerifier,
@@ -120,7 +121,7 @@ async function redeemCode(
     idTokenExpected: true,
   });
   const claims = tokens.claims();
-  if (claims === undefined) return { kind: 'refused' };
+  if (claims === undefined || !isSubject(claims.sub)) return { kind: 'refused' };
   // Many providers give the address at their user info endpoint only.
   const told =
     claims['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
@@ -139,6 +140,11 @@ async function redeemCode(
       ...(typeof told['name'] === 'string' && { displayName: told['name'] }),
     },
   };
+}
+
+/** OpenID Connect's rule for `sub`; an empty one would be everybody's. */
+function isSubject(sub: unknown): boolean {
+  return typeof sub === 'string' && sub !== '' && sub.length <= maxSubjectCharacters;
 }
 
 /** True if the provider said no or its answer is not valid: the same code would fail again. */

@@ -1,10 +1,13 @@
 // Hashes and checks with the real argon2id, and the bound on checks at once.
 
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { hash } from '@node-rs/argon2';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createPasswords, PasswordsBusy } from './passwords.ts';
 
 const passwords = createPasswords();
+afterAll(() => passwords.close());
 
 it('checks a password against its hash, however its characters are composed', async () => {
   const stored = await passwords.hash('Grüße aus Köln');
@@ -27,12 +30,31 @@ it('answers false without a stored hash, and for a stored text that is no hash',
   expect(await passwords.check('garbage', 'anything')).toEqual({ ok: false, rehash: false });
 });
 
-it('checks four passwords at once, lets 64 calls wait and turns the others away', async () => {
-  const calls = Array.from({ length: 72 }, () => passwords.check(undefined, 'anything'));
-  const results = await Promise.allSettled(calls);
-  const turnedAway = results.filter(
-    (result) => result.status === 'rejected' && result.reason instanceof PasswordsBusy,
-  );
-  expect(turnedAway).toHaveLength(4);
+it('lets 32 calls wait, and 8 more of customers with a session, and turns the others away', async () => {
+  await passwords.check(undefined, 'a thread that runs');
+  const count = async (caller: 'stranger' | 'session', calls: number) => {
+    const checks = Array.from({ length: calls }, () =>
+      passwords.check(undefined, 'anything', caller).then(
+        () => 'checked',
+        (error) => (error instanceof PasswordsBusy ? 'busy' : String(error)),
+      ),
+    );
+    return () => Promise.all(checks);
+  };
+  const strangers = await count('stranger', 40);
+  const known = await count('session', 12);
+  expect((await strangers()).filter((outcome) => outcome === 'busy')).toHaveLength(7);
+  expect((await known()).filter((outcome) => outcome === 'busy')).toHaveLength(4);
   expect(await passwords.check(undefined, 'anything')).toEqual({ ok: false, rehash: false });
+});
+
+it('leaves the threads of libuv free: gzip is done before the first of many waiting passwords', async () => {
+  await passwords.check(undefined, 'a thread that runs');
+  const done: string[] = [];
+  const checks = Array.from({ length: 12 }, () =>
+    passwords.check(undefined, 'anything').then(() => done.push('password')),
+  );
+  await promisify(gzip)('x').then(() => done.push('gzip'));
+  await Promise.all(checks);
+  expect(done.indexOf('gzip')).toBe(0);
 });

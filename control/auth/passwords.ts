@@ -1,16 +1,24 @@
-// Hashes and checks passwords. A check costs the same with and without a stored hash, and the number of checks at once
-// is bounded, as each takes 64 MiB. Rules on a password's length are request-fields.ts's.
+// Hashes and checks passwords in a thread of its own: the library's own way would hold the threads of libuv, and with
+// them every gzip, file and name look-up of the process. One password at a time takes 64 MiB and at most one core; the
+// calls that wait are bounded. Rules on a password's length are request-fields.ts's.
 
-import { hash, verify } from '@node-rs/argon2';
+import { join } from 'node:path';
+import { Piscina } from 'piscina';
 
 export interface Passwords {
   /** Returns a PHC string. Throws PasswordsBusy if too many calls wait. */
   hash(password: string): Promise<string>;
   /**
    * `ok` if `stored` is a hash of `password`. Without a stored hash it does the same work and answers false. `rehash`
-   * asks for a new hash because the stored one has other parameters. Throws PasswordsBusy like `hash`.
+   * asks for a new hash because the stored one has other parameters. Throws PasswordsBusy like `hash`, later for a
+   * customer whom a session names: strangers cannot take all places.
    */
-  check(stored: string | undefined, password: string): Promise<{ ok: boolean; rehash: boolean }>;
+  check(
+    stored: string | undefined,
+    password: string,
+    caller?: 'stranger' | 'session',
+  ): Promise<{ ok: boolean; rehash: boolean }>;
+  close(): Promise<void>;
 }
 
 /** Too many calls wait already. The caller gets resource_exhausted. */
@@ -19,7 +27,7 @@ export class PasswordsBusy extends Error {}
 export const minPasswordCharacters = 8;
 export const maxPasswordCharacters = 128;
 
-// Parameters of argon2id, the library's default. OWASP's minimum is 19 MiB and two passes; these take some 50 ms of one
+// Parameters of argon2id, the library's default. OWASP's minimum is 19 MiB and two passes; these take some 90 ms of one
 // core.
 const parameters = {
   memoryCost: 65_536,
@@ -27,55 +35,40 @@ const parameters = {
   parallelism: 1,
 } as const;
 const parameterPrefix = '$argon2id$v=19$m=65536,t=3,p=1$';
-/** 4 x 64 MiB at once. */
-const maxAtOnce = 4;
-/** At about 20 a second the last call waits some three seconds. */
-const maxWaiting = 64;
+/** Of a random text that nobody knows. */
+const nobodysHash =
+  '$argon2id$v=19$m=65536,t=3,p=1$b83Xxq5vhfIu5U7bWiLdmA$/Z5tdNAfYgCkfKbRnNSbQAzHBFgriQaeDgf93Z1h2VU';
+/** At some ten a second the last call waits three seconds, and the last with a session four. */
+const maxWaiting = { stranger: 32, session: 40 } as const;
+// A thread takes some 10 MB. It goes when nobody signs in.
+const idleMs = 60_000;
 
 export function createPasswords(): Passwords {
-  const slots = createSlots();
-  // Made at the start, so that the first sign-in with an unknown address costs no more than the second.
-  const nobodysHash = hash(crypto.randomUUID(), parameters);
+  const thread = new Piscina({
+    filename: join(import.meta.dirname, 'password-thread.mjs'),
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: idleMs,
+    atomics: 'disabled',
+  });
+  const run = async (name: 'hash' | 'verify', task: object, caller: 'stranger' | 'session') => {
+    if (thread.queueSize >= maxWaiting[caller])
+      throw new PasswordsBusy('too many sign-ins at once');
+    return thread.run(task, { name });
+  };
   return {
-    hash: (password) => slots(() => hash(normal(password), parameters)),
-    check: (stored, password) =>
-      slots(async () => {
-        const ok = await matches(stored ?? (await nobodysHash), normal(password));
-        if (stored === undefined) return { ok: false, rehash: false };
-        return { ok, rehash: ok && !stored.startsWith(parameterPrefix) };
-      }),
+    hash: (password) => run('hash', { password: normal(password), parameters }, 'stranger'),
+    async check(stored, password, caller = 'stranger') {
+      const task = { password: normal(password), stored: stored ?? nobodysHash };
+      const ok: boolean = await run('verify', task, caller);
+      if (stored === undefined) return { ok: false, rehash: false };
+      return { ok, rehash: ok && !stored.startsWith(parameterPrefix) };
+    },
+    close: () => thread.destroy(),
   };
 }
 
 // The same password from another keyboard may come with its characters composed differently.
 function normal(password: string): string {
   return password.normalize('NFKC');
-}
-
-async function matches(stored: string, password: string): Promise<boolean> {
-  try {
-    return await verify(stored, password);
-  } catch {
-    return false;
-  }
-}
-
-function createSlots(): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running >= maxAtOnce) {
-      if (waiting.length >= maxWaiting) throw new PasswordsBusy('too many sign-ins at once');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running++;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
 }

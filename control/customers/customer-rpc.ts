@@ -14,7 +14,7 @@ import type { Attempts } from '../auth/attempts.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { noSuchOrganization } from '../orgs/org-record.ts';
 import { displayNameField, invalidArgument, newPasswordField } from '../request-fields.ts';
-import type { SignedInCustomer } from '../signed-in-customer.ts';
+import type { SignedInCustomer, SignedInSession } from '../signed-in-customer.ts';
 import { type CustomerRecord, customerMessage, withoutSessions } from './customer-record.ts';
 import type { CustomerStore } from './customer-store.ts';
 
@@ -23,7 +23,7 @@ export interface CustomerDeps {
   directory: Pick<OrganizationDirectory, 'get' | 'organizationsOf' | 'roleOf'>;
   roleOf: RoleOf;
   passwords: Passwords;
-  attempts: Pick<Attempts, 'signIn'>;
+  attempts: Pick<Attempts, 'password'>;
   clock: Clock;
 }
 
@@ -81,7 +81,7 @@ export function getCustomer(
 export async function updateCustomer(
   deps: CustomerDeps,
   request: UpdateRequest,
-  signedIn: SignedInCustomer,
+  signedIn: SignedInSession,
 ): Promise<{ customer: Customer }> {
   const { customers, clock } = deps;
   if (request.id !== '' && request.id !== signedIn.customerId) throw noSuchCustomer();
@@ -91,7 +91,7 @@ export async function updateCustomer(
       : displayNameField('displayName', request.displayName);
   const known = customers.get(signedIn.customerId);
   if (known === undefined) throw noSuchCustomer();
-  const passwordHash = await newPasswordHash(deps, request, known);
+  const passwordHash = await newPasswordHash(deps, request, known, signedIn);
   const record = await customers.change(signedIn.customerId, (before) => {
     if (displayName === undefined && passwordHash === undefined) return before;
     // While the hashes waited in their queue all sessions may have ended, this one too.
@@ -109,13 +109,16 @@ async function newPasswordHash(
   { passwords, attempts }: CustomerDeps,
   request: UpdateRequest,
   record: CustomerRecord,
+  { sessionId }: SignedInSession,
 ): Promise<string | undefined> {
   if (request.password === undefined) return undefined;
   const password = newPasswordField('password', request.password);
   if (record.passwordHash !== undefined) {
-    attempts.signIn(undefined, record.email);
-    const { ok } = await passwords.check(record.passwordHash, request.currentPassword ?? '');
-    if (!ok) throw invalidArgument('currentPassword', 'is not the present password');
+    const { right } = await attempts.password({ kind: 'session', sessionId });
+    const present = request.currentPassword ?? '';
+    const { ok } = await passwords.check(record.passwordHash, present, 'session');
+    if (ok) right();
+    else throw invalidArgument('currentPassword', 'is not the present password');
   }
   return passwords.hash(password);
 }

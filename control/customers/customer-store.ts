@@ -1,6 +1,7 @@
 // Finds customers by id or address in memory, and makes and changes their records. Of many sign-ups with one address at
 // the same moment, one makes a customer. A new customer's organization and project are first-project.ts's.
 
+import { canonicalEmail } from '../../platform/access/email-address.ts';
 import { newId } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
@@ -24,6 +25,7 @@ interface NewCustomer {
 
 export interface CustomerStore {
   get(id: string): CustomerRecord | undefined;
+  /** By the address in its canonical form. */
   findByEmail(email: string): CustomerRecord | undefined;
   findByIdentity(issuer: string, subject: string): Promise<CustomerRecord | undefined>;
   /** `taken` if another customer has the address or the account at a provider. */
@@ -45,10 +47,15 @@ export function createCustomerStore(options: {
 }): CustomerStore {
   const { customers, owners, clock } = options;
   const idByEmail = new Map<string, string>();
-  for (const [id, { email }] of customers.records()) idByEmail.set(email, id);
+  // Older records may have an address in another spelling. Of two records of one address the canonical one wins.
+  const place = (id: string, { email }: CustomerRecord): void => {
+    const canonical = canonicalEmail(email);
+    if (canonical === email || !idByEmail.has(canonical)) idByEmail.set(canonical, id);
+  };
+  for (const [id, record] of customers.records()) place(id, record);
   customers.onChange((id) => {
     const now = customers.get(id);
-    if (now !== undefined) idByEmail.set(now.record.email, id);
+    if (now !== undefined) place(id, now.record);
   });
   const get = (id: string): CustomerRecord | undefined => customers.get(id)?.record;
   const reserve = (key: string, customerId: string) =>
@@ -63,6 +70,8 @@ export function createCustomerStore(options: {
     },
     async create(customer) {
       const record = newRecord(customer, nowText(clock));
+      // Of an address in an older spelling another key is reserved.
+      if (idByEmail.has(record.email)) return 'taken';
       if (!(await reserve(emailKey(record.email), record.id))) return 'taken';
       for (const { issuer, subject } of record.identities) {
         if (!(await reserve(identityKey(issuer, subject), record.id))) return 'taken';

@@ -37,7 +37,9 @@ export async function createCustomer(
   const displayName = displayNameField('--name', options.name ?? email.split('@')[0] ?? '');
   const password = options.password ?? randomBytes(18).toString('base64url');
   newPasswordField('--password', password);
-  const passwordHash = await createPasswords().hash(password);
+  const passwords = createPasswords();
+  const passwordHash = await passwords.hash(password);
+  await passwords.close();
   return withCustomers(operator, async (customers, { organizations }) => {
     const { superAdmin } = options;
     const made = await customers.create({

@@ -3,6 +3,7 @@
 // caller's session too: the caller may have signed in with a stranger's password.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { canonicalEmail } from '../../platform/access/email-address.ts';
 import { sha256 } from '../../platform/access/ids.ts';
 import type { InvitationRecord, OrganizationRecord } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -44,7 +45,7 @@ export async function acceptInvite(
       invitation.secretHash === sha256(secret) &&
       invitation.expireTimeMs > nowMs;
     if (!good) throw noSuchInvitation();
-    if (invitation.email !== customer.email) {
+    if (canonicalEmail(invitation.email) !== canonicalEmail(customer.email)) {
       throw new ConnectError(
         'the invitation went to another address than yours',
         Code.PermissionDenied,

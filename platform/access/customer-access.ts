@@ -81,18 +81,28 @@ export function createRoleOf(deps: Pick<CustomerAccessDeps, 'people' | 'organiza
   };
 }
 
+/** Whether a token's session has ended, although the token has not expired. */
+export function isOver(
+  { sessionId, sessionStartMs }: Pick<TokenClaims, 'sessionId' | 'sessionStartMs'>,
+  { sessionsFromMs, endedSessions }: Pick<Person, 'sessionsFromMs' | 'endedSessions'>,
+): boolean {
+  return (
+    sessionStartMs < sessionsFromMs || endedSessions?.some(({ id }) => id === sessionId) === true
+  );
+}
+
 function checkClaims(
   deps: CustomerAccessDeps,
-  { customerId, sessionId, sessionStartMs }: TokenClaims,
+  claims: TokenClaims,
   row: AccessRow,
   projectIdHeader: string | undefined,
 ): Authentication {
   const { people, organizations, projects, staleAfterMs = 10_000 } = deps;
+  const { customerId, sessionId } = claims;
   const unconfirmedMs = Math.max(people.unconfirmedMs(), organizations.unconfirmedMs());
   if (unconfirmedMs > staleAfterMs) return notNow;
   const person = people.get(customerId);
-  if (person === undefined || sessionStartMs < person.sessionsFromMs) return invalidToken;
-  if (person.endedSessions?.some(({ id }) => id === sessionId) === true) return invalidToken;
+  if (person === undefined || isOver(claims, person)) return invalidToken;
   const customer = { customerId, sessionId };
   if (row.scope !== 'project') return { kind: 'customer', customer };
   if (!projectIdHeader) return noProject;

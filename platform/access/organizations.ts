@@ -3,6 +3,7 @@
 
 import { hasTexts } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
+import { canonicalEmail } from './email-address.ts';
 import { parseOrgKey, sha256 } from './ids.ts';
 
 /** In rising order: a role allows everything that the roles before it allow. */
@@ -83,6 +84,8 @@ export interface OrganizationDirectory {
   roleOf(organizationId: string, customerId: string): Role | undefined;
   /** Ids of the organizations that the customer is a member of. */
   organizationsOf(customerId: string): readonly string[];
+  /** Whether an organization's invitation to the address is open. */
+  isInvited(email: string, nowMs: number): boolean;
   findKey(rawKey: string): { organizationId: string; keyId: string; role: Role } | undefined;
   /** Milliseconds since memory was last known to hold everything that the broker holds. */
   unconfirmedMs(): number;
@@ -94,6 +97,8 @@ export function createOrganizationDirectory(
 ): OrganizationDirectory {
   const held = new Map<string, { record: OrganizationRecord; roles: Map<string, Role> }>();
   const memberships = new Map<string, readonly string[]>();
+  /** The organizations that invite each address, by its canonical form; their invitations may have expired. */
+  const inviters = new Map<string, Set<string>>();
   const keys = new Map<string, { organizationId: string; keyId: string; role: Role }>();
 
   const forget = (id: string): void => {
@@ -101,6 +106,11 @@ export function createOrganizationDirectory(
     if (before === undefined) return;
     held.delete(id);
     for (const { hash } of before.record.keys ?? []) keys.delete(hash);
+    for (const { email } of before.record.invitations ?? []) {
+      const ids = inviters.get(canonicalEmail(email));
+      ids?.delete(id);
+      if (ids?.size === 0) inviters.delete(canonicalEmail(email));
+    }
     for (const customerId of before.roles.keys()) {
       const left = (memberships.get(customerId) ?? []).filter((other) => other !== id);
       if (left.length === 0) memberships.delete(customerId);
@@ -117,6 +127,10 @@ export function createOrganizationDirectory(
     for (const key of record.keys ?? []) {
       keys.set(key.hash, { organizationId: id, keyId: key.id, role: key.role });
     }
+    for (const invitation of record.invitations ?? []) {
+      const email = canonicalEmail(invitation.email);
+      inviters.set(email, (inviters.get(email) ?? new Set()).add(id));
+    }
     held.set(id, { record, roles: roleByCustomer });
   };
   for (const [, record] of bucket.records()) learn(record);
@@ -130,6 +144,15 @@ export function createOrganizationDirectory(
     get: (id) => held.get(id)?.record,
     roleOf: (organizationId, customerId) => held.get(organizationId)?.roles.get(customerId),
     organizationsOf: (customerId) => memberships.get(customerId) ?? [],
+    isInvited: (email, nowMs) =>
+      [...(inviters.get(email) ?? [])].some((id) =>
+        held
+          .get(id)
+          ?.record.invitations?.some(
+            (invitation) =>
+              canonicalEmail(invitation.email) === email && invitation.expireTimeMs > nowMs,
+          ),
+      ),
     findKey: (rawKey) => (parseOrgKey(rawKey) ? keys.get(sha256(rawKey)) : undefined),
     unconfirmedMs: () => bucket.unconfirmedMs(),
   };

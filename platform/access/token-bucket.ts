@@ -21,6 +21,8 @@ export interface TokenBuckets {
    * next takes wait: so no request is refused for ever.
    */
   take(key: string, count: number): number;
+  /** Gives one token back to a key that took it. */
+  give(key: string): void;
 }
 
 interface Bucket {
@@ -37,7 +39,7 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
   if (!(perSecond >= 0) || !(burst >= 1) || !(maxBuckets >= 1)) {
     throw new RangeError('token bucket: perSecond must be >= 0, burst and maxBuckets >= 1');
   }
-  if (perSecond === 0) return { take: () => 0 };
+  if (perSecond === 0) return { take: () => 0, give: () => {} };
   // In order of last use: a Map keeps the order of insertion, and a take of another key than the last inserts anew.
   const buckets = new Map<string, Bucket>();
   let lastKey: string | undefined;
@@ -61,6 +63,10 @@ export function createTokenBuckets(options: TokenBucketOptions): TokenBuckets {
       if (missing > 0) return Math.max(1, Math.ceil(missing / perSecond));
       bucket.tokens -= count;
       return 0;
+    },
+    give(key) {
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
   };
 }

@@ -1,21 +1,26 @@
-// AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address without
-// an account takes the same steps, so that the answer does not tell; redeeming the token makes the account.
+// AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address that has
+// no account, and may have none, takes the same steps but for the mail: neither answer nor time tells. Redeeming the
+// token makes the account where there is none.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
 import type { Outbox } from '../../../platform/mail/outbox.ts';
 import type { SignInWithMagicLinkRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import type { CustomerStore } from '../../customers/customer-store.ts';
 import { magicLinkMail } from '../../mail/mail-texts.ts';
 import { emailField, invalidArgument } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import { type MagicLinks, magicLinkMinutes } from '../magic-link.ts';
 import type { ProvenAddress } from '../proven-address.ts';
+import type { MayJoin } from './may-join.ts';
 import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {
   magicLinks: MagicLinks;
   attempts: Pick<Attempts, 'redeem' | 'sendMail'>;
+  customers: Pick<CustomerStore, 'findByEmail'>;
   provenAddress: ProvenAddress;
+  mayJoin: MayJoin;
   signInCustomer: SignInCustomer;
   outbox: Pick<Outbox, 'add'>;
   instanceSender: MailSender;
@@ -33,30 +38,33 @@ export async function signInWithMagicLink(
   if ((request.email === '') === (request.token === '')) {
     throw invalidArgument('email', 'is required, or else token: one of the two');
   }
-  if (request.token !== '') return redeem(deps, request.token, address);
+  if (request.token !== '') return redeem(deps, request.token, context);
   const email = emailField('email', request.email);
   deps.attempts.sendMail(address, email);
   const token = await deps.magicLinks.issue(email);
   const link = `${deps.publicUrl()}/sign-in?token=${token}`;
-  const queued = deps.outbox.add({
+  const isExpected =
+    deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
+  if (!isExpected) return {};
+  // Where the queue is full the link is lost. An error would tell of the address that it is expected.
+  deps.outbox.add({
     about: 'magic link',
     sender: deps.instanceSender,
     origin: 'instance',
     mail: { to: email, ...magicLinkMail({ link, minutes: magicLinkMinutes }) },
   });
-  if (!queued) throw new ConnectError('too many mails are waiting', Code.Unavailable);
   return {};
 }
 
 async function redeem(
   deps: MagicLinkDeps,
   token: string,
-  address: string | undefined,
+  context: HandlerContext,
 ): Promise<SignInAnswer> {
-  deps.attempts.redeem(address);
+  deps.attempts.redeem(deps.addressOf(context));
   const email = await deps.magicLinks.redeem(token);
   if (email === undefined) {
     throw new ConnectError('the link is expired or used: ask for another', Code.Unauthenticated);
   }
-  return deps.signInCustomer(await deps.provenAddress(email));
+  return deps.signInCustomer(await deps.provenAddress(email, context));
 }

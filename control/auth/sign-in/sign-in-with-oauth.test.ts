@@ -52,7 +52,8 @@ async function visit(subject: string, person: OidcPerson) {
   const back = await oidc.signIn(started.authorizationUrl, subject);
   const { codeVerifier } = started;
   const code = back.searchParams.get('code') ?? '';
-  return { started, back, request: { provider, code, codeVerifier, redirectUri } };
+  const state = back.searchParams.get('state') ?? '';
+  return { started, back, request: { provider, code, codeVerifier, redirectUri, state } };
 }
 
 const signIn = (request: object) => accounts.as().auth.signInWithOAuth(request);
@@ -70,7 +71,6 @@ it('signs in with the provider’s verified address, and makes the account', asy
   expect(back.searchParams.get('state')).toBe(started.state);
   const session = await signIn({
     ...request,
-    state: back.searchParams.get('state') ?? '',
     iss: back.searchParams.get('iss') ?? '',
   });
   expect(session.customer).toMatchObject({ email, displayName: 'Ada' });
@@ -93,6 +93,10 @@ it('a code is good once, and only with its verifier, state, issuer and address',
       refused(Code.Unauthenticated),
     );
   }
+  const { state: _none, ...stateless } = request;
+  await expect(signIn(stateless)).rejects.toMatchObject(
+    refused(Code.InvalidArgument, 'state: is required'),
+  );
   await signIn(request);
   await expect(signIn(request)).rejects.toMatchObject(refused(Code.Unauthenticated));
   const second = await visit(crypto.randomUUID(), { email, emailVerified: true });
@@ -110,9 +114,10 @@ it('a client may keep its own verifier', async () => {
   const { redirectUri } = oidc;
   const started = await accounts.as().auth.startOAuth({ provider, redirectUri, codeChallenge });
   expect(started.codeVerifier).toBe('');
-  const code =
-    (await oidc.signIn(started.authorizationUrl, subject)).searchParams.get('code') ?? '';
-  expect((await signIn({ provider, code, codeVerifier, redirectUri })).customer?.email).toBe(email);
+  const back = await oidc.signIn(started.authorizationUrl, subject);
+  const [code, state] = [back.searchParams.get('code'), back.searchParams.get('state')];
+  const session = await signIn({ provider, code, codeVerifier, redirectUri, state });
+  expect(session.customer?.email).toBe(email);
 });
 
 it('lets nobody in by an address that the provider has not verified', async () => {
@@ -121,6 +126,12 @@ it('lets nobody in by an address that the provider has not verified', async () =
     const { request } = await visit(crypto.randomUUID(), person);
     await expect(signIn(request)).rejects.toMatchObject(refused(Code.PermissionDenied));
   }
+});
+
+it.each(['', 'x'.repeat(256)])('refuses a person whom the provider calls "%s"', async (subject) => {
+  const email = `nameless-${crypto.randomUUID()}@example.com`;
+  const { request } = await visit(crypto.randomUUID(), { email, emailVerified: true, subject });
+  await expect(signIn(request)).rejects.toMatchObject(refused(Code.Unauthenticated));
 });
 
 it('joins the account of the address, and ends its unproven password', async () => {

@@ -65,6 +65,7 @@ export async function signInWithOAuth(
   const provider = providerField(deps.providers, request.provider);
   const redirectUri = redirectField(provider, request.redirectUri);
   const code = requiredField('code', request.code);
+  const state = requiredField('state', request.state);
   if (!verifierPattern.test(request.codeVerifier)) {
     throw invalidArgument('codeVerifier', 'must be a code verifier of 43 to 128 characters');
   }
@@ -73,12 +74,12 @@ export async function signInWithOAuth(
     code,
     codeVerifier: request.codeVerifier,
     redirectUri,
-    ...(request.state !== '' && { state: request.state }),
+    state,
     ...(request.iss !== '' && { iss: request.iss }),
   });
   switch (result.kind) {
     case 'identified':
-      return deps.signInCustomer(await customerOf(deps, result.identity));
+      return deps.signInCustomer(await customerOf(deps, result.identity, context));
     case 'refused':
       throw new ConnectError('the provider does not confirm this sign-in', Code.Unauthenticated);
     case 'unavailable':
@@ -88,14 +89,18 @@ export async function signInWithOAuth(
   }
 }
 
-async function customerOf(deps: OAuthDeps, identity: ProviderIdentity): Promise<CustomerRecord> {
+async function customerOf(
+  deps: OAuthDeps,
+  identity: ProviderIdentity,
+  context: HandlerContext,
+): Promise<CustomerRecord> {
   const { issuer, subject } = identity;
   const known = await deps.customers.findByIdentity(issuer, subject);
   if (known !== undefined) return known;
   if (identity.email === undefined || !identity.emailVerified) {
     throw new ConnectError('the provider has not verified your address', Code.PermissionDenied);
   }
-  return deps.provenAddress(emailField('email', identity.email), {
+  return deps.provenAddress(emailField('email', identity.email), context, {
     identity: { issuer, subject },
     ...(identity.displayName !== undefined && { displayName: shown(identity.displayName) }),
   });

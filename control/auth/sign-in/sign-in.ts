@@ -1,18 +1,21 @@
 // AuthService.SignIn: sign-in with a password. Neither cost nor answer tells whether the address has an account.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import { isOver } from '../../../platform/access/customer-access.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { SignInRequest } from '../../../proto/gen/public/auth/v1/auth_pb.js';
 import type { CustomerRecord } from '../../customers/customer-record.ts';
 import type { CustomerStore } from '../../customers/customer-store.ts';
 import { emailField, requiredField } from '../../request-fields.ts';
-import type { Attempts } from '../attempts.ts';
+import type { AccessTokens } from '../access-token.ts';
+import type { Attempts, PasswordTry } from '../attempts.ts';
 import { maxPasswordCharacters, type Passwords } from '../passwords.ts';
 import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {
   customers: Pick<CustomerStore, 'findByEmail' | 'change'>;
-  attempts: Pick<Attempts, 'signIn'>;
+  attempts: Pick<Attempts, 'password'>;
+  accessTokens: Pick<AccessTokens, 'verify'>;
   passwords: Passwords;
   signInCustomer: SignInCustomer;
   addressOf: (context: HandlerContext) => string | undefined;
@@ -29,13 +32,32 @@ export async function signIn(
 ): Promise<SignInAnswer> {
   const email = emailField('email', request.email);
   const password = requiredField('password', request.password).slice(0, maxPasswordUnits + 1);
-  deps.attempts.signIn(deps.addressOf(context), email);
+  const by = await caller(deps, email, context);
+  const { right } = await deps.attempts.password(by);
   const customer = deps.customers.findByEmail(email);
-  const { ok, rehash } = await deps.passwords.check(customer?.passwordHash, password);
+  const { ok, rehash } = await deps.passwords.check(customer?.passwordHash, password, by.kind);
   if (customer === undefined || !ok) throw wrong();
+  right();
   const better = rehash ? await deps.passwords.hash(password) : undefined;
   const checkedAtMs = deps.clock.nowMs();
   return deps.signInCustomer(await withPassword(deps, customer, better), checkedAtMs);
+}
+
+/** An access token of the customer tells the owner from whoever else tries passwords for the address. */
+async function caller(
+  { customers, accessTokens, addressOf }: SignInDeps,
+  email: string,
+  context: HandlerContext,
+): Promise<PasswordTry> {
+  const header = context.requestHeader.get('authorization') ?? '';
+  const [, token] = /^bearer +(\S+) *$/i.exec(header) ?? [];
+  const session = token === undefined ? undefined : await accessTokens.verify(token);
+  const owner = customers.findByEmail(email);
+  const isOwners = session !== undefined && owner !== undefined && session.customerId === owner.id;
+  if (isOwners && !isOver(session, owner)) {
+    return { kind: 'session', sessionId: session.sessionId };
+  }
+  return { kind: 'stranger', address: addressOf(context), email };
 }
 
 /**

@@ -12,15 +12,17 @@ import {
 } from '../../request-fields.ts';
 import type { Attempts } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
+import { byInvitation, type MayJoin } from './may-join.ts';
 import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {
   customers: Pick<CustomerStore, 'create' | 'findByEmail'>;
-  attempts: Pick<Attempts, 'signIn'>;
+  attempts: Pick<Attempts, 'signUp'>;
   passwords: Pick<Passwords, 'hash'>;
   signInCustomer: SignInCustomer;
   addressOf: (context: HandlerContext) => string | undefined;
   onlyThisMachine: (context: HandlerContext) => boolean;
+  mayJoin: MayJoin;
 }
 
 export async function signUp(
@@ -32,7 +34,8 @@ export async function signUp(
   const password = newPasswordField('password', request.password);
   const displayName = nameFor(request.displayName, email);
   const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
-  deps.attempts.signIn(deps.addressOf(context), email);
+  deps.attempts.signUp(deps.addressOf(context), email);
+  if (!deps.mayJoin(email, context)) throw byInvitation();
   if (deps.customers.findByEmail(email) !== undefined) throw taken();
   const passwordHash = await deps.passwords.hash(password);
   const made = await deps.customers.create({

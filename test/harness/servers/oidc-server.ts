@@ -7,6 +7,8 @@ export interface OidcPerson {
   email?: string;
   emailVerified?: boolean;
   name?: string;
+  /** Told in place of the person's own id. */
+  subject?: string;
 }
 
 export interface TestOidc {
@@ -31,7 +33,16 @@ export async function startOidc(): Promise<TestOidc> {
   const port = await listen(server);
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [redirectUri],
+        subject_type: 'pairwise',
+      },
+    ],
+    subjectTypes: ['pairwise'],
+    pairwiseIdentifier: (_, accountId) => people.get(accountId)?.subject ?? accountId,
     pkce: { required: () => true },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     features: { devInteractions: { enabled: false } },

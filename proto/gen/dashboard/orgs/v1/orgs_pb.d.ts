@@ -1009,7 +1009,7 @@ export declare const OrgsService: GenService<{
   },
   /**
    * Sends an invitation by e-mail, good for 7 days. Role: admin. already_exists where the address is a member's or is
-   * invited already.
+   * invited already, failed_precondition where the caller's own address is not proven.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.InviteMember
    */
@@ -1060,6 +1060,7 @@ export declare const OrgsService: GenService<{
   },
   /**
    * Sends an invitation again, with a new token and 7 more days; at most 10 sends in 24 hours. Role: admin.
+   * failed_precondition like InviteMember.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.ResendInvite
    */
@@ -1080,7 +1081,9 @@ export declare const OrgsService: GenService<{
   },
   /**
    * Makes the caller a member. permission_denied where the invitation went to another address than the caller's,
-   * not_found where it is expired, revoked or used.
+   * not_found where it is expired, revoked or used. To a caller whose address is not proven yet this is the proof, and
+   * ends password and sessions, the caller's own included; failed_precondition where the mail left by a mail server of
+   * the organization, which proves nothing.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.AcceptInvite
    */
@@ -1100,7 +1103,8 @@ export declare const OrgsService: GenService<{
     output: typeof LeaveResponseSchema;
   },
   /**
-   * Makes an organization key, for the webhook interface. Role: admin.
+   * Makes an organization key, for the webhook interface. Role: admin. failed_precondition where the caller's address is
+   * not proven.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.CreateOrgKey
    */

@@ -522,7 +522,8 @@ export declare const ProjectsService: GenService<{
     output: typeof UpdateResponseSchema;
   },
   /**
-   * Makes a key of the project of x-project-id. Role: admin.
+   * Makes a key of the project of x-project-id. Role: admin. failed_precondition for a private key where the caller's
+   * address is not proven.
    *
    * @generated from rpc dashboard.projects.v1.ProjectsService.CreateApiKey
    */

@@ -27,7 +27,7 @@ export declare type SignUpRequest = Message<"public.auth.v1.SignUpRequest"> & {
   email: string;
 
   /**
-   * 8 to 128 characters. Required.
+   * 8 to 128 characters, none of the commonest passwords. Required.
    *
    * @generated from field: string password = 2;
    */
@@ -334,7 +334,7 @@ export declare type SignInWithOAuthRequest = Message<"public.auth.v1.SignInWithO
   redirectUri: string;
 
   /**
-   * The `state` parameter that the browser came back with; checked against the code verifier where it is given.
+   * The `state` parameter that the browser came back with; checked against the code verifier. Required.
    *
    * @generated from field: string state = 5;
    */
@@ -491,9 +491,13 @@ export declare type SignOutResponse = Message<"public.auth.v1.SignOutResponse"> 
 export declare const SignOutResponseSchema: GenMessage<SignOutResponse>;
 
 /**
- * Makes customers (dashboard users) known to the service. No credential. Attempts are limited per caller address and
- * per e-mail address: resource_exhausted with Retry-After. No answer tells whether an address has an account, but for
- * SignUp's already_exists.
+ * Makes customers (dashboard users) known to the service. No credential. Attempts are limited per caller address, and
+ * for each e-mail address at a caller address: resource_exhausted with Retry-After. No answer tells whether an address
+ * has an account, but for SignUp's already_exists where the address may sign up. An instance may take new accounts for
+ * invited addresses only, or none: what would make another is permission_denied.
+ *
+ * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
+ * no private key, organization key or invitation: failed_precondition.
  *
  * @generated from service public.auth.v1.AuthService
  */
@@ -510,7 +514,8 @@ export declare const AuthService: GenService<{
     output: typeof SignUpResponseSchema;
   },
   /**
-   * Signs in with a password. A wrong password and an unknown address are both unauthenticated.
+   * Signs in with a password. A wrong password and an unknown address are both unauthenticated. A request with the
+   * customer's access token in `authorization` is limited by nobody else's attempts.
    *
    * @generated from rpc public.auth.v1.AuthService.SignIn
    */
@@ -522,8 +527,8 @@ export declare const AuthService: GenService<{
   /**
    * With an e-mail address: sends a link with a token, and answers without tokens whether or not the address has an
    * account. With that token: signs in, making customer, organization and project where the address has no account.
-   * The first proof that an address is read, by link or provider, ends the password and the sessions of an account
-   * that was made without one: another person may have signed up with the address.
+   * The first proof that an address is read ends the password and the sessions of an account that was made without
+   * one, and what it had given out: another person may have signed up with the address.
    *
    * @generated from rpc public.auth.v1.AuthService.SignInWithMagicLink
    */
@@ -565,7 +570,7 @@ export declare const AuthService: GenService<{
     output: typeof RefreshTokenResponseSchema;
   },
   /**
-   * Ends the session of a refresh token. Access tokens already issued run out by themselves. Always succeeds.
+   * Ends the session of a refresh token, and within a second its access tokens. Always succeeds.
    *
    * @generated from rpc public.auth.v1.AuthService.SignOut
    */
