@@ -39,13 +39,13 @@ import { createMagicLinks } from './auth/magic-link.ts';
 import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
-import { createSessions, type EndAccess } from './auth/session.ts';
+import { createSessions, type EndAccess, type TakePlace } from './auth/session.ts';
 import { createMayJoin } from './auth/sign-in/may-join.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
 import { type ChangeLimits, createChangeLimit, defaultChangeLimits } from './change-limit.ts';
-import { withoutSession } from './customers/customer-record.ts';
+import { withoutSession, withSession } from './customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
 import { ensureFirstProject } from './customers/first-project.ts';
 import { createProveCustomer } from './customers/proven-customer.ts';
@@ -181,7 +181,11 @@ interface AuthRecords {
 function createAuth(options: ControlOptions, records: AuthRecords) {
   const { settings, attemptLimits, clock } = options;
   const { customers, organizations, directory, projects, buckets, accessTokens } = records;
-  const sessions = createSessions(buckets.sessions, createEndAccess(customers, clock), clock);
+  const places = {
+    endAccess: createEndAccess(customers, clock),
+    takePlace: createTakePlace(customers),
+  };
+  const sessions = createSessions(buckets.sessions, places, clock);
   const endUnprovenGrants = createEndUnprovenGrants({ ...records, clock });
   const proveCustomer = createProveCustomer({ customers, endUnprovenGrants, clock });
   const onlyThisMachine = (context: HandlerContext) =>
@@ -208,6 +212,19 @@ function createAuth(options: ControlOptions, records: AuthRecords) {
     providers: new Map(
       settings.oauthProviders.map((provider) => [provider.name, createOAuthProvider(provider)]),
     ),
+  };
+}
+
+/** The customer's record names their sessions: the bucket finds a session by its own id only. */
+function createTakePlace(customers: Pick<CustomerStore, 'change'>): TakePlace {
+  return async (customerId, sessionId) => {
+    let displaced: readonly string[] = [];
+    await customers.change(customerId, (before) => {
+      const next = withSession(before, sessionId);
+      displaced = next.displaced;
+      return next.record;
+    });
+    return displaced;
   };
 }
 

@@ -42,6 +42,9 @@ interface RotatedSession extends StartedSession {
 /** Ends the access tokens of a session in every process. */
 export type EndAccess = (customerId: string, sessionId: string) => Promise<void>;
 
+/** Notes a customer's new session, and returns the older ones that it displaces. */
+export type TakePlace = (customerId: string, sessionId: string) => Promise<readonly string[]>;
+
 const slidingLifetimeMs = 90 * 24 * 3_600_000;
 const replayGraceMs = 10_000;
 // Spent tokens kept of one family. Beyond it the oldest counts as spent before the grace time.
@@ -50,7 +53,7 @@ const tokenPattern = /^ref_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9
 
 export function createSessions(
   bucket: RecordBucket<SessionRecord>,
-  endAccess: EndAccess,
+  { endAccess, takePlace }: { endAccess: EndAccess; takePlace: TakePlace },
   clock: Clock,
 ): Sessions {
   // The access tokens end first: whoever tries again after a failure still finds the family.
@@ -72,6 +75,8 @@ export function createSessions(
         expireTimeMs: nowMs + slidingLifetimeMs,
       });
       if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
+      // Their access tokens live on for minutes: nothing tells that anybody else has them.
+      for (const old of await takePlace(customerId, sessionId)) await bucket.kv.delete(old);
       const refreshToken = `ref_${sessionId}.${familySecret}.${secret}`;
       return { sessionId, refreshToken, createTimeMs };
     },

@@ -60,3 +60,16 @@ it('the replay of a spent token ends the access tokens of its session too', asyn
   expect(await see(accounts, next)).toContain('[unauthenticated]');
   expect(await see(accounts, session)).toContain('[unauthenticated]');
 });
+
+it('a customer has thirty sessions: a further one ends the oldest', async () => {
+  const { email, refreshToken: first } = await newCustomer(accounts);
+  const auth = accounts.as().auth;
+  const { refreshToken: second } = await auth.signIn({ email, password: 'correct horse' });
+  for (let sessions = 2; sessions <= 30; sessions++) {
+    await auth.signIn({ email, password: 'correct horse' });
+  }
+  await expect(auth.refreshToken({ refreshToken: first })).rejects.toMatchObject({
+    code: Code.Unauthenticated,
+  });
+  await auth.refreshToken({ refreshToken: second });
+});

@@ -25,6 +25,8 @@ export interface CustomerRecord {
   superAdmin: boolean;
   /** Sessions that began before this are over. It only rises. */
   sessionsFromMs: number;
+  /** The newest sessions, oldest first, those that have ended among them. */
+  sessionIds?: readonly string[];
   /** Sessions that ended by themselves, kept while an access token of theirs may be alive. */
   endedSessions?: readonly { id: string; untilMs: number }[];
   /** The first organization and project, still to be made; absent once they are made. */
@@ -54,6 +56,19 @@ export function withoutSession(
   return { ...record, endedSessions: [...ended, { id, untilMs }] };
 }
 
+/** Browsers, phones and scripts of one person. */
+const maxSessions = 30;
+
+/** The record with one session more, and the sessions that it has no place for. */
+export function withSession(
+  record: CustomerRecord,
+  id: string,
+): { record: CustomerRecord; displaced: readonly string[] } {
+  const ids = [...(record.sessionIds ?? []), id];
+  const sessionIds = ids.slice(-maxSessions);
+  return { record: { ...record, sessionIds }, displaced: ids.slice(0, -maxSessions) };
+}
+
 /** Narrows a value of the bucket; undefined if it is no such record. Unknown fields are kept. */
 export function readCustomer(value: unknown): CustomerRecord | undefined {
   return isCustomer(value) ? value : undefined;
@@ -69,6 +84,7 @@ function isCustomer(value: unknown): value is CustomerRecord {
     typeof field('superAdmin') === 'boolean' &&
     typeof field('sessionsFromMs') === 'number' &&
     Array.isArray(field('identities')) &&
+    Array.isArray(field('sessionIds') ?? []) &&
     Array.isArray(field('endedSessions') ?? [])
   );
 }
