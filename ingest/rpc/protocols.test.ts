@@ -137,6 +137,25 @@ describe('other protocols', () => {
     });
   });
 
+  // Each took seconds and a gigabyte to decode.
+  it.each([
+    ['events without number', Buffer.from('0a00'.repeat(1_000_000), 'hex'), 'at most 1000 items'],
+    ['fields without number', Buffer.from('7801'.repeat(1_000_000), 'hex'), 'too many protobuf'],
+  ])('%s are refused before they are decoded', async (_, message, rule) => {
+    const envelope = Buffer.alloc(5);
+    envelope.writeUInt32BE(message.length, 1);
+    const response = await fetch(service.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/grpc-web+proto',
+        'x-api-key': service.publicKey,
+      },
+      body: Buffer.concat([envelope, message]),
+    });
+    const trailers = `${decodeURIComponent(response.headers.get('grpc-message') ?? '')} ${decodeURIComponent(await response.text())}`;
+    expect(trailers).toContain(rule);
+  });
+
   it('GET and foreign content types get Connect’s answers', async () => {
     const get = await fetch(service.baseUrl + path);
     expect(get.status).toBe(405);

@@ -6,7 +6,7 @@
 // process does not start while a registered method has no row; access-table.test.ts compares the table with the
 // .proto files, and test/access-matrix.test.ts repeats each method's need on purpose.
 
-import { maxBodyBytes } from '../limits.ts';
+import { maxBodyBytes, maxIdentityBodyBytes } from '../limits.ts';
 import type { Role } from './organizations.ts';
 
 /** `jwt` = a customer's token; `none` = the method is open to everybody. */
@@ -46,6 +46,8 @@ const sdk: AccessRow = {
   maxBodyBytes,
   growsRecords: false,
 };
+/** Traits and ids of one profile. */
+const identity: AccessRow = { ...sdk, maxBodyBytes: maxIdentityBodyBytes };
 /** Reads by servers and by customers. */
 const shared: AccessRow = {
   ...sdk,
@@ -108,8 +110,8 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ],
   ['sdk.events.v1.EventsService/BatchCreate', sdk],
   ['events.v1.EventsService/BatchCreate', sdk],
-  ['sdk.profiles.v1.ProfilesSDKService/Identify', sdk],
-  ['sdk.profiles.v1.ProfilesSDKService/Alias', sdk],
+  ['sdk.profiles.v1.ProfilesSDKService/Identify', identity],
+  ['sdk.profiles.v1.ProfilesSDKService/Alias', identity],
   ['shared.profiles.v1.ProfilesService/Get', shared],
   ['shared.profiles.v1.ProfilesService/GetByExternalId', shared],
   ['shared.profiles.v1.ProfilesService/List', shared],

@@ -161,6 +161,8 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
       });
     },
     acceptCompression: routerCompressions,
+    // Each would become an object, and no method looks at them.
+    binaryOptions: { readUnknownFields: false },
     contextValues: (request) => contextValuesOf(request).set(nodeRequestKey, request),
     fallback: answerUnknownPath,
   });

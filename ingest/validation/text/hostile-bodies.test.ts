@@ -1,6 +1,7 @@
 // Bodies that cost their sender nothing and were dear to read: names, objects and fields by the hundred thousand.
 
 import { describe, expect, it } from 'vitest';
+import { fieldFault } from '../../../platform/http/bodies/message-fields.ts';
 import { maxMembersPerObject as most } from '../../../platform/limits.ts';
 import { BatchCreateRequestSchema } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { context as typedContext } from '../../../test/harness/requests/typed-bodies.ts';
@@ -8,7 +9,6 @@ import { wideBody } from '../../../test/harness/requests/wide-body.ts';
 import { identifyReader } from '../identity-rules.ts';
 import { readShortBinaryBody, readShortJsonBody } from '../short-shape.ts';
 import { describeViolation, type Violation } from '../violation.ts';
-import { fieldsViolation } from './binary-fields.ts';
 import { blankUnknown, knownMembers } from './known-members.ts';
 import { readBinaryBody, readJsonBody } from './reference-body.ts';
 import { scanJsonBody } from './scan-body.ts';
@@ -200,7 +200,7 @@ describe('a binary body', () => {
 
   it('that is no message is left to its decoder', () => {
     for (const body of [repeated('0a', 5), repeated('0aff', 3), Buffer.from('0b', 'hex')]) {
-      expect(fieldsViolation(BatchCreateRequestSchema, body)).toBeUndefined();
+      expect(fieldFault(BatchCreateRequestSchema, body, most)).toBeUndefined();
     }
   });
 });

@@ -4,6 +4,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type DescMessage, fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
+import { type FieldFault, fieldFault } from '../../../platform/http/bodies/message-fields.ts';
 import { isObject } from '../../../platform/json.ts';
 import { maxEventsPerRequest } from '../../../platform/limits.ts';
 import {
@@ -16,7 +17,6 @@ import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
 import { newTally, type Tally } from '../event-fields.ts';
 import { checkRequest, type RequestOptions } from '../event-rules.ts';
 import type { Violation } from '../violation.ts';
-import { fieldsViolation } from './binary-fields.ts';
 import { encodeCanonical } from './canonical.ts';
 import { checkText, type Shape } from './request-text.ts';
 
@@ -61,13 +61,26 @@ export function decodeBinary<Desc extends DescMessage>(
   message: Desc,
   received: Uint8Array,
 ): { kind: 'decoded'; message: MessageShape<Desc> } | { kind: 'invalid'; violation: Violation } {
-  const violation = fieldsViolation(message, received);
-  if (violation !== undefined) return { kind: 'invalid', violation };
+  const fault = fieldFault(message, received, maxEventsPerRequest);
+  if (fault !== undefined) return invalidFields(fault);
   try {
     const decoded = fromBinary(message, received, { readUnknownFields: false });
     return { kind: 'decoded', message: decoded };
   } catch {
     return invalidBody('body_protobuf');
+  }
+}
+
+function invalidFields(fault: FieldFault): { kind: 'invalid'; violation: Violation } {
+  switch (fault.kind) {
+    case 'items':
+      return tooManyEvents(fault.count);
+    case 'members':
+      return invalidBody('members_count');
+    case 'fields':
+      return invalidBody('fields_count');
+    default:
+      return fault satisfies never;
   }
 }
 
@@ -138,7 +151,7 @@ export function sized(body: Uint8Array, tally: Tally, { maxBodyBytes }: BodyCont
   return { kind: 'valid', body, events, cookieless, cookielessDays };
 }
 
-export function tooManyEvents(events: number): { kind: 'invalid'; violation: Violation } {
+export function tooManyEvents(events: number | string): { kind: 'invalid'; violation: Violation } {
   const detail = `got ${events}`;
   return {
     kind: 'invalid',

@@ -1,6 +1,7 @@
 // Has the Connect router's bodies received like all others: counted, bounded and decompressed here, before the router
 // sees them. Left to itself, it would hold and decompress as much as anybody sends.
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, createContextKey } from '@connectrpc/connect';
 import type {
   Compression,
@@ -9,6 +10,8 @@ import type {
 } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { callerIdOf } from '../../access/auth-interceptor.ts';
+import { maxEventsPerRequest } from '../../limits.ts';
+import { fieldFault } from './message-fields.ts';
 import { type BodyReceiver, busy, type NodeRequest, type ReceivedBody } from './received-body.ts';
 import { type Lease, strangers } from './request-memory.ts';
 
@@ -36,6 +39,11 @@ const copiesInRouter = 3;
 /** Flags and length in front of each message of gRPC and of Connect's streams. */
 const envelopeBytes = 5;
 const compressedFlag = 1;
+/**
+ * JSON that comes here is parsed with all names that it holds, 200 ns each; ingest has readers of its own for larger
+ * bodies of JSON in unary Connect.
+ */
+const maxJsonBytes = 1_048_576;
 
 interface Options {
   bodies: BodyReceiver;
@@ -61,7 +69,9 @@ function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): U
   const serve = (request: UniversalServerRequest) =>
     bodies.memory.during((lease) => {
       const encoding = encodingOf(request.header);
-      const body = receive(request, encoding, { bodies, lease, maxBytes });
+      const most = encoding.isJson ? Math.min(maxBytes, maxJsonBytes) : maxBytes;
+      const receiving = { bodies, lease, maxBytes: most, message: method.input };
+      const body = receive(request, encoding, receiving);
       return handler({ ...request, header: headerOf(request.header, encoding), body });
     });
   const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
@@ -72,16 +82,18 @@ interface Encoding {
   /** Unary Connect compresses a body, all other protocols each message in it. */
   of: 'body' | 'message';
   name: string;
+  isJson: boolean;
 }
 
 function encodingOf(header: Headers): Encoding {
   const type = header.get('content-type') ?? '';
+  const isJson = /json/i.test(type);
   if (!/^application\/(?:connect|grpc)/i.test(type)) {
-    return { of: 'body', name: header.get('content-encoding') ?? 'identity' };
+    return { of: 'body', name: header.get('content-encoding') ?? 'identity', isJson };
   }
   const isConnect = /^application\/connect/i.test(type);
   const name = header.get(isConnect ? 'connect-content-encoding' : 'grpc-encoding');
-  return { of: 'message', name: name ?? 'identity' };
+  return { of: 'message', name: name ?? 'identity', isJson };
 }
 
 /** The router compares a body's length with its header: a decompressed body has another. */
@@ -96,13 +108,14 @@ interface Receiving {
   bodies: BodyReceiver;
   lease: Lease;
   maxBytes: number;
+  message: DescMessage;
 }
 
 /** Runs when the handler reads: after access was checked, and never for a refused call. */
 async function* receive(
   { contextValues }: UniversalServerRequest,
   encoding: Encoding,
-  { bodies, lease, maxBytes }: Receiving,
+  { bodies, lease, maxBytes, message }: Receiving,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const request = contextValues?.get(nodeRequestKey);
   if (contextValues === undefined || request === undefined) {
@@ -123,9 +136,32 @@ async function* receive(
       envelope = envelopeOf(bytes);
     }
   }
+  if (!encoding.isJson) {
+    const messages = encoding.of === 'body' || envelope !== undefined ? [bytes] : messagesIn(bytes);
+    for (const sent of messages) checkFields(message, sent);
+  }
   if (!lease.take(copiesInRouter * bytes.length)) throw busyError();
   if (envelope !== undefined) yield envelope;
   yield bytes;
+}
+
+/** The messages behind their envelopes; what is cut off is the router's to refuse. */
+function* messagesIn(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at + envelopeBytes <= bytes.length; ) {
+    const end = at + envelopeBytes + bytes.readUInt32BE(at + 1);
+    yield bytes.subarray(at + envelopeBytes, end);
+    at = end;
+  }
+}
+
+function checkFields(message: DescMessage, bytes: Buffer): void {
+  const fault = fieldFault(message, bytes, maxEventsPerRequest);
+  if (fault === undefined) return;
+  const rule =
+    fault.kind === 'items'
+      ? `${fault.field}: must hold at most ${maxEventsPerRequest} items, got ${fault.count}`
+      : 'the body holds too many protobuf fields';
+  throw new ConnectError(rule, Code.InvalidArgument);
 }
 
 /** Whether the bytes are one message, and that is compressed. */
