@@ -35,7 +35,13 @@ export async function signIn(
   const by = await caller(deps, email, context);
   const { right } = await deps.attempts.password(by);
   const customer = deps.customers.findByEmail(email);
-  const { ok, rehash } = await deps.passwords.check(customer?.passwordHash, password, by.kind);
+  const { ok, rehash } = await deps.passwords
+    .check(customer?.passwordHash, password, by.kind)
+    .catch((error: unknown) => {
+      // Nothing was tried: the queue of checks is full.
+      right();
+      throw error;
+    });
   if (customer === undefined || !ok) throw wrong();
   right();
   const better = rehash ? await deps.passwords.hash(password) : undefined;
