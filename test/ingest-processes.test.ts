@@ -111,7 +111,12 @@ it('is ready when each process serves, and shows each on one page', async () => 
   expect([...(await accepted()).keys()].sort()).toEqual(names);
   const ready = await fetch(`${stack.baseUrl}/readyz?verbose`);
   expect(ready.status).toBe(200);
-  expect(await ready.json()).toEqual({ broker: true, clickhouse: true, pipeline: true });
+  expect(await ready.json()).toEqual({
+    broker: true,
+    clickhouse: true,
+    buckets: true,
+    pipeline: true,
+  });
 });
 
 it('gives a visitor without an identity one id, whichever process answers', async () => {

@@ -49,6 +49,18 @@ async function fill(subject: string, bytes: number): Promise<number> {
   }
 }
 
+it('drops the earlier revisions that buckets once kept, and no record', async () => {
+  const kv = await connection.jetstream().views.kv('projects', { history: 5 });
+  for (let revision = 1; revision <= 5; revision++) await kv.put('p', `${revision}`);
+  await kv.put('q', 'other');
+  await ensureTopology(connection, { eventsMaxBytes: 200 * MiB, shards: 1 });
+  const { config, state } = await manager.streams.info('KV_projects');
+  expect(config.max_msgs_per_subject).toBe(1);
+  expect(state.messages).toBe(2);
+  expect((await kv.get('p'))?.string()).toBe('5');
+  expect((await kv.get('q'))?.string()).toBe('other');
+});
+
 it('makes a work queue for each shard, its writer, the dead letters and the buckets', async () => {
   const made = await ensureTopology(connection, { eventsMaxBytes: 200 * MiB, shards: 2 });
   expect(made.maxBytesPerShard).toBe(100 * MiB);
