@@ -1,6 +1,7 @@
 // Has the Connect router's bodies received like all others: counted, bounded and decompressed here, before the router
 // sees them. Left to itself, it would hold and decompress as much as anybody sends.
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, createContextKey } from '@connectrpc/connect';
 import type {
   Compression,
@@ -9,6 +10,7 @@ import type {
 } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { callerIdOf } from '../../access/auth-interceptor.ts';
+import { holdsTooMany, maxMessages } from './message-count.ts';
 import { type BodyReceiver, busy, type NodeRequest, type ReceivedBody } from './received-body.ts';
 import { type Lease, strangers } from './request-memory.ts';
 
@@ -61,7 +63,7 @@ function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): U
   const serve = (request: UniversalServerRequest) =>
     bodies.memory.during((lease) => {
       const encoding = encodingOf(request.header);
-      const body = receive(request, encoding, { bodies, lease, maxBytes });
+      const body = receive(request, encoding, { bodies, lease, maxBytes, input: method.input });
       return handler({ ...request, header: headerOf(request.header, encoding), body });
     });
   const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
@@ -96,13 +98,14 @@ interface Receiving {
   bodies: BodyReceiver;
   lease: Lease;
   maxBytes: number;
+  input: DescMessage;
 }
 
 /** Runs when the handler reads: after access was checked, and never for a refused call. */
 async function* receive(
-  { contextValues }: UniversalServerRequest,
+  { contextValues, header }: UniversalServerRequest,
   encoding: Encoding,
-  { bodies, lease, maxBytes }: Receiving,
+  { bodies, lease, maxBytes, input }: Receiving,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const request = contextValues?.get(nodeRequestKey);
   if (contextValues === undefined || request === undefined) {
@@ -123,9 +126,20 @@ async function* receive(
       envelope = envelopeOf(bytes);
     }
   }
+  const message = envelope === undefined ? messageOf(bytes, encoding) : bytes;
+  if (holdsTooMany(input, message, /json/i.test(header.get('content-type') ?? ''))) {
+    throw new ConnectError(
+      `the body holds more than ${maxMessages} messages`,
+      Code.InvalidArgument,
+    );
+  }
   if (!lease.take(copiesInRouter * bytes.length)) throw busyError();
   if (envelope !== undefined) yield envelope;
   yield bytes;
+}
+
+function messageOf(bytes: Buffer, { of }: Encoding): Buffer {
+  return of === 'body' ? bytes : bytes.subarray(envelopeBytes);
 }
 
 /** Whether the bytes are one message, and that is compressed. */
