@@ -37,6 +37,9 @@ export const bomb = gzipSync(`{"events":[${' '.repeat(bodyBytes - 13)}]}`, {
   level: constants.Z_BEST_COMPRESSION,
 });
 
+/** 12 kB that become 4 million empty events, for gRPC-web. */
+const messages = gzipSync(Buffer.alloc(bodyBytes, Buffer.from([0x0a, 0x00])));
+
 const asStranger = (): Record<string, string> => ({});
 const withKey = ({ publicKey }: Target): Record<string, string> => ({ 'x-api-key': publicKey });
 
@@ -49,6 +52,11 @@ export const attacks: readonly Attack[] = [
     name: 'gzip that inflates a thousandfold',
     times: 300,
     run: (target, times) => count(repeat(times, () => post(target, bomb))),
+  },
+  {
+    name: 'gzip that becomes millions of messages in the Connect router',
+    times: 20,
+    run: (target, times) => count(repeat(times, () => postMessages(target))),
   },
 ];
 
@@ -145,6 +153,23 @@ export async function post({ baseUrl, publicKey }: Target, body: Uint8Array): Pr
       'x-api-key': publicKey,
     },
     body,
+  });
+  await response.arrayBuffer();
+  return String(response.status);
+}
+
+async function postMessages({ baseUrl, publicKey }: Target): Promise<string> {
+  const envelope = Buffer.alloc(5);
+  envelope[0] = 1;
+  envelope.writeUInt32BE(messages.length, 1);
+  const response = await fetch(baseUrl + batchCreatePath, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/grpc-web+proto',
+      'grpc-encoding': 'gzip',
+      'x-api-key': publicKey,
+    },
+    body: Buffer.concat([envelope, messages]),
   });
   await response.arrayBuffer();
   return String(response.status);
