@@ -128,11 +128,8 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
   );
 }
 
-/** Three times a request's texts, 64 KiB, as JSON may write each character beyond ASCII, and room for names. */
-const maxRequestBytes = 262_144;
-
 function requestOptions(input: DescMessage) {
-  return { jsonOptions: jsonOptions(input), readMaxBytes: maxRequestBytes };
+  return { jsonOptions: jsonOptions(input) };
 }
 
 /** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */

@@ -27,8 +27,8 @@ export interface AccessRow {
 const KiB = 1_024;
 /** Requests of accounts hold a few texts. Each field has its bound in request-bounds.ts. */
 const forms = 64 * KiB;
-/** Filters: 64 KiB of text, up to six times as long where JSON escapes each character. */
-const filters = 1_024 * KiB;
+/** Filters: 64 KiB of text, up to three times as long as JSON may write what is not ASCII, and room for names. */
+const filters = 256 * KiB;
 
 const open: AccessRow = {
   credentials: ['none'],

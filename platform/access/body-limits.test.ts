@@ -52,10 +52,10 @@ async function answer(method: string, body: Buffer | string, encoding = 'identit
   return response.text();
 }
 
-it('are 64 KiB for methods of accounts, and 1 MiB at most for all but events', () => {
+it('are 64 KiB for methods of accounts, and 256 KiB for reads', () => {
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
     if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
-    else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB);
+    else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/(Identify|Alias)$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 2);
     else expect(maxBodyBytes, method).toBe(8 * MiB);
   }
