@@ -121,11 +121,8 @@ function createPool<T>(
     }
     if (lanes.size === 0) settle();
   };
-  const hasRoom = (id: string): boolean => {
-    const lane = lanes.get(id);
-    const ofLane = lane === undefined ? 0 : lane.queued.length + lane.waiting;
-    return !dropped && held < queued && ofLane < queuedOfLane;
-  };
+  const hasRoom = (id: string): boolean =>
+    !dropped && held < queued && heldBy(lanes.get(id)) < queuedOfLane;
   return {
     hasRoom,
     add(id, mail) {
@@ -146,4 +143,9 @@ function createPool<T>(
       next();
     },
   };
+}
+
+/** Mails in the lane's memory, those under way apart. */
+function heldBy<T>(lane: Lane<T> | undefined): number {
+  return lane === undefined ? 0 : lane.queued.length + lane.waiting;
 }
