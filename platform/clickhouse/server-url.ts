@@ -1,11 +1,11 @@
 // The address of a ClickHouse server: `http(s)://[user:password@]host:port/database`, or the Unix socket of an engine
-// on this machine, `unix:///path?database=name`. Connecting is left to clickhouse.ts and select-rows.ts.
+// on this machine, `unix:///path?database=name&password=text`. Connecting is left to clickhouse.ts and select-rows.ts.
 
 import http from 'node:http';
 import { pathToFileURL } from 'node:url';
 
 export interface ServerUrl {
-  /** Without a database. Over a Unix socket only its host name goes out, in a header. */
+  /** Without a database. Over a Unix socket only its host name and its credential go out, in headers. */
   http: URL;
   database: string;
   socketPath: string | undefined;
@@ -14,8 +14,10 @@ export interface ServerUrl {
 export function readServerUrl(text: string): ServerUrl {
   const url = new URL(text);
   if (url.protocol === 'unix:') {
+    const http = new URL('http://millrace@localhost/');
+    http.password = url.searchParams.get('password') ?? '';
     return {
-      http: new URL('http://localhost/'),
+      http,
       database: url.searchParams.get('database') ?? 'default',
       socketPath: decodeURIComponent(url.pathname),
     };
@@ -25,9 +27,10 @@ export function readServerUrl(text: string): ServerUrl {
   return { http: url, database, socketPath: undefined };
 }
 
-/** The address of a database behind a Unix socket, for readServerUrl. */
-export function socketUrl(path: string, database: string): string {
-  return `unix://${pathToFileURL(path).pathname}?database=${encodeURIComponent(database)}`;
+/** The address of a database behind a Unix socket, for readServerUrl. It holds the password: no log may. */
+export function socketUrl(path: string, database: string, password: string): string {
+  const search = new URLSearchParams({ database, password });
+  return `unix://${pathToFileURL(path).pathname}?${search}`;
 }
 
 /** Connections to a Unix socket for requests that name any host. */

@@ -1,8 +1,9 @@
 // Runs the embedded ClickHouse as a child process on the data directory, where CLICKHOUSE_URL names no server. It
 // listens on a Unix socket in a directory of mode 0700: no other user, and no web page, can open a connection or take
-// its place. The program itself is sql/engine/.
+// its place. It asks for a password besides, made anew at each start. The program itself is sql/engine/.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -40,6 +41,8 @@ export async function startEmbeddedEngine(options: {
   // It may be older, or made by somebody else.
   chmodSync(directory, 0o700);
   const socket = socketIn(directory);
+  const passwordFile = join(directory, 'engine.password');
+  const password = writePassword(passwordFile);
   const log = options.log.child({ part: 'engine' });
   let announceReady = (): void => {};
   const child = await superviseChild({
@@ -50,6 +53,8 @@ export async function startEmbeddedEngine(options: {
       `JE_MALLOC_CONF=${allocator}`,
       process.execPath,
       ...[options.entry, '--path', directory, '--socket', socket, '--threads', `${threads}`],
+      // In a file, because other users can read a command line.
+      ...['--password-file', passwordFile],
     ],
     onLine: (line) => {
       if (line === 'listening') announceReady();
@@ -71,12 +76,20 @@ export async function startEmbeddedEngine(options: {
   });
   return {
     ...child,
-    url: socketUrl(socket, 'millrace'),
+    url: socketUrl(socket, 'millrace', password),
     async stop(graceMs) {
       await child.stop(graceMs);
       if (dirname(socket) !== directory) rmSync(dirname(socket), { recursive: true, force: true });
     },
   };
+}
+
+/** A new password in place of an older one, in a file that only we can read. */
+export function writePassword(file: string): string {
+  const password = randomBytes(24).toString('base64url');
+  rmSync(file, { force: true });
+  writeFileSync(file, password, { mode: 0o600, flag: 'wx' });
+  return password;
 }
 
 /** A path for the socket in a directory that only we can enter. */

@@ -61,6 +61,25 @@ describe('another user of the machine', () => {
     expect(sockets.filter((inode) => ports.includes(inode))).toEqual([]);
   });
 
+  it('is asked for the password, even behind the socket', async () => {
+    const noPassword = new URL(engine.url);
+    noPassword.searchParams.delete('password');
+    const wrong = new URL(engine.url);
+    wrong.searchParams.set('password', `${wrong.searchParams.get('password')}x`);
+    for (const url of [noPassword, wrong]) {
+      const refused = await askEngine(url.href, { body: 'SELECT 1' });
+      expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Code: 516') });
+    }
+  });
+
+  it('gets nothing as a web page, which names another host or its origin', async () => {
+    for (const headers of [{ host: 'millrace.example' }, { origin: 'http://localhost' }]) {
+      const refused = await askEngine(engine.url, { body: 'SELECT 1', headers });
+      expect(refused.status).toBe(403);
+    }
+    expect(await ask('SELECT 1')).toMatchObject({ status: 200 });
+  });
+
   it('cannot enter the directory of the socket, nor use it there', () => {
     const { socketPath = '' } = readServerUrl(engine.url);
     expect(statSync(dirname(socketPath)).mode & 0o777).toBe(0o700);

@@ -14,7 +14,7 @@ import {
 import { createLog } from '../../platform/log.ts';
 import { compiledEngine } from '../../test/harness/compiled-entries.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
-import { startEngine } from '../../test/harness/servers/engine.ts';
+import { passwordFileIn, startEngine } from '../../test/harness/servers/engine.ts';
 
 let dir: string;
 let engine: ChildServer;
@@ -142,6 +142,7 @@ describe('the end', () => {
   it('comes by itself once the parent is gone', async () => {
     await engine.stop();
     const args = [compiledEngine(), '--path', dir, '--socket', join(dir, 'engine.sock')];
+    args.push('--password-file', passwordFileIn(dir));
     const child = spawn(process.execPath, args, { stdio: 'pipe' });
     await once(createInterface({ input: child.stdout }), 'line');
     child.stdin.end();
@@ -151,6 +152,7 @@ describe('the end', () => {
 
   it('is immediate for a second engine on the same directory', async () => {
     const args = [compiledEngine(), '--path', dir, '--socket', join(dir, 'engine.sock')];
+    args.push('--password-file', passwordFileIn(dir));
     const child = spawn(process.execPath, args, { stdio: 'pipe' });
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));

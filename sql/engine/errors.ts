@@ -42,7 +42,7 @@ const badRequest = new Set([26, 27, 36, 38, 41, 43, 53, 57, 62, 70, 72, 117, 386
 export function statusFor(error: EngineError): number {
   if (notFound.has(error.code)) return 404;
   if (badRequest.has(error.code)) return 400;
-  if (error.code === 497) return 403;
+  if (error.code === 497 || error.code === 516) return 403;
   if (error.code === 48) return 501;
   if (error.code === 159) return 408;
   if (error.code === 202 || error.code === 236) return 503;

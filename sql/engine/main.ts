@@ -1,10 +1,10 @@
-// The embedded ClickHouse as a process: `--path DIR --socket FILE [--threads N] [--memory-mib N]`. It listens on the
-// Unix socket FILE alone, in a directory that only its user enters: that is the credential of its clients. Prints
+// The embedded ClickHouse as a process: `--path DIR --socket FILE --password-file FILE [--threads N] [--memory-mib N]`.
+// It listens on the Unix socket alone, in a directory that only its user enters, and asks for the file's text. Prints
 // `listening` when ready. Finishes its inserts and ends on SIGTERM, on SIGINT, and when its standard input closes
 // because its parent died. Each running statement takes a thread of libuv's pool: --threads is the size of that pool,
 // which only the environment can set (UV_THREADPOOL_SIZE, 4 by default), so set both to the same number.
 
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Engine } from './engine.ts';
@@ -16,12 +16,17 @@ const { values } = parseArgs({
   options: {
     path: { type: 'string' },
     socket: { type: 'string' },
+    'password-file': { type: 'string' },
     threads: { type: 'string', default: '4' },
     'memory-mib': { type: 'string', default: '768' },
   },
 });
-const { path, socket } = values;
-if (path === undefined || socket === undefined) fail('--path DIR and --socket FILE are needed');
+const { path, socket, 'password-file': passwordFile } = values;
+if (path === undefined || socket === undefined || passwordFile === undefined) {
+  fail('--path DIR, --socket FILE and --password-file FILE are needed');
+}
+const password = readFileSync(passwordFile, 'utf8');
+if (password === '') fail('the password is empty');
 mkdirSync(path, { recursive: true, mode: 0o700 });
 if ((statSync(dirname(socket)).mode & 0o077) !== 0) fail(`others can enter ${dirname(socket)}`);
 
@@ -47,7 +52,7 @@ function fail(why: string): never {
   process.exit(1);
 }
 
-const server = createEngineServer(engine);
+const server = createEngineServer(engine, password);
 server.on('error', (error) => fail(error.message));
 // Opening the engine took the directory's lock, so a socket that is there has no process.
 rmSync(socket, { force: true });

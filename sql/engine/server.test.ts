@@ -99,7 +99,7 @@ describe('results', () => {
 describe('compression', () => {
   it('works both ways where the client asks', async () => {
     const zipped = createClient({
-      url: 'http://localhost',
+      url: readServerUrl(engine.url).http,
       http_agent: socketAgent(readServerUrl(engine.url).socketPath ?? '', 2),
       database: 'millrace',
       compression: { request: true, response: true },

@@ -1,7 +1,7 @@
 // ClickHouse's HTTP interface, as far as @clickhouse/client needs it, over an engine in this process. It knows HTTP and
 // the steps of a request; statements, connections and results are in other files.
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Engine } from './engine.ts';
 import { EngineError, exceptionLine, statusFor, toEngineError } from './errors.ts';
@@ -16,13 +16,14 @@ const maxSockets = 512;
 // Longer than any client keeps an idle socket: the side that sends the next request should be the side that closes.
 const keepAliveMs = 65_000;
 
-/** A server that is not listening yet. */
-export function createEngineServer(engine: Engine): Server {
+/** A server that is not listening yet. It runs statements of requests with `password` alone, whatever their user. */
+export function createEngineServer(engine: Engine, password: string): Server {
+  const mayAsk = createMayAsk(password);
   const server = createServer({ maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveMs });
   server.maxConnections = maxSockets;
   server.requestTimeout = 0;
   server.on('request', (request, response) => {
-    serve(engine, request, response).catch((error) => {
+    serve(engine, mayAsk, request, response).catch((error) => {
       answerError(engine, response, toEngineError(error));
       // The rest of a refused body would otherwise be read as the next request.
       request.resume();
@@ -31,8 +32,22 @@ export function createEngineServer(engine: Engine): Server {
   return server;
 }
 
+/** Requests of a web page are refused by their Origin, and by a Host that is not ours, whatever they know. */
+function createMayAsk(password: string): (request: IncomingMessage) => boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const wanted = digest(password);
+  return ({ headers }) => {
+    const [scheme, credentials = ''] = (headers.authorization ?? '').split(' ', 2);
+    const pair = Buffer.from(scheme === 'Basic' ? credentials : '', 'base64').toString();
+    const sent = digest(pair.slice(pair.indexOf(':') + 1));
+    const isOurs = headers.host === 'localhost' && headers.origin === undefined;
+    return timingSafeEqual(sent, wanted) && isOurs;
+  };
+}
+
 async function serve(
   engine: Engine,
+  mayAsk: (request: IncomingMessage) => boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -41,6 +56,9 @@ async function serve(
     const well = await engine.answers();
     response.writeHead(well ? 200 : 503).end(well ? 'Ok.\n' : 'A statement does not end.\n');
     return;
+  }
+  if (!mayAsk(request)) {
+    throw new EngineError(516, 'AUTHENTICATION_FAILED', 'Authentication failed');
   }
   if (path !== '/' || (request.method !== 'POST' && request.method !== 'GET')) {
     response.writeHead(404).end('There is POST / for statements and GET /ping\n');

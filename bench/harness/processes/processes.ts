@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 
@@ -54,7 +53,7 @@ export interface OwnEngine {
 
 export async function startEngineProcess(path: string, database: string): Promise<OwnEngine> {
   const child = startChild({ role: 'engine', path, database });
-  const url = socketUrl(await child.nextLine(), database);
+  const url = await child.nextLine();
   return {
     url,
     pid: child.pid,

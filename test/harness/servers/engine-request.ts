@@ -20,10 +20,11 @@ interface RawRequest {
 
 /** `url` is the engine's; rejects where there is no connection. */
 export function askEngine(url: string, raw: RawRequest): Promise<RawAnswer> {
-  const { socketPath } = readServerUrl(url);
+  const { socketPath, http } = readServerUrl(url);
+  const auth = `${http.username}:${http.password}`;
   const { method = 'POST', path = '/', headers } = raw;
   return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
+    const sent = request({ socketPath, auth, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

@@ -1,8 +1,10 @@
 // The embedded ClickHouse for one test: the real child process on a temporary directory, its database migrated.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
+import { writePassword } from '../../../platform/engines/embedded-engine.ts';
 import { createLog } from '../../../platform/log.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../compiled-entries.ts';
@@ -24,13 +26,16 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
   const program = {
     name: 'engine',
     freePort: 0,
-    command: (dir: string) => [
-      ...[process.execPath, entry, '--path', dir],
-      ...['--socket', socketIn(dir), '--threads', String(threads)],
-    ],
+    command(dir: string) {
+      writePassword(passwordFileIn(dir));
+      return [
+        ...[process.execPath, entry, '--path', dir, '--password-file', passwordFileIn(dir)],
+        ...['--socket', socketIn(dir), '--threads', String(threads)],
+      ];
+    },
     env: { ...process.env, UV_THREADPOOL_SIZE: String(threads) },
     createReadiness: () => (line: string) => (line === 'listening' ? 0 : undefined),
-    urlOf: (_: number, dir: string) => socketUrl(socketIn(dir), database),
+    urlOf: (_: number, dir: string) => socketUrl(socketIn(dir), database, passwordIn(dir)),
   };
   const engine = await startChildServer(program, options.dir);
   if (options.migrated !== false) await migrateAt(engine.url);
@@ -39,6 +44,15 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
 
 function socketIn(dir: string): string {
   return join(dir, 'engine.sock');
+}
+
+/** The file of the password that the engine on `dir` asks for. */
+export function passwordFileIn(dir: string): string {
+  return join(dir, 'engine.password');
+}
+
+export function passwordIn(dir: string): string {
+  return readFileSync(passwordFileIn(dir), 'utf8');
 }
 
 async function migrateAt(url: string): Promise<void> {
@@ -50,5 +64,6 @@ async function migrateAt(url: string): Promise<void> {
 
 /** The URL of another database of the engine at `url`. */
 export function inDatabase(url: string, database: string): string {
-  return socketUrl(readServerUrl(url).socketPath ?? '', database);
+  const { socketPath = '', http } = readServerUrl(url);
+  return socketUrl(socketPath, database, http.password);
 }

@@ -77,7 +77,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ...announcement,
     dataDir,
     natsUrl: readBrokerUrl(dataDir, 'service'),
-    clickhouseUrl: socketUrl(engineSocket(pids().engine), 'millrace'),
+    clickhouseUrl: engineUrl(pids().engine),
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
     kill9(part) {
@@ -154,9 +154,11 @@ function ingestPids(service: number): number[] {
   return children(service).filter((pid) => commandLine(pid).includes(script));
 }
 
-function engineSocket(pid: number): string {
+function engineUrl(pid: number): string {
   const words = commandLine(pid);
-  return words[words.indexOf('--socket') + 1] ?? '';
+  const after = (flag: string): string => words[words.indexOf(flag) + 1] ?? '';
+  const password = readFileSync(after('--password-file'), 'utf8');
+  return socketUrl(after('--socket'), 'millrace', password);
 }
 
 // A child that was asked to end may still write for a moment.
