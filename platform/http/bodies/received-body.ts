@@ -49,6 +49,12 @@ export class BodyReceiver {
     const gathered = new GatheredBytes(lease, maxBytes, promisedBytes);
     const refused =
       promisedBytes !== undefined && promisedBytes > maxBytes ? 'too_large' : undefined;
+    if (promisedBytes !== undefined && promisedBytes > 2 * maxBytes + maxDiscardedBytes) {
+      // It would be cut off later: nothing of it is read.
+      request.on('error', closesNext);
+      request.destroy();
+      return { kind: 'gone' };
+    }
     const kind = await gather(request, gathered, maxBytes, refused);
     if (kind !== 'received') return { kind };
     const sent = gathered.bytes();
