@@ -101,7 +101,12 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
       const call = callOf(method, { headers, peerAddress }, query);
       if (call === undefined) return undefined;
       const access = accessOf(call, authenticate);
-      if (access instanceof Promise || 'kind' in access) return undefined;
+      // Without certain access it is node:http's request, which is answered before its body is read.
+      if (access instanceof Promise) {
+        access.catch(() => {});
+        return undefined;
+      }
+      if ('kind' in access) return undefined;
       return {
         holder: access.keyId,
         answer(bytes, cameLater) {

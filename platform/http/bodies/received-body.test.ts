@@ -58,11 +58,11 @@ describe('a body', () => {
 
   it('past the limit is read to its end and refused', async () => {
     expect(await send('x'.repeat(1_001))).toBe('too_large');
-    expect(await send('x'.repeat(5_000_000))).toBe('too_large');
+    expect(await send('x'.repeat(60_000))).toBe('too_large');
   });
 
   it('that never ends is cut off', async () => {
-    expect(await send(Buffer.alloc(70 * 1_048_576))).toBe('cut');
+    expect(await send(Buffer.alloc(5 * 1_048_576))).toBe('cut');
   });
 
   it('is bounded after decompression too', async () => {

@@ -30,9 +30,9 @@ interface Bound {
   encoding: string;
 }
 
-// A refused body is read on and thrown away, because a sender that is still writing does not read the answer. Past this
-// the connection is cut.
-const maxDiscardedBytes = 64 * 1_048_576;
+// A refused body is read on and thrown away, because a sender that is still writing does not read the answer. Past as
+// much as the method takes, and this, the connection is cut: what is thrown away is memory until garbage is collected.
+const maxDiscardedBytes = 65_536;
 
 /** One for a port. */
 export class BodyReceiver {
@@ -49,6 +49,12 @@ export class BodyReceiver {
     const gathered = new GatheredBytes(lease, maxBytes, promisedBytes);
     const refused =
       promisedBytes !== undefined && promisedBytes > maxBytes ? 'too_large' : undefined;
+    if (promisedBytes !== undefined && promisedBytes > 2 * maxBytes + maxDiscardedBytes) {
+      // It would be cut off later: nothing of it is read.
+      request.on('error', closesNext);
+      request.destroy();
+      return { kind: 'gone' };
+    }
     const kind = await gather(request, gathered, maxBytes, refused);
     if (kind !== 'received') return { kind };
     const sent = gathered.bytes();
@@ -82,7 +88,7 @@ function gather(
     let refused: 'too_large' | 'busy' | undefined = refusedBefore;
     request.on('data', (piece: Buffer) => {
       sentBytes += piece.length;
-      if (sentBytes > maxBytes + maxDiscardedBytes) request.destroy();
+      if (sentBytes > 2 * maxBytes + maxDiscardedBytes) request.destroy();
       if (refused !== undefined) return;
       const added = gathered.add(piece);
       if (added === 'added') return;
