@@ -45,7 +45,12 @@ it('its own port has all pages, the detailed ones for the token', async () => {
     expect((await read(operatorUrl + page))[0]).toBe(401);
   }
   const [, ready] = await read(`${operatorUrl}/readyz?verbose`, asOperator);
-  expect(JSON.parse(ready)).toEqual({ broker: true, clickhouse: true, pipeline: true });
+  expect(JSON.parse(ready)).toEqual({
+    broker: true,
+    buckets: true,
+    clickhouse: true,
+    pipeline: true,
+  });
 });
 
 it('its own port shows every process, and takes no events', async () => {

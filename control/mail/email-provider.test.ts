@@ -71,7 +71,8 @@ describe('a mail server in this machine’s networks', () => {
 
   /** An organization, and its admin's clients here and behind a proxy that leaves a trace. */
   async function reached(from = accounts) {
-    const customer = await newCustomer(from);
+    // Signed up where that proves an address; both processes know the customer.
+    const customer = await newCustomer(accounts);
     const { orgId } = customer;
     const here = from.as(bearer(customer));
     const there = from.as({ ...bearer(customer), ...elsewhere });

@@ -139,8 +139,12 @@ describe('other protocols', () => {
 
   // Each took seconds and a gigabyte to decode.
   it.each([
-    ['events without number', Buffer.from('0a00'.repeat(1_000_000), 'hex'), 'at most 1000 items'],
-    ['fields without number', Buffer.from('7801'.repeat(1_000_000), 'hex'), 'too many protobuf'],
+    ['events without number', Buffer.from('0a00'.repeat(1_000_000), 'hex'), 'at most 1000 events'],
+    [
+      'fields without number',
+      Buffer.from('7801'.repeat(1_000_000), 'hex'),
+      'among the first 10000 members',
+    ],
   ])('%s are refused before they are decoded', async (_, message, rule) => {
     const envelope = Buffer.alloc(5);
     envelope.writeUInt32BE(message.length, 1);
@@ -154,6 +158,33 @@ describe('other protocols', () => {
     });
     const trailers = `${decodeURIComponent(response.headers.get('grpc-message') ?? '')} ${decodeURIComponent(await response.text())}`;
     expect(trailers).toContain(rule);
+  });
+
+  const inPieces = (body: Buffer) =>
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < body.length; at += 1_048_576) {
+          controller.enqueue(new Uint8Array(body.subarray(at, at + 1_048_576)));
+        }
+        controller.close();
+      },
+    });
+  const types = ['application/json', 'application/grpc-web+proto'];
+  const sizes = [9, 17, 40].flatMap((MiB) =>
+    types.flatMap((type) => [true, false].map((hasLength) => ({ MiB, type, hasLength }))),
+  );
+  it.each(sizes)('a body too large is answered: %j', async ({ MiB, type, hasLength }) => {
+    const body = Buffer.alloc(MiB * 1_048_576, ' ');
+    const request: RequestInit & { duplex?: 'half' } = {
+      method: 'POST',
+      headers: { 'content-type': type, 'x-api-key': service.publicKey },
+      body: hasLength ? body : inPieces(body),
+      ...(!hasLength && { duplex: 'half' }),
+    };
+    const response = await fetch(service.baseUrl + path, request);
+    expect(decodeURIComponent(await response.text())).toMatch(
+      /larger than (the limit, )?8388608 bytes/,
+    );
   });
 
   it('GET and foreign content types get Connect’s answers', async () => {

@@ -50,7 +50,7 @@ async function fill(subject: string, bytes: number): Promise<number> {
 }
 
 it('drops the earlier revisions that buckets once kept, and no record', async () => {
-  const kv = await connection.jetstream().views.kv('projects', { history: 5 });
+  const kv = await operator.jetstream().views.kv('projects', { history: 5 });
   for (let revision = 1; revision <= 5; revision++) await kv.put('p', `${revision}`);
   await kv.put('q', 'other');
   await ensureTopology(connection, { eventsMaxBytes: 200 * MiB, shards: 1 });

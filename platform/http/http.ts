@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { accessRowOf } from '../access/access-table.ts';
 import { maxBodyBytes } from '../limits.ts';
-import { BodyReceiver } from './bodies/received-body.ts';
+import { BodyReceiver, leftUnread } from './bodies/received-body.ts';
 import { RequestMemory } from './bodies/request-memory.ts';
 import { nodeRequestKey, receiveBodies, routerCompressions } from './bodies/router-bodies.ts';
 import { contextValuesOf } from './caller-request.ts';
@@ -167,6 +167,7 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     fallback: answerUnknownPath,
   });
   return (request, response) => {
+    request.once(leftUnread, () => keepUntilCut(request, response));
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
@@ -180,6 +181,16 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     if (service !== undefined) request.url = `/${service}${target.slice(slash)}`;
     connect(request, response);
   };
+}
+
+/**
+ * Tells an HTTP/1.1 client that the connection ends, so that it sends nothing more there, but keeps node from ending it
+ * with the answer: what is unread would reset the connection before the answer has arrived.
+ */
+function keepUntilCut(request: IncomingMessage, response: ServerResponse): void {
+  if (request.httpVersionMajor !== 1) return;
+  response.shouldKeepAlive = false;
+  request.socket.destroySoon = () => {};
 }
 
 const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });

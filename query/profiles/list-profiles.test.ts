@@ -335,7 +335,7 @@ const refused: [string, ListInput, string][] = [
   ['too many groups', { filterGroups: Array(51).fill({}) }, 'filterGroups: takes at most 50'],
   [
     'too many values',
-    group({ property: 'a', operator: IN, values: Array(60_000).fill('') }),
+    group({ property: 'a', operator: IN, values: Array(5_000).fill('') }),
     'filterGroups: take at most 1000 values together',
   ],
   [

@@ -138,13 +138,14 @@ describe('a body of unknown names', () => {
     return Buffer.from(`{"x":[${Array.from({ length: 300_000 / count }, () => object)}]}`);
   };
 
-  // The limit is the reading of as many bytes that hold no name. Without the bounds it took 20 to 100 times as long.
+  // The limit is the reading of as many bytes that hold no name. Without the bounds it took 20 to 100 times as long, and
+  // names of one hash that are not sorted take a thousand times as long.
   it.each([
-    ['10,000 an object', wideBody(700_000)],
-    ['10 an object', wideBody(700_000, 10)],
-    ['10,000 an object, with one hash', colliding(most)],
-    ['250 an object, with one hash', colliding(250)],
-  ])('costs a small multiple of any other body: %s', (_, wide) => {
+    ['10,000 an object', wideBody(700_000), 10],
+    ['10 an object', wideBody(700_000, 10), 10],
+    ['10,000 an object, with one hash', colliding(most), 50],
+    ['250 an object, with one hash', colliding(250), 50],
+  ])('costs a small multiple of any other body: %s', (_, wide, times) => {
     const plain = Buffer.from(`{"x":[${'1234567,'.repeat(wide.length / 8)}0]}`);
     const timeOf = (body: Buffer, read: (bytes: Buffer) => object) => {
       const times = [1, 2, 3].map(() => {
@@ -160,7 +161,7 @@ describe('a body of unknown names', () => {
       (bytes: Buffer) => readShortJsonBody(bytes, shortContext),
     ];
     for (const read of readers) {
-      expect(timeOf(wide, read) / timeOf(plain, read)).toBeLessThan(10);
+      expect(timeOf(wide, read) / timeOf(plain, read)).toBeLessThan(times);
     }
   });
 });

@@ -30,9 +30,12 @@ interface Bound {
   encoding: string;
 }
 
-// A refused body is read on and thrown away, because a sender that is still writing does not read the answer. Past as
-// much as the method takes, and this, the connection is cut: what is thrown away is memory until garbage is collected.
+// A refused body of known length is read on and thrown away, because many senders read no answer while they write. Of a
+// body that is longer than twice what its method takes and this, or whose length nobody knows, nothing more is read:
+// what is thrown away is memory until garbage is collected.
 const maxDiscardedBytes = 65_536;
+// The time for the answer to arrive, before a connection with an unread body is cut.
+const lingerMs = 2_000;
 
 /** One for a port. */
 export class BodyReceiver {
@@ -49,13 +52,9 @@ export class BodyReceiver {
     const gathered = new GatheredBytes(lease, maxBytes, promisedBytes);
     const refused =
       promisedBytes !== undefined && promisedBytes > maxBytes ? 'too_large' : undefined;
-    if (promisedBytes !== undefined && promisedBytes > 2 * maxBytes + maxDiscardedBytes) {
-      // It would be cut off later: nothing of it is read.
-      request.on('error', closesNext);
-      request.destroy();
-      return { kind: 'gone' };
-    }
-    const kind = await gather(request, gathered, maxBytes, refused);
+    const readsOn =
+      promisedBytes !== undefined && promisedBytes <= 2 * maxBytes + maxDiscardedBytes;
+    const kind = await gather(request, gathered, readsOn, refused);
     if (kind !== 'received') return { kind };
     const sent = gathered.bytes();
     if (encoding === 'identity') return { kind, bytes: sent };
@@ -80,25 +79,38 @@ function lengthOf(headers: IncomingHttpHeaders): number | undefined {
 function gather(
   request: NodeRequest,
   gathered: GatheredBytes,
-  maxBytes: number,
+  readsOn: boolean,
   refusedBefore: 'too_large' | undefined,
 ): Promise<'received' | 'too_large' | 'busy' | 'gone'> {
   return new Promise((resolve) => {
-    let sentBytes = 0;
     let refused: 'too_large' | 'busy' | undefined = refusedBefore;
+    const refuse = (why: 'too_large' | 'busy'): void => {
+      refused = why;
+      gathered.drop();
+      if (readsOn) return;
+      leaveUnread(request);
+      resolve(why);
+    };
     request.on('data', (piece: Buffer) => {
-      sentBytes += piece.length;
-      if (sentBytes > 2 * maxBytes + maxDiscardedBytes) request.destroy();
       if (refused !== undefined) return;
       const added = gathered.add(piece);
-      if (added === 'added') return;
-      refused = added;
-      gathered.drop();
+      if (added !== 'added') refuse(added);
     });
     request.on('end', () => resolve(refused ?? 'received'));
     request.on('close', () => resolve('gone'));
     request.on('error', closesNext);
+    if (refusedBefore !== undefined) refuse(refusedBefore);
   });
+}
+
+/** Emitted by a request whose body is not read to its end, before its answer is written. */
+export const leftUnread = 'left unread';
+
+/** Its sender is held up until the answer has arrived, then cut off. */
+function leaveUnread(request: NodeRequest): void {
+  request.pause();
+  request.emit(leftUnread);
+  setTimeout(() => request.destroy(), lingerMs).unref();
 }
 
 /** A failed request's close event follows. Without this listener the error would end the process. */

@@ -9,9 +9,10 @@ import type {
   UniversalServerRequest,
 } from '@connectrpc/connect/protocol';
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
+import { ruleText } from '../../../proto/wire/rules.ts';
 import { callerIdOf } from '../../access/auth-interceptor.ts';
-import { maxEventsPerRequest } from '../../limits.ts';
-import { fieldFault } from './message-fields.ts';
+import * as limits from '../../limits.ts';
+import { type FieldFault, fieldFault } from './message-fields.ts';
 import { type BodyReceiver, busy, type NodeRequest, type ReceivedBody } from './received-body.ts';
 import { type Lease, strangers } from './request-memory.ts';
 
@@ -155,13 +156,25 @@ function* messagesIn(bytes: Buffer): Generator<Buffer> {
 }
 
 function checkFields(message: DescMessage, bytes: Buffer): void {
-  const fault = fieldFault(message, bytes, maxEventsPerRequest);
+  const fault = fieldFault(message, bytes, limits.maxEventsPerRequest);
   if (fault === undefined) return;
-  const rule =
-    fault.kind === 'items'
-      ? `${fault.field}: must hold at most ${maxEventsPerRequest} items, got ${fault.count}`
-      : 'the body holds too many protobuf fields';
-  throw new ConnectError(rule, Code.InvalidArgument);
+  throw new ConnectError(faultText(fault), Code.InvalidArgument);
+}
+
+/** The words of ingest's own readers, so that a caller reads the same in every protocol. */
+function faultText(fault: FieldFault): string {
+  switch (fault.kind) {
+    case 'items': {
+      const { field, count } = fault;
+      return `${field}: must hold at most ${limits.maxEventsPerRequest} ${field}, got ${count}`;
+    }
+    case 'members':
+      return `body: ${ruleText('members_count', limits)}`;
+    case 'fields':
+      return `body: ${ruleText('fields_count', limits)}`;
+    default:
+      return fault satisfies never;
+  }
 }
 
 /** Whether the bytes are one message, and that is compressed. */

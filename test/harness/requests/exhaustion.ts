@@ -43,8 +43,23 @@ const messages = gzipSync(Buffer.alloc(bodyBytes, Buffer.from([0x0a, 0x00])));
 const asStranger = (): Record<string, string> => ({});
 const withKey = ({ publicKey }: Target): Record<string, string> => ({ 'x-api-key': publicKey });
 
+/** The header that frames a body, and the bytes in front of it. */
+interface Framing {
+  name: string;
+  value: string | number;
+  before: string;
+}
+
+const withLength: Framing = { name: 'content-length', value: bodyBytes, before: '' };
+const inOneChunk: Framing = {
+  name: 'transfer-encoding',
+  value: 'chunked',
+  before: `${bodyBytes.toString(16)}\r\n`,
+};
+
 export const attacks: readonly Attack[] = [
   overHttp1('SignIn bodies held over HTTP/1', signInPath, asStranger),
+  overHttp1('SignIn bodies without a length', signInPath, asStranger, inOneChunk),
   overHttp2('SignIn bodies held over HTTP/2', signInPath, asStranger),
   overHttp1('BatchCreate bodies of a key held over HTTP/1', batchCreatePath, withKey),
   overHttp2('BatchCreate bodies of a key held over HTTP/2', shortPath, withKey),
@@ -62,11 +77,11 @@ export const attacks: readonly Attack[] = [
 
 type HeadersOf = (target: Target) => Record<string, string>;
 
-function overHttp1(name: string, path: string, headersOf: HeadersOf): Attack {
+function overHttp1(name: string, path: string, headersOf: HeadersOf, framing = withLength): Attack {
   return {
     ...{ name, times: heldBodies },
     run: (target, times) =>
-      count(repeat(times, () => holdOverHttp1(target.baseUrl, path, headersOf(target)))),
+      count(repeat(times, () => holdOverHttp1(target.baseUrl, path, headersOf(target), framing))),
   };
 }
 
@@ -95,6 +110,7 @@ async function holdOverHttp1(
   baseUrl: string,
   path: string,
   headers: Record<string, string>,
+  framing: Framing,
 ): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
@@ -105,9 +121,9 @@ async function holdOverHttp1(
     status = answer.toString('latin1', 9, 12);
   });
   const fields = { ...headers, host: 'a', 'content-type': 'application/json' };
-  const lines = Object.entries({ ...fields, 'content-length': bodyBytes });
+  const lines = Object.entries({ ...fields, [framing.name]: framing.value });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n`);
+  socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n${framing.before}`);
   const written = new Promise((resolve) => socket.write(held, resolve));
   await Promise.race([written, closed, delay(maxSendMs)]);
   await delay(holdMs);

@@ -1,6 +1,6 @@
 // The embedded ClickHouse for one test: the real child process on a temporary directory, its database migrated.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
@@ -27,7 +27,8 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
     name: 'engine',
     freePort: 0,
     command(dir: string) {
-      writePassword(passwordFileIn(dir));
+      // A restart keeps the password, so that clients go on.
+      if (!existsSync(passwordFileIn(dir))) writePassword(passwordFileIn(dir));
       return [
         ...[process.execPath, entry, '--path', dir, '--password-file', passwordFileIn(dir)],
         ...['--socket', socketIn(dir), '--threads', String(threads)],
