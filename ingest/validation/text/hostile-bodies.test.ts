@@ -138,7 +138,7 @@ describe('a body of unknown names', () => {
     return Buffer.from(`{"x":[${Array.from({ length: 300_000 / count }, () => object)}]}`);
   };
 
-  // The limit is the reading of as many bytes that hold no name. Without the bounds it took 20 to 100 times as long, and
+  // The limit is the reading of as many bytes that hold no name. Without the bounds it took 20 to 100 times as long;
   // names of one hash that are not sorted take a thousand times as long.
   it.each([
     ['10,000 an object', wideBody(700_000), 10],
