@@ -109,11 +109,13 @@ export function createAttempts(
       }
       const { address, email } = by;
       const pair = takePair(address, email);
-      if (byEmail.take(email, 1) > 0) await pause();
+      const isAtFullSpeed = byEmail.take(email, 1) === 0;
+      if (!isAtFullSpeed) await pause();
       return {
         right() {
           byAddressAndEmail.give(pair);
-          byEmail.give(email);
+          // What was not taken is not given: whoever is turned away unchecked would buy full speed for the next.
+          if (isAtFullSpeed) byEmail.give(email);
         },
       };
     },
