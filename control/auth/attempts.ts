@@ -145,7 +145,7 @@ function take(buckets: TokenBuckets, key: string): void {
 }
 
 /** The first 64 bits of an IPv6 address: one household has one IPv4 address, but 2^64 IPv6 addresses. */
-function network(address: string): string {
+export function network(address: string): string {
   if (!address.includes(':')) return address;
   if (address.startsWith('::ffff:')) return address.slice('::ffff:'.length);
   const [head = '', tail] = address.split('::');
