@@ -118,7 +118,7 @@ export function createSessions(
   };
 }
 
-/** The id of the new session. Access tokens of sessions that it displaces live on for minutes: nobody else has them. */
+/** The new session's id. Displaced ones' access tokens live on for minutes: nothing tells that others have them. */
 async function stored(
   bucket: RecordBucket<SessionRecord>,
   places: SessionPlaces,
