@@ -60,6 +60,7 @@ import {
   type ProjectsByOrganization,
 } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
+import { createListedRows } from './projects/project-rpc.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
 
 export interface ControlOptions {
@@ -139,6 +140,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     accessTokens,
     ...mail,
     box,
+    listedRows: createListedRows(clock),
     publicUrl: options.publicUrl,
     addressOf: (context) => options.addressOf(callerRequestOf(context)),
     clock,

@@ -1,4 +1,4 @@
-import { Code } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId, sha256 } from '../../platform/access/ids.ts';
 import type { ApiKeyRecord } from '../../platform/access/projects.ts';
@@ -91,4 +91,17 @@ it('a customer makes and joins organizations up to a bound', async () => {
   await accounts.as(bearer(host)).orgs.inviteMember(invitation);
   const token = tokenIn(await accounts.mailsTo(customer.email));
   await expect(orgs.acceptInvite({ token })).rejects.toMatchObject(tooMany);
+});
+
+it('a customer who lists very many projects waits before the next list, and nobody else does', async () => {
+  const customer = await newCustomer(accounts);
+  await Promise.all(Array.from({ length: 5_000 }, () => addProject(customer.orgId, [])));
+  const { projects } = accounts.as(bearer(customer));
+  expect((await projects.list({})).projects).toHaveLength(5_001);
+  const refused = await projects.list({}).catch((error: unknown) => ConnectError.from(error));
+  expect(refused).toMatchObject({ code: Code.ResourceExhausted });
+  const after = refused instanceof ConnectError ? refused.metadata.get('retry-after') : null;
+  expect(Number(after)).toBeGreaterThan(0);
+  const other = await newCustomer(accounts, 'other');
+  expect((await accounts.as(bearer(other)).projects.list({})).projects).toHaveLength(1);
 });
