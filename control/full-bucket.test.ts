@@ -85,7 +85,7 @@ it('takes no new records, and every revocation, until it is empty again', async 
 });
 
 it('refuses sign-ups where sessions, customers or addresses have no room, and signs in who is in', async () => {
-  const { refreshToken } = await newCustomer(accounts);
+  const { email, refreshToken } = await newCustomer(accounts);
   for (const name of ['customers', 'owners', 'sessions'] as const) {
     await shrink(name, 64 * 1_024);
     await fillTo(name, 0.9);
@@ -96,7 +96,12 @@ it('refuses sign-ups where sessions, customers or addresses have no room, and si
     await expect(refused, name).rejects.toMatchObject({ ...full, ...raw });
     if (name !== 'sessions') await shrink(name, 1_048_576);
   }
-  const session = await accounts.as().auth.refreshToken({ refreshToken });
+  const refreshed = await accounts.as().auth.refreshToken({ refreshToken });
+  // A new session takes the place of the customer's oldest, which is over.
+  const session = await accounts.as().auth.signIn({ email, password: 'correct horse' });
+  await expect(
+    accounts.as().auth.refreshToken({ refreshToken: refreshed.refreshToken }),
+  ).rejects.toMatchObject({ code: Code.Unauthenticated });
   await accounts.as(bearer(session)).auth.signOut({ refreshToken: session.refreshToken });
   await expect(
     accounts.as().auth.refreshToken({ refreshToken: session.refreshToken }),

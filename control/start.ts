@@ -39,7 +39,7 @@ import { createMagicLinks } from './auth/magic-link.ts';
 import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
-import { createSessions, type EndAccess, type TakePlace } from './auth/session.ts';
+import { createSessions, type EndAccess, type SessionPlaces } from './auth/session.ts';
 import { createMayJoin } from './auth/sign-in/may-join.ts';
 import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
@@ -60,6 +60,7 @@ import {
   type ProjectsByOrganization,
 } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
+import { createListedRows } from './projects/project-rpc.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
 
 export interface ControlOptions {
@@ -139,6 +140,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     accessTokens,
     ...mail,
     box,
+    listedRows: createListedRows(clock),
     publicUrl: options.publicUrl,
     addressOf: (context) => options.addressOf(callerRequestOf(context)),
     clock,
@@ -181,11 +183,7 @@ interface AuthRecords {
 function createAuth(options: ControlOptions, records: AuthRecords) {
   const { settings, attemptLimits, clock } = options;
   const { customers, organizations, directory, projects, buckets, accessTokens } = records;
-  const places = {
-    endAccess: createEndAccess(customers, clock),
-    takePlace: createTakePlace(customers),
-  };
-  const sessions = createSessions(buckets.sessions, places, clock);
+  const sessions = createSessions(buckets.sessions, createPlaces(customers, clock), clock);
   const endUnprovenGrants = createEndUnprovenGrants({ ...records, clock });
   const proveCustomer = createProveCustomer({ customers, endUnprovenGrants, clock });
   const onlyThisMachine = (context: HandlerContext) =>
@@ -216,15 +214,22 @@ function createAuth(options: ControlOptions, records: AuthRecords) {
 }
 
 /** The customer's record names their sessions: the bucket finds a session by its own id only. */
-function createTakePlace(customers: Pick<CustomerStore, 'change'>): TakePlace {
-  return async (customerId, sessionId) => {
-    let displaced: readonly string[] = [];
-    await customers.change(customerId, (before) => {
-      const next = withSession(before, sessionId);
-      displaced = next.displaced;
-      return next.record;
-    });
-    return displaced;
+function createPlaces(
+  customers: Pick<CustomerStore, 'get' | 'change'>,
+  clock: Clock,
+): SessionPlaces {
+  return {
+    endAccess: createEndAccess(customers, clock),
+    async take(customerId, sessionId) {
+      let displaced: readonly string[] = [];
+      await customers.change(customerId, (before) => {
+        const next = withSession(before, sessionId);
+        displaced = next.displaced;
+        return next.record;
+      });
+      return displaced;
+    },
+    taken: (customerId) => customers.get(customerId)?.sessionIds ?? [],
   };
 }
 

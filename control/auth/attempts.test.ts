@@ -49,6 +49,17 @@ it('wrong passwords from everywhere slow one e-mail address down, and lock it no
   expect(pauses).toHaveLength(200);
 });
 
+it('a try that took no place at full speed gives none back', async () => {
+  const pauses: number[] = [];
+  const attempts = createAttempts(clock, defaultAttemptLimits, async (ms) => pauses.push(ms));
+  let address = 0;
+  const trying = () => attempts.password(stranger(`198.51.100.${++address}`, 'a@example.com'));
+  for (let count = 0; count < 20; count++) await trying();
+  // Turned away unchecked, as where too many checks wait.
+  for (let count = 0; count < 10; count++) (await trying()).right();
+  expect(pauses).toHaveLength(10);
+});
+
 it('holds at most 256 requests in a pause', async () => {
   let pauses = 0;
   const wait = () => {

@@ -109,11 +109,13 @@ export function createAttempts(
       }
       const { address, email } = by;
       const pair = takePair(address, email);
-      if (byEmail.take(email, 1) > 0) await pause();
+      const isAtFullSpeed = byEmail.take(email, 1) === 0;
+      if (!isAtFullSpeed) await pause();
       return {
         right() {
           byAddressAndEmail.give(pair);
-          byEmail.give(email);
+          // What was not taken is not given: whoever is turned away unchecked would buy full speed for the next.
+          if (isAtFullSpeed) byEmail.give(email);
         },
       };
     },
@@ -143,7 +145,7 @@ function take(buckets: TokenBuckets, key: string): void {
 }
 
 /** The first 64 bits of an IPv6 address: one household has one IPv4 address, but 2^64 IPv6 addresses. */
-function network(address: string): string {
+export function network(address: string): string {
   if (!address.includes(':')) return address;
   if (address.startsWith('::ffff:')) return address.slice('::ffff:'.length);
   const [head = '', tail] = address.split('::');

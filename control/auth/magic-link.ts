@@ -14,8 +14,11 @@ export interface MagicLinkRecord {
 }
 
 export interface MagicLinks {
-  /** Stores a new token for the address. */
-  issue(email: string): Promise<string>;
+  /**
+   * Makes a new token for the address and stores it; `unexpected` addresses get no mail and no place of their own: the
+   * same work is done, and their tokens are stored in each other's place.
+   */
+  issue(email: string, whose: 'expected' | 'unexpected'): Promise<string>;
   /** Spends a token and returns its address; undefined if it is unknown, expired or spent. */
   redeem(token: string): Promise<string | undefined>;
 }
@@ -23,13 +26,18 @@ export interface MagicLinks {
 export const magicLinkMinutes = 15;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 const wrongLastSequence = 10_071;
+/** No token leads here. Strangers may ask for any number of addresses: they must not fill the bucket for the others. */
+const unexpectedKey = 'unexpected';
 
 export function createMagicLinks(bucket: RecordBucket<MagicLinkRecord>, clock: Clock): MagicLinks {
   return {
-    async issue(email) {
+    async issue(email, whose) {
       const token = randomBytes(32).toString('base64url');
       const expireTimeMs = clock.nowMs() + magicLinkMinutes * 60_000;
-      await bucket.create(sha256(token), { schemaVersion: 1, email, expireTimeMs });
+      const record: MagicLinkRecord = { schemaVersion: 1, email, expireTimeMs };
+      const key = sha256(token);
+      if (whose === 'expected') await bucket.create(key, record);
+      else await bucket.kv.put(unexpectedKey, JSON.stringify(record));
       return token;
     },
     async redeem(token) {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { hash } from '@node-rs/argon2';
 import { afterAll, expect, it } from 'vitest';
-import { createPasswords, PasswordsBusy } from './passwords.ts';
+import { createPasswords, type PasswordCaller, PasswordsBusy } from './passwords.ts';
 
 const passwords = createPasswords();
 afterAll(() => passwords.close());
@@ -30,21 +30,34 @@ it('answers false without a stored hash, and for a stored text that is no hash',
   expect(await passwords.check('garbage', 'anything')).toEqual({ ok: false, rehash: false });
 });
 
+const checks = (caller: PasswordCaller, calls: number) =>
+  Array.from({ length: calls }, () =>
+    passwords.check(undefined, 'anything', caller).then(
+      () => 'checked',
+      (error) => (error instanceof PasswordsBusy ? 'busy' : String(error)),
+    ),
+  );
+const busyAmong = async (outcomes: readonly Promise<string>[]) =>
+  (await Promise.all(outcomes)).filter((outcome) => outcome === 'busy').length;
+
+it('calls from one place take 16 places at most, with and without a session, and leave the others to others', async () => {
+  const from = '192.0.2.1';
+  const sessions = checks({ kind: 'session', from }, 20);
+  const strangers = checks({ kind: 'stranger', from }, 5);
+  const elsewhere = checks({ kind: 'stranger', from: '192.0.2.2' }, 3);
+  expect(await busyAmong(sessions)).toBe(4);
+  expect(await busyAmong(strangers)).toBe(5);
+  expect(await busyAmong(elsewhere)).toBe(0);
+  // The places are free again.
+  expect(await busyAmong(checks({ kind: 'stranger', from }, 3))).toBe(0);
+});
+
 it('lets 32 calls wait, and 8 more of customers with a session, and turns the others away', async () => {
   await passwords.check(undefined, 'a thread that runs');
-  const count = async (caller: 'stranger' | 'session', calls: number) => {
-    const checks = Array.from({ length: calls }, () =>
-      passwords.check(undefined, 'anything', caller).then(
-        () => 'checked',
-        (error) => (error instanceof PasswordsBusy ? 'busy' : String(error)),
-      ),
-    );
-    return () => Promise.all(checks);
-  };
-  const strangers = await count('stranger', 40);
-  const known = await count('session', 12);
-  expect((await strangers()).filter((outcome) => outcome === 'busy')).toHaveLength(7);
-  expect((await known()).filter((outcome) => outcome === 'busy')).toHaveLength(4);
+  const strangers = checks({ kind: 'stranger', from: undefined }, 40);
+  const known = checks({ kind: 'session', from: undefined }, 12);
+  expect(await busyAmong(strangers)).toBe(7);
+  expect(await busyAmong(known)).toBe(4);
   expect(await passwords.check(undefined, 'anything')).toEqual({ ok: false, rehash: false });
 });
 

@@ -5,9 +5,16 @@
 import { join } from 'node:path';
 import { Piscina } from 'piscina';
 
+/** Who asks for a check or a hash: a session of the customer whose password it is, or anybody. */
+export interface PasswordCaller {
+  kind: 'stranger' | 'session';
+  /** Where the call comes from, such as a network address: nobody takes all places. Undefined counts with no other. */
+  from: string | undefined;
+}
+
 export interface Passwords {
-  /** Returns a PHC string. Throws PasswordsBusy if too many calls wait. */
-  hash(password: string): Promise<string>;
+  /** Returns a PHC string. Throws PasswordsBusy if too many calls wait, in all or from where this one comes. */
+  hash(password: string, caller?: PasswordCaller): Promise<string>;
   /**
    * `ok` if `stored` is a hash of `password`. Without a stored hash it does the same work and answers false. `rehash`
    * asks for a new hash because the stored one has other parameters. Throws PasswordsBusy like `hash`, later for a
@@ -16,7 +23,7 @@ export interface Passwords {
   check(
     stored: string | undefined,
     password: string,
-    caller?: 'stranger' | 'session',
+    caller?: PasswordCaller,
   ): Promise<{ ok: boolean; rehash: boolean }>;
   close(): Promise<void>;
 }
@@ -40,6 +47,9 @@ const nobodysHash =
   '$argon2id$v=19$m=65536,t=3,p=1$b83Xxq5vhfIu5U7bWiLdmA$/Z5tdNAfYgCkfKbRnNSbQAzHBFgriQaeDgf93Z1h2VU';
 /** At some ten a second the last call waits three seconds, and the last with a session four. */
 const maxWaiting = { stranger: 32, session: 40 } as const;
+/** An office signs in at once; and a few customers' right passwords, which no limit counts, leave half the places. */
+const maxFromOnePlace = 16;
+const anybody: PasswordCaller = { kind: 'stranger', from: undefined };
 // A thread takes some 10 MB. It goes when nobody signs in.
 const idleMs = 60_000;
 
@@ -51,14 +61,24 @@ export function createPasswords(): Passwords {
     idleTimeout: idleMs,
     atomics: 'disabled',
   });
-  const run = async (name: 'hash' | 'verify', task: object, caller: 'stranger' | 'session') => {
-    if (thread.queueSize >= maxWaiting[caller])
+  /** Unfinished calls by where they come from. */
+  const unfinished = new Map<string, number>();
+  const run = async (name: 'hash' | 'verify', task: object, { kind, from }: PasswordCaller) => {
+    const others = from === undefined ? 0 : (unfinished.get(from) ?? 0);
+    if (thread.queueSize >= maxWaiting[kind] || others >= maxFromOnePlace)
       throw new PasswordsBusy('too many sign-ins at once');
-    return thread.run(task, { name });
+    if (from === undefined) return thread.run(task, { name });
+    unfinished.set(from, others + 1);
+    return thread.run(task, { name }).finally(() => {
+      const left = (unfinished.get(from) ?? 1) - 1;
+      if (left > 0) unfinished.set(from, left);
+      else unfinished.delete(from);
+    });
   };
   return {
-    hash: (password) => run('hash', { password: normal(password), parameters }, 'stranger'),
-    async check(stored, password, caller = 'stranger') {
+    hash: (password, caller = anybody) =>
+      run('hash', { password: normal(password), parameters }, caller),
+    async check(stored, password, caller = anybody) {
       const task = { password: normal(password), stored: stored ?? nobodysHash };
       const ok: boolean = await run('verify', task, caller);
       if (stored === undefined) return { ok: false, rehash: false };

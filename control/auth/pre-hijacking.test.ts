@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { startMailServer } from '../../test/harness/servers/mail-server.ts';
@@ -16,6 +17,7 @@ import {
   startAccounts,
   tokenIn,
 } from '../../test/harness/services/accounts.ts';
+import { createProveCustomer } from '../customers/proven-customer.ts';
 
 const broker = useBroker();
 let accounts: AccountsProcess;
@@ -174,6 +176,25 @@ describe('calls of the stranger that are under way when the owner proves the add
     call.end(body.slice(5));
     expect(await answer).toBe(401);
   });
+});
+
+it('the stranger’s password and sessions end before what they gave out is taken back', async () => {
+  const { email, customer } = await newCustomer(accounts);
+  const id = customer?.id ?? '';
+  const { customers } = accounts.control;
+  const before = customers.get(id);
+  const seen: unknown[] = [];
+  const prove = createProveCustomer({
+    customers,
+    endUnprovenGrants: async () => void seen.push(customers.get(id)),
+    clock: systemClock,
+  });
+  const proven = await prove(id);
+  const sessionsFromMs = expect.toSatisfy((ms) => ms > (before?.sessionsFromMs ?? 0));
+  expect(seen).toEqual([expect.objectContaining({ emailVerified: false, sessionsFromMs })]);
+  expect(seen[0]).not.toHaveProperty('passwordHash');
+  expect(proven).toMatchObject({ email, emailVerified: true });
+  expect(proven).not.toHaveProperty('passwordHash');
 });
 
 it('an account from before the rule loses keys, members, invitations and its mail server at the first proof', async () => {

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
-import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
+import { BucketFull, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 export interface SessionRecord {
@@ -42,8 +42,14 @@ interface RotatedSession extends StartedSession {
 /** Ends the access tokens of a session in every process. */
 export type EndAccess = (customerId: string, sessionId: string) => Promise<void>;
 
-/** Notes a customer's new session, and returns the older ones that it displaces. */
-export type TakePlace = (customerId: string, sessionId: string) => Promise<readonly string[]>;
+/** The places that a customer has for sessions. */
+export interface SessionPlaces {
+  endAccess: EndAccess;
+  /** Notes a customer's new session, and returns the older ones that it displaces. */
+  take(customerId: string, sessionId: string): Promise<readonly string[]>;
+  /** Ids of the customer's newest sessions, oldest first, those that have ended among them. */
+  taken(customerId: string): readonly string[];
+}
 
 const slidingLifetimeMs = 90 * 24 * 3_600_000;
 const replayGraceMs = 10_000;
@@ -53,30 +59,26 @@ const tokenPattern = /^ref_([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9
 
 export function createSessions(
   bucket: RecordBucket<SessionRecord>,
-  { endAccess, takePlace }: { endAccess: EndAccess; takePlace: TakePlace },
+  places: SessionPlaces,
   clock: Clock,
 ): Sessions {
   // The access tokens end first: whoever tries again after a failure still finds the family.
   const end = async (customerId: string, sessionId: string): Promise<void> => {
-    await endAccess(customerId, sessionId);
+    await places.endAccess(customerId, sessionId);
     await bucket.kv.delete(sessionId);
   };
   return {
     async start(customerId, createTimeMs) {
-      const [sessionId, familySecret, secret] = [newSecret(16), newSecret(16), newSecret(32)];
-      const nowMs = clock.nowMs();
-      const made = await bucket.create(sessionId, {
+      const [familySecret, secret] = [newSecret(16), newSecret(32)];
+      const sessionId = await stored(bucket, places, {
         schemaVersion: 1,
         customerId,
         familyHash: sha256(familySecret),
         tokenHash: sha256(secret),
         spent: [],
         createTimeMs,
-        expireTimeMs: nowMs + slidingLifetimeMs,
+        expireTimeMs: clock.nowMs() + slidingLifetimeMs,
       });
-      if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
-      // Their access tokens live on for minutes: nothing tells that anybody else has them.
-      for (const old of await takePlace(customerId, sessionId)) await bucket.kv.delete(old);
       const refreshToken = `ref_${sessionId}.${familySecret}.${secret}`;
       return { sessionId, refreshToken, createTimeMs };
     },
@@ -114,6 +116,32 @@ export function createSessions(
       if (found !== undefined) await end(found.record.customerId, found.sessionId);
     },
   };
+}
+
+/** The new session's id. Displaced ones' access tokens live on for minutes: nothing tells that others have them. */
+async function stored(
+  bucket: RecordBucket<SessionRecord>,
+  places: SessionPlaces,
+  record: SessionRecord,
+): Promise<string> {
+  const { customerId } = record;
+  const sessionId = newSecret(16);
+  try {
+    const made = await bucket.create(sessionId, record);
+    if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
+  } catch (error) {
+    if (!(error instanceof BucketFull)) throw error;
+    // Others may have filled the bucket: whoever has a session signs in in the place of their oldest.
+    for (const old of places.taken(customerId)) {
+      const found = await bucket.get(old);
+      if (found.kind !== 'found') continue;
+      const { kind } = await bucket.update(old, record, found.revision);
+      if (kind === 'written') return old;
+    }
+    throw error;
+  }
+  for (const old of await places.take(customerId, sessionId)) await bucket.kv.delete(old);
+  return sessionId;
 }
 
 async function findFamily(

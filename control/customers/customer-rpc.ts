@@ -109,18 +109,19 @@ async function newPasswordHash(
   { passwords, attempts }: CustomerDeps,
   request: UpdateRequest,
   record: CustomerRecord,
-  { sessionId }: SignedInSession,
+  { customerId, sessionId }: SignedInSession,
 ): Promise<string | undefined> {
   if (request.password === undefined) return undefined;
+  const caller = { kind: 'session', from: customerId } as const;
   const password = newPasswordField('password', request.password);
   if (record.passwordHash !== undefined) {
     const { right } = await attempts.password({ kind: 'session', sessionId });
     const present = request.currentPassword ?? '';
-    const { ok } = await passwords.check(record.passwordHash, present, 'session');
+    const { ok } = await passwords.check(record.passwordHash, present, caller);
     if (ok) right();
     else throw invalidArgument('currentPassword', 'is not the present password');
   }
-  return passwords.hash(password);
+  return passwords.hash(password, caller);
 }
 
 function memberIds(directory: Pick<OrganizationDirectory, 'get'>, id: string): string[] {

@@ -38,15 +38,20 @@ export function createProveCustomer(deps: {
     if (record === undefined) throw new Error('a customer has no record');
     return record;
   };
+  const closed = (record: CustomerRecord): CustomerRecord => {
+    const { passwordHash: _unproven, ...rest } = withoutSessions(record, clock.nowMs());
+    return rest;
+  };
   return async (customerId) => {
-    const before = await change(customerId, (record) => record);
+    // First of all: a session that goes on would give out again what is being taken back.
+    const before = await change(customerId, (record) =>
+      record.emailVerified ? record : closed(record),
+    );
     if (before.emailVerified) return before;
     // Before the mark: after a crash between the two, the next proof is the first one again.
     await endUnprovenGrants(customerId);
-    return change(customerId, (record) => {
-      if (record.emailVerified) return record;
-      const { passwordHash: _unproven, ...rest } = withoutSessions(record, clock.nowMs());
-      return { ...rest, emailVerified: true };
-    });
+    return change(customerId, (record) =>
+      record.emailVerified ? record : { ...closed(record), emailVerified: true },
+    );
   };
 }

@@ -5,7 +5,11 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail } from '../../platform/access/email-address.ts';
 import { sha256 } from '../../platform/access/ids.ts';
-import type { InvitationRecord, OrganizationRecord } from '../../platform/access/organizations.ts';
+import type {
+  InvitationRecord,
+  OrganizationDirectory,
+  OrganizationRecord,
+} from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   AcceptInviteRequest,
@@ -18,17 +22,18 @@ import { type ProveCustomer, unproven } from '../customers/proven-customer.ts';
 import { requiredField } from '../request-fields.ts';
 import type { SignedInCustomer } from '../signed-in-customer.ts';
 import { noSuchInvitation, readInvitationToken } from './invitation-token.ts';
-import { maxMembers, memberMessage, orgMessage } from './org-record.ts';
+import { maxMembers, memberMessage, orgMessage, refuseMoreOrganizations } from './org-record.ts';
 
 export interface AcceptInviteDeps {
   organizations: Records<OrganizationRecord>;
+  directory: Pick<OrganizationDirectory, 'organizationsOf'>;
   customers: Pick<CustomerStore, 'get'>;
   proveCustomer: ProveCustomer;
   clock: Clock;
 }
 
 export async function acceptInvite(
-  { organizations, customers, proveCustomer, clock }: AcceptInviteDeps,
+  { organizations, directory, customers, proveCustomer, clock }: AcceptInviteDeps,
   request: AcceptInviteRequest,
   signedIn: SignedInCustomer,
 ): Promise<{ org: Org; member: Member }> {
@@ -51,6 +56,9 @@ export async function acceptInvite(
         Code.PermissionDenied,
       );
     }
+    // An organization that its maker leaves to another account counts as the other's: the bound holds for both.
+    const own = directory.organizationsOf(customer.id);
+    if (!own.includes(organizationId)) refuseMoreOrganizations(own.length);
     return invitation;
   };
   if (!customer.emailVerified) {

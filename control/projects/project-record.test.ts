@@ -8,7 +8,13 @@ import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { createLog } from '../../platform/log.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
-import { createApiKey, createProject, maxLiveKeys, revokeApiKey } from './project-record.ts';
+import {
+  createApiKey,
+  createProject,
+  maxLiveKeys,
+  revokeApiKey,
+  revokePrivateKeys,
+} from './project-record.ts';
 
 const log = createLog('silent');
 let nowMs = Date.UTC(2026, 0, 1);
@@ -143,4 +149,14 @@ describe('revokeApiKey', () => {
     expect(ids.slice(0, 1)).toEqual(['old351']);
     expect(ids.at(-1)).toBe(live.id);
   });
+});
+
+it('revokePrivateKeys needs no room: the record is shorter than before, and public keys stay', async () => {
+  for (let made = 0; made < 5; made++) {
+    await createApiKey(store, project.id, { kind: 'private' }, clock);
+  }
+  const before = JSON.stringify(store.get(project.id)?.record);
+  await revokePrivateKeys(store, project.id, clock);
+  expect(JSON.stringify(store.get(project.id)?.record).length).toBeLessThan(before.length);
+  expect(keysNow()).toEqual(project.keys);
 });

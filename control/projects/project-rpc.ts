@@ -7,6 +7,7 @@ import type { RoleOf } from '../../platform/access/customer-access.ts';
 import type { ApiKeyKind } from '../../platform/access/ids.ts';
 import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
+import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
@@ -48,7 +49,20 @@ export interface ProjectDeps {
   byOrganization: ProjectsByOrganization;
   directory: Pick<OrganizationDirectory, 'organizationsOf'>;
   roleOf: RoleOf;
+  /** Rows of lists sent to each customer, of createListedRows. */
+  listedRows: Pick<TokenBuckets, 'wait' | 'charge'>;
   clock: Clock;
+}
+
+/**
+ * A row takes some 20 µs of the process, and lists are not cut into pages: a customer is sent this many at once, then
+ * as many per second. One list beyond it passes, and the next waits for its debt.
+ */
+const rowsAtOnce = 4_000;
+const rowsPerSecond = 2_000;
+
+export function createListedRows(clock: Clock): TokenBuckets {
+  return createTokenBuckets({ perSecond: rowsPerSecond, burst: rowsAtOnce, clock });
 }
 
 export async function createProjectRpc(
@@ -79,11 +93,21 @@ export function getProject(
 }
 
 export function listProjects(
-  { projects, byOrganization, directory, roleOf }: ProjectDeps,
+  { projects, byOrganization, directory, roleOf, listedRows }: ProjectDeps,
   request: ListRequest,
   signedIn: SignedInCustomer,
 ): { projects: Project[] } {
   const { orgId } = request;
+  const waitSeconds = listedRows.wait(signedIn.customerId, 1);
+  if (waitSeconds > 0) {
+    throw new ConnectError(
+      'too many projects were listed, try again later',
+      Code.ResourceExhausted,
+      {
+        'retry-after': String(waitSeconds),
+      },
+    );
+  }
   if (orgId !== '' && roleOf(orgId, signedIn.customerId) === undefined) {
     throw noSuchOrganization();
   }
@@ -91,7 +115,8 @@ export function listProjects(
   const records = organizations
     .flatMap((id) => byOrganization.idsOf(id))
     .map((id) => held(projects, id))
-    .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
+    .sort(byAge);
+  listedRows.charge(signedIn.customerId, records.length);
   return { projects: records.map(projectMessage) };
 }
 
@@ -116,7 +141,12 @@ export async function updateProject(
 }
 
 export async function createApiKeyRpc(
-  { projects, byOrganization, customers, clock }: Omit<ProjectDeps, 'directory' | 'roleOf'>,
+  {
+    projects,
+    byOrganization,
+    customers,
+    clock,
+  }: Omit<ProjectDeps, 'directory' | 'roleOf' | 'listedRows'>,
   request: CreateApiKeyRequest,
   signedIn: SignedInCustomer & SignedInProjectMember,
 ): Promise<{ apiKey: ApiKey; key: string }> {
@@ -160,6 +190,12 @@ export async function revokeApiKeyRpc(
   const result = await revokeApiKey(projects, signedIn.projectId, id, clock);
   if (result.kind === 'revoked') return {};
   throw new ConnectError('the project has no such key', Code.NotFound);
+}
+
+/** Of the same moment the smaller id comes first. */
+function byAge(a: ProjectRecord, b: ProjectRecord): number {
+  if (a.createTime === b.createTime) return a.id < b.id ? -1 : 1;
+  return a.createTime < b.createTime ? -1 : 1;
 }
 
 function sameProject(id: string, signedIn: SignedInProjectMember): void {

@@ -1,9 +1,10 @@
-import { Code } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId, sha256 } from '../../platform/access/ids.ts';
 import type { ApiKeyRecord } from '../../platform/access/projects.ts';
 import { bucketOptions, recordQuotaBytes } from '../../platform/broker/buckets.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
@@ -11,6 +12,7 @@ import {
   bearer,
   newCustomer,
   startAccounts,
+  tokenIn,
 } from '../../test/harness/services/accounts.ts';
 import { makeProject } from './project-record.ts';
 
@@ -74,12 +76,32 @@ it('no customer alone can take a fifth of a bucket', () => {
   expect(maxOrganizations * 1_048_576).toBeLessThan(fifth('projects'));
 });
 
-it('a customer makes organizations up to a bound', async () => {
+it('a customer makes and joins organizations up to a bound', async () => {
   const customer = await newCustomer(accounts);
   const { orgs } = accounts.as(bearer(customer));
   for (let made = 1; made < 50; made++) await orgs.create({ displayName: `Org ${made}` });
-  await expect(orgs.create({ displayName: 'One more' })).rejects.toMatchObject({
+  const tooMany = {
     code: Code.FailedPrecondition,
     rawMessage: 'a customer is in at most 50 organizations',
-  });
+  };
+  await expect(orgs.create({ displayName: 'One more' })).rejects.toMatchObject(tooMany);
+  // Else two accounts that leave theirs to each other would have any number.
+  const host = await newCustomer(accounts, 'host');
+  const invitation = { orgId: host.orgId, email: customer.email, role: Role.ADMIN };
+  await accounts.as(bearer(host)).orgs.inviteMember(invitation);
+  const token = tokenIn(await accounts.mailsTo(customer.email));
+  await expect(orgs.acceptInvite({ token })).rejects.toMatchObject(tooMany);
+});
+
+it('a customer who lists very many projects waits before the next list, and nobody else does', async () => {
+  const customer = await newCustomer(accounts);
+  await Promise.all(Array.from({ length: 5_000 }, () => addProject(customer.orgId, [])));
+  const { projects } = accounts.as(bearer(customer));
+  expect((await projects.list({})).projects).toHaveLength(5_001);
+  const refused = await projects.list({}).catch((error: unknown) => ConnectError.from(error));
+  expect(refused).toMatchObject({ code: Code.ResourceExhausted });
+  const after = refused instanceof ConnectError ? refused.metadata.get('retry-after') : null;
+  expect(Number(after)).toBeGreaterThan(0);
+  const other = await newCustomer(accounts, 'other');
+  expect((await accounts.as(bearer(other)).projects.list({})).projects).toHaveLength(1);
 });

@@ -46,11 +46,11 @@ export async function signInWithMagicLink(
     const retryAfter = { 'retry-after': '60' };
     throw new ConnectError('too many mails are waiting', Code.ResourceExhausted, retryAfter);
   }
-  const token = await deps.magicLinks.issue(email);
-  const link = `${deps.publicUrl()}/sign-in?token=${token}`;
   const isExpected =
     deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
+  const token = await deps.magicLinks.issue(email, isExpected ? 'expected' : 'unexpected');
   if (!isExpected) return {};
+  const link = `${deps.publicUrl()}/sign-in?token=${token}`;
   deps.outbox.add({
     about: 'magic link',
     sender: deps.instanceSender,

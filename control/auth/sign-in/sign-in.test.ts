@@ -1,7 +1,7 @@
 // Password sign-in while somebody else tries passwords for the same address: over HTTP, with small limits.
 
 import { Code } from '@connectrpc/connect';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { useBroker } from '../../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
@@ -71,4 +71,16 @@ it('only a session of the same customer counts, and only while it lasts', async 
   expect(await wrong(bearer(session))).toBe('ResourceExhausted');
   nowMs += 1_000_000;
   expect(await wrong({})).toBe('Unauthenticated');
+});
+
+it('each check of a password counts as one from its network', async () => {
+  const { email, ...session } = await newCustomer(accounts);
+  const check = vi.spyOn(accounts.control.passwords, 'check');
+  await from('203.0.113.7', bearer(session)).signIn({ email, password });
+  await from('2001:db8:0:1::7').signIn({ email, password });
+  expect(check.mock.calls.map(([, , caller]) => caller)).toEqual([
+    { kind: 'session', from: '203.0.113.7' },
+    { kind: 'stranger', from: '2001:db8:0:1' },
+  ]);
+  check.mockRestore();
 });

@@ -8,8 +8,8 @@ import type { CustomerRecord } from '../../customers/customer-record.ts';
 import type { CustomerStore } from '../../customers/customer-store.ts';
 import { emailField, requiredField } from '../../request-fields.ts';
 import type { AccessTokens } from '../access-token.ts';
-import type { Attempts, PasswordTry } from '../attempts.ts';
-import { maxPasswordCharacters, type Passwords } from '../passwords.ts';
+import { type Attempts, network, type PasswordTry } from '../attempts.ts';
+import { maxPasswordCharacters, type PasswordCaller, type Passwords } from '../passwords.ts';
 import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {
@@ -34,9 +34,12 @@ export async function signIn(
   const password = requiredField('password', request.password).slice(0, maxPasswordUnits + 1);
   const by = await caller(deps, email, context);
   const { right } = await deps.attempts.password(by);
+  const address = deps.addressOf(context);
+  const from = address === undefined ? undefined : network(address);
+  const asking: PasswordCaller = { kind: by.kind, from };
   const customer = deps.customers.findByEmail(email);
   const { ok, rehash } = await deps.passwords
-    .check(customer?.passwordHash, password, by.kind)
+    .check(customer?.passwordHash, password, asking)
     .catch((error: unknown) => {
       // Nothing was tried: the queue of checks is full.
       right();
@@ -44,7 +47,7 @@ export async function signIn(
     });
   if (customer === undefined || !ok) throw wrong();
   right();
-  const better = rehash ? await deps.passwords.hash(password) : undefined;
+  const better = rehash ? await deps.passwords.hash(password, asking) : undefined;
   const checkedAtMs = deps.clock.nowMs();
   return deps.signInCustomer(await withPassword(deps, customer, better), checkedAtMs);
 }

@@ -10,7 +10,7 @@ import {
   newPasswordField,
   optionalDisplayNameField,
 } from '../../request-fields.ts';
-import type { Attempts } from '../attempts.ts';
+import { type Attempts, network } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
 import { byInvitation, type MayJoin } from './may-join.ts';
 import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
@@ -34,10 +34,14 @@ export async function signUp(
   const password = newPasswordField('password', request.password);
   const displayName = nameFor(request.displayName, email);
   const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
-  deps.attempts.signUp(deps.addressOf(context), email);
+  const address = deps.addressOf(context);
+  deps.attempts.signUp(address, email);
   if (!deps.mayJoin(email, context)) throw byInvitation();
   if (deps.customers.findByEmail(email) !== undefined) throw taken();
-  const passwordHash = await deps.passwords.hash(password);
+  const passwordHash = await deps.passwords.hash(password, {
+    kind: 'stranger',
+    from: address === undefined ? undefined : network(address),
+  });
   const made = await deps.customers.create({
     email,
     emailVerified: deps.onlyThisMachine(context),
