@@ -91,6 +91,7 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
           const encoding = request.headers['content-encoding'] ?? 'identity';
           return bodies.receive(request, { lease, maxBytes: maxBodyBytes, encoding });
         });
+        bodies.answerUnread(request);
         writeAnswer(response, answer, options.log);
       });
       return true;

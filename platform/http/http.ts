@@ -164,7 +164,11 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     // Each would become an object, and no method looks at them.
     binaryOptions: { readUnknownFields: false },
     contextValues: (request) => contextValuesOf(request).set(nodeRequestKey, request),
-    fallback: answerUnknownPath,
+    fallback(request, response) {
+      bodies.answerUnread(request);
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(unknownPath);
+    },
   });
   return (request, response) => {
     request.once(leftUnread, () => keepUntilCut(request, response));
@@ -194,8 +198,3 @@ function keepUntilCut(request: IncomingMessage, response: ServerResponse): void 
 }
 
 const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });
-
-const answerUnknownPath: AdapterOptions['fallback'] & object = (_request, response) => {
-  response.writeHead(404, { 'content-type': 'application/json' });
-  response.end(unknownPath);
-};

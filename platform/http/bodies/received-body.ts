@@ -30,9 +30,9 @@ interface Bound {
   encoding: string;
 }
 
-// A refused body of known length is read on and thrown away, because many senders read no answer while they write. Of a
-// body that is longer than twice what its method takes and this, or whose length nobody knows, nothing more is read:
-// what is thrown away is memory until garbage is collected.
+// A body that is too large and of known length is read on and thrown away, because many senders read no answer while
+// they write. Of one that is longer than twice what its method takes and this, or of unknown length, or that there is no
+// room for, nothing more is read: what is thrown away costs time, and memory until garbage is collected.
 const maxDiscardedBytes = 65_536;
 // The time for the answer to arrive, before a connection with an unread body is cut.
 const lingerMs = 2_000;
@@ -41,6 +41,7 @@ const lingerMs = 2_000;
 export class BodyReceiver {
   readonly memory: RequestMemory;
   readonly #inflations = new Inflations();
+  readonly #received = new WeakSet<NodeRequest>();
 
   constructor(memory: RequestMemory) {
     this.memory = memory;
@@ -48,6 +49,7 @@ export class BodyReceiver {
 
   /** Never rejects. The bytes are valid until the lease ends. */
   async receive(request: NodeRequest, { lease, maxBytes, encoding }: Bound): Promise<ReceivedBody> {
+    this.#received.add(request);
     const promisedBytes = lengthOf(request.headers);
     const gathered = new GatheredBytes(lease, maxBytes, promisedBytes);
     const refused =
@@ -62,6 +64,16 @@ export class BodyReceiver {
     const inflated = await this.inflate(sent, { lease, maxBytes, encoding });
     gathered.drop();
     return inflated;
+  }
+
+  /** Call it before an answer that may have been found without the body: a long one is not read then. */
+  answerUnread(request: NodeRequest): void {
+    if (this.#received.has(request)) return;
+    const promisedBytes = lengthOf(request.headers) ?? 0;
+    const isLong = promisedBytes > maxDiscardedBytes || 'transfer-encoding' in request.headers;
+    if (!isLong) return;
+    request.on('error', closesNext);
+    leaveUnread(request);
   }
 
   /** Decompresses a part of a body, such as one message of several. */
@@ -87,7 +99,7 @@ function gather(
     const refuse = (why: 'too_large' | 'busy'): void => {
       refused = why;
       gathered.drop();
-      if (readsOn) return;
+      if (readsOn && why === 'too_large') return;
       leaveUnread(request);
       resolve(why);
     };
@@ -108,6 +120,8 @@ export const leftUnread = 'left unread';
 
 /** Its sender is held up until the answer has arrived, then cut off. */
 function leaveUnread(request: NodeRequest): void {
+  // A request that was never read is read and thrown away by node once it is answered.
+  request.read(0);
   request.pause();
   request.emit(leftUnread);
   setTimeout(() => request.destroy(), lingerMs).unref();

@@ -73,7 +73,12 @@ function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): U
       const most = encoding.isJson ? Math.min(maxBytes, maxJsonBytes) : maxBytes;
       const receiving = { bodies, lease, maxBytes: most, message: method.input };
       const body = receive(request, encoding, receiving);
-      return handler({ ...request, header: headerOf(request.header, encoding), body });
+      const header = withoutLength(request.header);
+      return handler({ ...request, header, body }).finally(() => {
+        const sent = request.contextValues?.get(nodeRequestKey);
+        // The body of a stream's request is read while its answer is written.
+        if (sent !== undefined && method.methodKind === 'unary') bodies.answerUnread(sent);
+      });
     });
   const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
   return Object.assign(serve, { ...names, service, method });
@@ -97,9 +102,8 @@ function encodingOf(header: Headers): Encoding {
   return { of: 'message', name: name ?? 'identity', isJson };
 }
 
-/** The router compares a body's length with its header: a decompressed body has another. */
-function headerOf(header: Headers, { of, name }: Encoding): Headers {
-  if (of === 'message' || name === 'identity') return header;
+/** The router compares a body's length with its header: that is looked at here, and a decompressed body has another. */
+function withoutLength(header: Headers): Headers {
   const without = new Headers(header);
   without.delete('content-length');
   return without;
