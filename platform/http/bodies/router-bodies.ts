@@ -172,6 +172,8 @@ function faultText(fault: FieldFault): string {
       return `body: ${ruleText('members_count', limits)}`;
     case 'fields':
       return `body: ${ruleText('fields_count', limits)}`;
+    case 'undecodable':
+      return `body: ${ruleText('body_protobuf', limits)}`;
     default:
       return fault satisfies never;
   }
