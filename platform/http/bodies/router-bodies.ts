@@ -73,7 +73,7 @@ function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): U
       const most = encoding.isJson ? Math.min(maxBytes, maxJsonBytes) : maxBytes;
       const receiving = { bodies, lease, maxBytes: most, message: method.input };
       const body = receive(request, encoding, receiving);
-      return handler({ ...request, header: headerOf(request.header, encoding), body });
+      return handler({ ...request, header: headerOf(request.header), body });
     });
   const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
   return Object.assign(serve, { ...names, service, method });
@@ -97,9 +97,11 @@ function encodingOf(header: Headers): Encoding {
   return { of: 'message', name: name ?? 'identity', isJson };
 }
 
-/** The router compares a body's length with its header: a decompressed body has another. */
-function headerOf(header: Headers, { of, name }: Encoding): Headers {
-  if (of === 'message' || name === 'identity') return header;
+/**
+ * The router would compare a body's length with its header, and a decompressed body has another. It would also take
+ * memory for all that the header promises.
+ */
+function headerOf(header: Headers): Headers {
   const without = new Headers(header);
   without.delete('content-length');
   return without;
