@@ -279,15 +279,6 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     calls: [{ path: short, body: shortBody('"__proto__":[]') }],
   },
   {
-    why: 'a body that is not protobuf is the sender’s fault',
-    ours: '400 invalid_argument',
-    theirs: '500 internal',
-    calls: [
-      { path: typed, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
-      { path: short, body: 'no protobuf', headers: { 'content-type': 'application/proto' } },
-    ],
-  },
-  {
     why: 'another version of the protocol is refused where it is named',
     ours: '400 invalid_argument',
     theirs: '200 ok',

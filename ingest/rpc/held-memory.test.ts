@@ -223,3 +223,30 @@ it('a sender that went away during the handler’s work leaves nothing held', as
     service.broker.resume();
   }
 });
+
+it('a promised body takes no memory before its bytes come', async () => {
+  const { arrayBuffers } = process.memoryUsage();
+  const headers = {
+    ...{ 'content-type': 'application/proto', 'x-api-key': service.publicKey },
+    'content-length': String(maxBodyBytes),
+  };
+  const calls = Array.from({ length: 20 }, () => overHttp1(service.routerUrl, headers));
+  for (const { write } of calls) write(Buffer.alloc(1));
+  // Each holds the first piece of its body.
+  await expect.poll(() => service.heldBytes()).toBeGreaterThanOrEqual(20 * 4_096);
+  // All bodies together would be 160 MiB.
+  expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(16 * 1_048_576);
+  for (const { cut } of calls) cut();
+});
+
+it('a body of one byte too many is the sender’s fault in the router too', async () => {
+  const response = await fetch(service.routerUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/proto', 'x-api-key': service.publicKey },
+    body: Buffer.alloc(maxBodyBytes + 1),
+  });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    expect.objectContaining({ code: 'invalid_argument' }),
+  ]);
+});

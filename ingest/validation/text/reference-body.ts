@@ -79,6 +79,8 @@ function invalidFields(fault: FieldFault): { kind: 'invalid'; violation: Violati
       return invalidBody('members_count');
     case 'fields':
       return invalidBody('fields_count');
+    case 'undecodable':
+      return invalidBody('body_protobuf');
     default:
       return fault satisfies never;
   }

@@ -1,7 +1,8 @@
 // Counts the fields of a binary protobuf message before it is decoded. A decoder makes an object for every two bytes of
-// empty messages: 16 s and a gigabyte for 8 MB. Values are the decoder's to check.
+// empty messages: 16 s and a gigabyte for 8 MB. The decoder reads a known field by its type, whatever its tag says, and
+// on behind the end of its message: a body that it would split into other fields than those counted is refused.
 
-import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { maxFieldsPerBody, maxMembersPerObject } from '../../limits.ts';
 
@@ -11,9 +12,13 @@ export type FieldFault =
   /** One message has more than 10,000 fields besides. */
   | { kind: 'members' }
   /** All messages together have more than `maxFieldsPerBody`. */
-  | { kind: 'fields' };
+  | { kind: 'fields' }
+  /** The bytes are no such message. */
+  | { kind: 'undecodable' };
 
-/** The first bound that `body`, a message of this type, breaks; undefined too for bytes that are no message. */
+const undecodable: FieldFault = { kind: 'undecodable' };
+
+/** The first bound that `body`, a message of this type, breaks. */
 export function fieldFault(
   message: DescMessage,
   body: Uint8Array,
@@ -23,7 +28,7 @@ export function fieldFault(
   try {
     return faultOfRequest(message, body.length, maxItems, count);
   } catch {
-    return undefined;
+    return undecodable;
   }
 }
 
@@ -72,7 +77,7 @@ function faultIn(message: DescMessage, end: number, count: Count): FieldFault | 
     const fault = faultInField(field, number, wireType, count);
     if (fault !== undefined) return fault;
   }
-  return undefined;
+  return reader.pos === end ? undefined : undecodable;
 }
 
 /** Reads the value behind a tag. */
@@ -84,35 +89,96 @@ function faultInField(
 ): FieldFault | undefined {
   const { reader } = count;
   if (++count.fields > maxFieldsPerBody) return { kind: 'fields' };
-  if (wireType !== WireType.LengthDelimited || field?.message === undefined) {
+  if (field === undefined) {
     reader.skip(wireType, number);
     return undefined;
   }
-  const end = reader.uint32() + reader.pos;
-  const fault =
-    field.fieldKind === 'map'
-      ? faultInEntry(field, end, count)
-      : faultIn(field.message, end, count);
-  if (fault === undefined) reader.pos = end;
-  return fault;
+  const isWhole = wireType === WireType.LengthDelimited;
+  switch (field.fieldKind) {
+    case 'message':
+      return isWhole ? faultInMessage(field.message, count) : undecodable;
+    case 'map':
+      return isWhole ? faultInEntry(field, count) : undecodable;
+    case 'list':
+      if (field.message !== undefined) {
+        return isWhole ? faultInMessage(field.message, count) : undecodable;
+      }
+      return isWhole
+        ? faultInPacked(wireTypeOf(field), count)
+        : faultInScalar(field, wireType, count);
+    default:
+      return faultInScalar(field, wireType, count);
+  }
 }
 
-/** An entry of a map is a message with its key as field 1 and its value as field 2. */
-function faultInEntry(map: DescField, end: number, count: Count): FieldFault | undefined {
+function faultInMessage(message: DescMessage, count: Count): FieldFault | undefined {
+  const end = count.reader.uint32() + count.reader.pos;
+  return faultIn(message, end, count);
+}
+
+/** An entry of a map is a message with its key as field 1 and its value as field 2. The decoder skips no others. */
+function faultInEntry(map: DescField & { fieldKind: 'map' }, count: Count): FieldFault | undefined {
   const { reader } = count;
+  const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
     const [number, wireType] = reader.tag();
     if (++count.fields > maxFieldsPerBody) return { kind: 'fields' };
-    if (number !== 2 || wireType !== WireType.LengthDelimited || map.message === undefined) {
-      reader.skip(wireType, number);
-      continue;
-    }
-    const valueEnd = reader.uint32() + reader.pos;
-    const fault = faultIn(map.message, valueEnd, count);
-    if (fault !== undefined) return fault;
-    reader.pos = valueEnd;
+    const isValue = number === 2;
+    if (!isValue && number !== 1) return undecodable;
+    const expected = isValue ? wireTypeOf(map) : wireTypeOfScalar(map.mapKey);
+    if (wireType !== expected) return undecodable;
+    if (isValue && map.message !== undefined) {
+      const fault = faultInMessage(map.message, count);
+      if (fault !== undefined) return fault;
+    } else reader.skip(wireType, number);
   }
+  return reader.pos === end ? undefined : undecodable;
+}
+
+/** A list of numbers in one piece; of texts, one of them. */
+function faultInPacked(itemType: WireType, { reader }: Count): FieldFault | undefined {
+  if (itemType === WireType.LengthDelimited) {
+    reader.skip(itemType);
+    return undefined;
+  }
+  const end = reader.uint32() + reader.pos;
+  while (reader.pos < end) reader.skip(itemType);
+  return reader.pos === end ? undefined : undecodable;
+}
+
+function faultInScalar(
+  field: DescField,
+  wireType: WireType,
+  { reader }: Count,
+): FieldFault | undefined {
+  if (wireType !== wireTypeOf(field)) return undecodable;
+  reader.skip(wireType, field.number);
   return undefined;
+}
+
+/** The form of one value of the field: of an item of a list, of a value of a map. */
+function wireTypeOf({ message, scalar }: DescField): WireType {
+  if (message !== undefined) return WireType.LengthDelimited;
+  // An enum is a number.
+  return wireTypeOfScalar(scalar ?? ScalarType.INT32);
+}
+
+function wireTypeOfScalar(scalar: ScalarType): WireType {
+  switch (scalar) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited;
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return WireType.Bit64;
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return WireType.Bit32;
+    default:
+      return WireType.Varint;
+  }
 }
 
 function tooMany(field: string, count: string): FieldFault {

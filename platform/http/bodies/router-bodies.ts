@@ -102,7 +102,10 @@ function encodingOf(header: Headers): Encoding {
   return { of: 'message', name: name ?? 'identity', isJson };
 }
 
-/** The router compares a body's length with its header: that is looked at here, and a decompressed body has another. */
+/**
+ * The router would compare a body's length with its header, and a decompressed body has another. It would also take
+ * memory for all that the header promises.
+ */
 function withoutLength(header: Headers): Headers {
   const without = new Headers(header);
   without.delete('content-length');
@@ -176,6 +179,8 @@ function faultText(fault: FieldFault): string {
       return `body: ${ruleText('members_count', limits)}`;
     case 'fields':
       return `body: ${ruleText('fields_count', limits)}`;
+    case 'undecodable':
+      return `body: ${ruleText('body_protobuf', limits)}`;
     default:
       return fault satisfies never;
   }

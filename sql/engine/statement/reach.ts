@@ -63,6 +63,19 @@ const readableTables = new Set(
 );
 
 /**
+ * Settings that place a table, and those that hold an expression, a file or an address as a text. users.xml forbids the
+ * latter too, for settings of a request, but the engine does not ask it about the settings of a subquery.
+ */
+const refusedSettings = new Set(
+  (
+    'disk storage_policy additional_result_filter additional_table_filters parallel_replicas_custom_key ' +
+    'schema_inference_hints output_format_schema input_format_record_errors_file_path rename_files_after_processing ' +
+    'dialect format_schema format_schema_source format_template_row format_template_resultset ' +
+    'format_avro_schema_registry_url send_logs_level compatibility'
+  ).split(' '),
+);
+
+/**
  * Throws EngineError for a statement that reaches further. The name of a refused function is refused without brackets
  * too: `APPLY` and functions of functions take the bare name.
  */
@@ -79,7 +92,7 @@ export function refuseReach(sql: string, tokens: readonly Token[], refused: Refu
       const isRows = name === 'values' && tokens[0]?.value === 'INSERT' && !selecting;
       if (!isRows) refuse(`the table function ${name}`);
     }
-    if (name === 'disk' || name === 'storage_policy') refuse(`the setting ${name}`);
+    if (refusedSettings.has(name)) refuse(`the setting ${name}`);
     if (ownDatabases.has(name) && next?.value === '.') {
       const table = tokens[index + 2];
       const read = table && nameOf(sql, table);
