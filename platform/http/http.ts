@@ -195,6 +195,8 @@ function keepUntilCut(request: IncomingMessage, response: ServerResponse): void 
   if (request.httpVersionMajor !== 1) return;
   response.shouldKeepAlive = false;
   request.socket.destroySoon = () => {};
+  // The parser's own pause does not hold a socket whose first bytes were read before node:http got it.
+  request.socket.pause();
 }
 
 const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });

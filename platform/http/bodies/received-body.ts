@@ -31,8 +31,8 @@ interface Bound {
 }
 
 // A body that is too large and of known length is read on and thrown away, because many senders read no answer while
-// they write. Of one that is longer than twice what its method takes and this, or of unknown length, or that there is no
-// room for, nothing more is read: what is thrown away costs time, and memory until garbage is collected.
+// they write. Of one that is longer than twice what its method takes and this, of unknown length, or without
+// room, nothing more is read: what is thrown away costs time, and memory until garbage is collected.
 const maxDiscardedBytes = 65_536;
 // The time for the answer to arrive, before a connection with an unread body is cut.
 const lingerMs = 2_000;
