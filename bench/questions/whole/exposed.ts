@@ -34,7 +34,8 @@ export const exposedBench: Bench = {
     const parameters = mode === 'smoke' ? smoke : real;
     const stack = await session.stack();
     const rows: string[][] = [];
-    for (const attack of attacks) {
+    // Each takes seconds, however small its share.
+    for (const attack of mode === 'smoke' ? attacks.slice(0, 2) : attacks) {
       const pairs: Pair[] = [];
       for (let pair = 0; pair < parameters.pairs; pair++) {
         const quiet = await load(stack, session, parameters);
