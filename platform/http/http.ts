@@ -195,8 +195,11 @@ function keepUntilCut(request: IncomingMessage, response: ServerResponse): void 
   if (request.httpVersionMajor !== 1) return;
   response.shouldKeepAlive = false;
   request.socket.destroySoon = () => {};
-  // The parser's own pause does not hold a socket whose first bytes were read before node:http got it.
-  request.socket.pause();
+  // By this name, node reads and throws away what comes of an answered request that nobody has read.
+  Object.defineProperty(request, '_dump', { value: () => {} });
+  // Only a pause that follows a resume stops node's parser, which reads from under the socket's stream.
+  request.socket.resume();
+  setImmediate(() => request.socket.pause());
 }
 
 const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });

@@ -56,6 +56,12 @@ export class BodyReceiver {
       promisedBytes !== undefined && promisedBytes > maxBytes ? 'too_large' : undefined;
     const readsOn =
       promisedBytes !== undefined && promisedBytes <= 2 * maxBytes + maxDiscardedBytes;
+    if (refused !== undefined && !readsOn) {
+      // Listening to it would start the socket anew, after it was held.
+      request.on('error', closesNext);
+      leaveUnread(request);
+      return { kind: refused };
+    }
     const kind = await gather(request, gathered, readsOn, refused);
     if (kind !== 'received') return { kind };
     const sent = gathered.bytes();
@@ -120,8 +126,6 @@ export const leftUnread = 'left unread';
 
 /** Its sender is held up until the answer has arrived, then cut off. */
 function leaveUnread(request: NodeRequest): void {
-  // A request that was never read is read and thrown away by node once it is answered.
-  request.read(0);
   request.pause();
   request.emit(leftUnread);
   setTimeout(() => request.destroy(), lingerMs).unref();
