@@ -1,5 +1,5 @@
 # Millrace alone: point NATS_URL and CLICKHOUSE_URL at servers of your own (compose.yaml does).
-FROM node:22.23.2-bookworm-slim@sha256:48e4b67d85f87bd551df43704e24d252f56cc5f8e9718841aace50f19948f0f9 AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm install --no-save --no-audit --no-fund
@@ -7,7 +7,7 @@ COPY . .
 RUN node -e "import('./setup/prepare.mjs').then((setup) => setup.build())" \
   && npm prune --omit=dev --omit=optional --no-audit --no-fund
 
-FROM node:22.23.2-bookworm-slim@sha256:48e4b67d85f87bd551df43704e24d252f56cc5f8e9718841aace50f19948f0f9
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production MILLRACE_HOST=0.0.0.0 MILLRACE_DATA=/data
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules

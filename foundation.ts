@@ -1,6 +1,8 @@
 // Third of the composition, after main.ts and service.ts or member.ts: the ground of each process that serves requests.
 // Connects to both engines, checks that they answer, knows who may call. port.ts builds on it; nothing listens here.
 
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
@@ -19,10 +21,12 @@ import {
 } from './platform/clickhouse/clickhouse.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
+import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
+import { type DiskRoom, followDiskRoom, usualDiskReserve } from './platform/engines/disk-room.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
 import type { ReadinessCheck } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
-import { createMetrics } from './platform/metrics.ts';
+import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 
@@ -62,7 +66,9 @@ export async function layFoundation(
   shutdown: Shutdown,
 ) {
   const metrics = createMetrics({ processMetrics: true });
-  const rooms = await followBucketRoom(nats, { log, metrics });
+  const disk = openDiskRoom(config, log, metrics);
+  shutdown.add('room of the disk', async () => disk.close());
+  const rooms = await followBucketRoom(nats, { log, metrics, disk });
   shutdown.add('room of buckets', async () => rooms.close());
   const roomOf = rooms.roomOf.bind(rooms);
   const { projects: name } = buckets;
@@ -93,6 +99,7 @@ export async function layFoundation(
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
   return {
     nats,
+    disk,
     rooms,
     projects,
     clickhouse,
@@ -106,6 +113,24 @@ export async function layFoundation(
   };
 }
 
+/** Without a setting it keeps a reserve for the embedded broker alone: another one's disk is elsewhere. */
+function openDiskRoom(config: Config, log: Log, metrics: Metrics): DiskRoom {
+  const directory = diskDirectory(config);
+  return followDiskRoom({ directory, reserveBytes: diskReserve(config), log, metrics });
+}
+
+/** The bytes in force; a member is told its starter's. */
+export function diskReserve(config: Config): number {
+  const { diskReserveBytes, natsUrl } = config;
+  return diskReserveBytes ?? (natsUrl === undefined ? usualDiskReserve(diskDirectory(config)) : 0);
+}
+
+/** Where the embedded broker has its store, which may be a disk of its own. */
+function diskDirectory({ dataDir }: Config): string {
+  const embedded = dirname(brokerConfigurationFile(dataDir));
+  return existsSync(embedded) ? embedded : dataDir;
+}
+
 /** Whether a setting tells that people elsewhere reach the service, as through a proxy on this machine. */
 function facesOthers({ accounts, trustedProxies, cdn }: Config): boolean {
   return accounts.publicUrl !== undefined || trustedProxies.rules.length > 0 || cdn !== undefined;
@@ -117,12 +142,13 @@ export function callerOptions(config: Config, locate: LocateAddress | undefined)
   return { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader, locate };
 }
 
-export function engineChecks({ nats, clickhouse, rooms }: Foundation): ReadinessCheck[] {
+export function engineChecks({ nats, clickhouse, rooms, disk }: Foundation): ReadinessCheck[] {
   const broker = followConnection(nats);
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
     { name: 'clickhouse', check: () => clickhouseReady(clickhouse) },
     { name: 'buckets', check: () => rooms.isReady() },
+    { name: 'disk', check: () => !disk.isScarce() },
   ];
 }

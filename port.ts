@@ -14,7 +14,9 @@ import {
   principalOf,
 } from './platform/access/auth-interceptor.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { clickhouseReady } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
+import { frontPage } from './platform/http/answers/front-page.ts';
 import { type NodeHttpRoute, startHttp } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
 import type { Readiness } from './platform/http/readiness.ts';
@@ -57,8 +59,7 @@ export async function openPort(
     host: config.host,
     port: config.port,
     plainRequestRoute: ingest?.plainRequestRoute,
-    nodeHttpRoutes:
-      ingest === undefined ? [operatorRoutes] : [ingest.nodeHttpRoute, operatorRoutes],
+    nodeHttpRoutes: [...(ingest ? [ingest.nodeHttpRoute] : []), operatorRoutes, frontPage],
     connect: {
       routes: (router) => registerRoles(router, config, foundation, ingest),
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
@@ -110,7 +111,7 @@ function operatorRoutesOf(
 
 async function openIngest(
   config: Config,
-  { nats, authenticate, clock, log, metrics }: Foundation,
+  { nats, disk, authenticate, clock, log, metrics }: Foundation,
   locate: LocateAddress | undefined,
   shutdown: Shutdown,
 ): Promise<Ingest> {
@@ -118,6 +119,7 @@ async function openIngest(
   shutdown.add('salts', async () => salts.close());
   const ingest = startIngest({
     nats,
+    disk,
     salts,
     shards: config.shards,
     authenticate,
@@ -145,6 +147,7 @@ function registerRoles(
   if (roles.includes('query')) {
     registerQuery(router, {
       clickhouse,
+      storeAnswers: () => clickhouseReady(clickhouse),
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
       log,

@@ -5,7 +5,15 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
-import { connectEngines, engineChecks, type Foundation, layFoundation } from './foundation.ts';
+import {
+  connectEngines,
+  diskReserve,
+  engineChecks,
+  type Foundation,
+  layFoundation,
+} from './foundation.ts';
+import { passLostMessages } from './pipeline/lost-messages.ts';
+import { refuseLostTables } from './pipeline/lost-tables.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import type { NatsConnection } from './platform/broker/nats.ts';
@@ -32,12 +40,13 @@ export interface Service {
   demo: Demo & DemoAdmin;
 }
 
-// Loading the event ids of two days of a busy shard takes seconds.
+// A batch that a killed writer had promised is stored first, which takes seconds on a busy machine.
 const readyTimeoutMs = 30_000;
 // For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
 const migrationTimeoutMs = 3_600_000;
 // Requests in flight may take five seconds, queued mails another five.
 const memberGraceMs = 12_000;
+const MiB = 1_048_576;
 
 /** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
@@ -78,9 +87,12 @@ async function prepareStores(
 ): Promise<void> {
   const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
   await ensureTopology(nats, { eventsMaxBytes, shards });
+  // Nobody publishes at the embedded broker yet; at another one, a writer of a lost stream halts.
+  if (config.natsUrl === undefined) await passLostMessages({ nats, shards, log });
   const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
   const clickhouse = createClickHouse(clickhouseUrl, options);
   try {
+    if (!config.acceptEmptyTables) await refuseLostTables({ nats, clickhouse, shards });
     await migrate(clickhouse, log);
   } finally {
     await clickhouse.close();
@@ -148,7 +160,11 @@ async function serveByMembers(
     count: config.ingestProcesses,
     script: join(import.meta.dirname, 'main.js'),
     args: ['--port', String(port), '--data', config.dataDir, '--roles', config.roles.join(',')],
-    env: { NATS_URL: urls.natsUrl, CLICKHOUSE_URL: urls.clickhouseUrl },
+    env: {
+      NATS_URL: urls.natsUrl,
+      CLICKHOUSE_URL: urls.clickhouseUrl,
+      MILLRACE_DISK_RESERVE_MIB: String(diskReserve(config) / MiB),
+    },
     answers: {
       pipelineReady: () => pipeline?.ready(),
       metricsText: () => page.metrics(),

@@ -17,7 +17,7 @@ import { tricksBench } from './questions/pipeline/tricks.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
 import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
-import { startBench } from './questions/whole/start.ts';
+import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
 
 export const benches: readonly Bench[] = [
@@ -39,4 +39,5 @@ export const benches: readonly Bench[] = [
   accountsBench,
   exposedBench,
   startBench,
+  startStoredBench,
 ];

@@ -17,9 +17,10 @@ import {
 
 const broker = useBroker();
 let accounts: AccountsProcess;
+let isDiskScarce = false;
 
 beforeAll(async () => {
-  accounts = await startAccounts({ brokerUrl: broker.url });
+  accounts = await startAccounts({ brokerUrl: broker.url, isDiskScarce: () => isDiskScarce });
 });
 
 afterAll(() => accounts.close());
@@ -82,6 +83,25 @@ it('takes no new records, and every revocation, until it is empty again', async 
   await shrink('projects', 2 * maxBytes);
   expect(await count('millrace_bucket_alarms_total', 'projects')).toBe(1);
   await as.projects.createApiKey({ kind });
+});
+
+it('takes no new records while the disk is nearly full, and every revocation', async () => {
+  const customer = await newCustomer(accounts);
+  const as = accounts.as(bearer(customer, customer.projectId));
+  const kind = ApiKeyKind.PUBLIC;
+  const { apiKey } = await as.projects.createApiKey({ kind });
+  isDiskScarce = true;
+  try {
+    await expect(as.projects.createApiKey({ kind })).rejects.toMatchObject({ ...full, ...raw });
+    await expect(newCustomer(accounts)).rejects.toMatchObject(full);
+    await as.projects.revokeApiKey({ id: apiKey?.id ?? '' });
+    const { email } = customer;
+    const session = await accounts.as().auth.signIn({ email, password: 'correct horse' });
+    isDiskScarce = false;
+    await accounts.as(bearer(session, customer.projectId)).projects.createApiKey({ kind });
+  } finally {
+    isDiskScarce = false;
+  }
 });
 
 it('refuses sign-ups where sessions, customers or addresses have no room, and signs in who is in', async () => {

@@ -2,6 +2,7 @@
 // wrong.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { count } from './progress.ts';
 import { RequestRefused } from './sending/client.ts';
 
 /** Runs `main`; a RequestRefused ends as its sentence on stderr, any other error is thrown on. */
@@ -28,15 +29,17 @@ export function readFlags<T extends ParseArgsConfig>(
   }
 }
 
-/** The whole number of a flag, `fallback` where it is absent; throws a RequestRefused below `min`. */
+/** The whole number of a flag, `fallback` where it is absent; throws a RequestRefused outside `min` and `max`. */
 export function wholeNumber(
   flag: string,
   text: string | undefined,
   fallback: number,
   min: number,
+  max = Number.MAX_SAFE_INTEGER,
 ): number {
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (/^\d{1,15}$/.test(text) && value >= min) return value;
-  throw new RequestRefused(`${flag} must be a whole number from ${min}`);
+  if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+  const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${count(max)}`;
+  throw new RequestRefused(`${flag} must be a whole number from ${min}${upTo}`);
 }

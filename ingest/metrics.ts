@@ -4,6 +4,7 @@ import type { Counter, Gauge, Histogram, Metrics } from '../platform/metrics.ts'
 import type { FrameReport } from './publish/publish.ts';
 
 export interface IngestMetrics {
+  /** Those of requests included that were answered with 503, and whose frame the broker acknowledged afterwards. */
   acceptedEvents: Counter;
   acceptedChanges: Counter;
   /** Cookieless events that got no id, of requests that were accepted. */

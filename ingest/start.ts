@@ -7,6 +7,7 @@ import { followConnection, maxPayloadBytes, type NatsConnection } from '../platf
 import { eventsSubject, profilesSubject } from '../platform/broker/streams.ts';
 import { shardOf } from '../platform/broker/topology.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { DiskRoom } from '../platform/engines/disk-room.ts';
 import {
   brokerPayloadReserveBytes,
   maxBodyBytes,
@@ -24,6 +25,7 @@ import { Publisher } from './publish/publish.ts';
 import type { IngestParts } from './rpc/accept.ts';
 import { createBatchCreate } from './rpc/batch-create.ts';
 import { registerBatchCreate } from './rpc/connect-router.ts';
+import { pageRoute } from './rpc/cors.ts';
 import { createIdentify, type IdentifyParts, registerIdentify } from './rpc/identify.ts';
 import type { UnaryRoute } from './rpc/unary-route.ts';
 
@@ -43,6 +45,7 @@ interface IngestBase {
 
 export interface IngestOptions extends IngestBase {
   nats: NatsConnection;
+  disk: Pick<DiskRoom, 'isScarce'>;
   publishDeadlineMs: number;
   frameLz4: boolean;
 }
@@ -70,7 +73,7 @@ const minPayloadBytes = 2 * brokerPayloadReserveBytes;
 
 /** Throws one sentence where the broker takes too small messages only. */
 export function startIngest(options: IngestOptions): Ingest {
-  const { nats, publishDeadlineMs: deadlineMs, frameLz4: lz4 } = options;
+  const { nats, disk, publishDeadlineMs: deadlineMs, frameLz4: lz4 } = options;
   const payloadBytes = maxPayloadBytes(nats);
   if (payloadBytes < minPayloadBytes) {
     throw new Error(
@@ -84,6 +87,7 @@ export function startIngest(options: IngestOptions): Ingest {
   const events = new Publisher({
     broker: nats,
     state,
+    disk,
     subjectOf: eventsSubject,
     deadlineMs,
     maxFrameBytes: frameBytes,
@@ -93,15 +97,18 @@ export function startIngest(options: IngestOptions): Ingest {
       metrics.recordFrame(frame);
       noticeOutcome(frame);
     },
+    onLate: (count) => metrics.acceptedEvents.inc(count),
   });
   const changes = new Publisher({
     broker: nats,
     state,
+    disk,
     subjectOf: profilesSubject,
     deadlineMs,
     maxFrameBytes: frameBytes,
     maxInFlightBytes: maxInFlightChangeBytes,
     lz4,
+    onLate: (count) => metrics.acceptedChanges.inc(count),
   });
   const { nodeHttpRoute, plainRequestRoute, register } = createIngest(options, metrics, {
     events,
@@ -155,7 +162,8 @@ export function createIngest(
   return {
     nodeHttpRoute: (request, response, url, bodies) =>
       events.nodeHttpRoute(request, response, url, bodies) ||
-      changes.nodeHttpRoute(request, response, url, bodies),
+      changes.nodeHttpRoute(request, response, url, bodies) ||
+      pageRoute(request, response, url, bodies),
     plainRequestRoute: (head, peerAddress) =>
       events.plainRequestRoute(head, peerAddress) ?? changes.plainRequestRoute(head, peerAddress),
     register: (router) => {

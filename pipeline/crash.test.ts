@@ -33,12 +33,8 @@ import { createDeadLetters } from './consume/dead-letter.ts';
 import { openEventStream, streamCreated } from './consume/event-stream.ts';
 import { packMessages, readAgain } from './consume/message-batch.ts';
 import { MessageSource } from './consume/message-source.ts';
-import { DuplicateCheck } from './dedup/duplicate-check.ts';
-import { findStored, storeIds } from './dedup/event-ids.ts';
-import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
-import { loadSeen } from './dedup/seen-store.ts';
-import { findSessions, loadSessions } from './sessions/session-store.ts';
-import { Sessions } from './sessions/sessions.ts';
+import { minSeenBytes } from './dedup/seen-set.ts';
+import { openStoredState } from './stored-state.ts';
 import { type Ledger, takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
 import { type EventWriterParts, runEventWriter } from './write/writer.ts';
@@ -110,6 +106,8 @@ interface Writer {
 
 interface Hooks {
   death?: Death;
+  /** The ids of stored events never come into memory: each is looked up. */
+  isLoadingHeld?: boolean;
   /** Called before each insert, which waits for it. */
   beforeInsert?: () => Promise<void>;
 }
@@ -127,10 +125,20 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     writer: randomUUID(),
     retry: untilAnswered,
   });
-  const seen = new SeenSet(minSeenBytes);
-  const seenSource = { shard: 0, streamCreatedMs: Date.parse(created) };
-  const eventKeys = new EventKeys(secret);
-  await loadSeen(clickhouse, seen, eventKeys, { ...seenSource, nowMs: Date.now() });
+  const stored = openStoredState({
+    clickhouse: hooks.isLoadingHeld ? neverLoads(clickhouse) : clickhouse,
+    shard: 0,
+    eventKeys: new EventKeys(secret),
+    seenMaxBytes: minSeenBytes,
+    // Few, so that most sessions are looked up in the table.
+    maxSessions: 20,
+    clock: systemClock,
+    log: createLog('silent'),
+    ledger,
+    isLedgerCurrent: found === 'current',
+    untilAnswered: (call, signal) => retry(call, { signal, baseMs: 10, capMs: 100 }),
+    abort: aborted.signal,
+  });
   const stream = openEventStream({
     connection: nats,
     stream: eventsStream(0),
@@ -146,33 +154,15 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxWaitMs: 100,
   });
   const builder = new BatchBuilder(secret);
-  const duplicateCheck = new DuplicateCheck({
-    seen,
-    clock: systemClock,
-    findStored: (ids, rows) => findStored(clickhouse, ids, rows),
-    storeIds: (span, reach) => storeIds(clickhouse, seenSource, span, reach),
-  });
-  // Memory is small, so that most sessions are looked up in the table.
-  const rows = () => ({
-    shard: 0,
-    hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
-    streamCreatedMs: Date.parse(created),
-  });
-  const sessions = new Sessions({
-    find: (visitors, fromMs, toMs) => findSessions(clickhouse, rows(), visitors, fromMs, toMs),
-    maxSessions: 20,
-  });
-  const loaded = await loadSessions(clickhouse, rows(), Date.now() - 3 * hourMs, 10);
-  sessions.load(loaded.sessions, loaded.completeFromMs);
   let state: WriterState = 'loading';
   const parts: EventWriterParts = {
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: async (batch, ask) => builder.finish(await ask(builder.read(0, packMessages(batch)))),
-    findDuplicates: (ids) => duplicateCheck.check(ids),
-    assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => duplicateCheck.remember(ids),
+    findDuplicates: (ids) => stored.duplicateCheck.check(ids),
+    assignSessions: (ids, dropped) => stored.sessions.assign(ids.sessionless, dropped),
+    remember: (ids) => stored.duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard: 0,
@@ -185,7 +175,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
       await hooks.beforeInsert?.();
       await insertArrow(clickhouse, 'events', month.arrow, token);
     },
-    onDone: () => sessions.done(),
+    onDone: () => stored.sessions.done(),
     onState: (next) => {
       state = next;
     },
@@ -195,11 +185,26 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
       if (error instanceof Crash) return 'crashed' as const;
       throw error;
     })
-    .finally(() => {
+    .finally(async () => {
       source.stop();
       aborted.abort(new Error('ended'));
+      await stored.close();
     });
   return { ended, state: () => state, stop: () => source.stop() };
+}
+
+/** The same engine, except that ids which a start loads do not arrive. */
+function neverLoads(
+  client: ClickHouseClient,
+): Pick<ClickHouseClient, 'query' | 'exec' | 'command'> {
+  return {
+    query: client.query.bind(client),
+    command: client.command.bind(client),
+    exec: ({ abort_signal: signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      }),
+  };
 }
 
 /** The same parts, except that one dies at its time. */
@@ -343,10 +348,12 @@ describe('a writer that dies', () => {
     for (const batch of [1, 3]) {
       it(`${at} of batch ${batch} loses no event and stores none twice`, async () => {
         const sent = await publish(20);
-        const first = await startWriter({ death: { at, batch } });
+        // In every second case no stored id has been loaded, neither when the writer dies nor in the next one.
+        const isLoadingHeld = batch === 3;
+        const first = await startWriter({ death: { at, batch }, isLoadingHeld });
         expect(await first.ended).toBe('crashed');
         await publish(5, sent);
-        await drain(await startWriter());
+        await drain(await startWriter({ isLoadingHeld }));
         await expectExactly(sent);
       });
     }
@@ -359,6 +366,20 @@ describe('a writer that dies', () => {
       const writer = await startWriter({ death: { at, batch: 1 } });
       expect(await writer.ended).toBe('crashed');
     }
+    await drain(await startWriter());
+    await expectExactly(sent);
+  });
+
+  it('before the stored ids are loaded, twice, stores no repetition of theirs', async () => {
+    const sent = await publish(10);
+    await drain(await startWriter());
+    for (const batch of [1, 2]) {
+      await publish(10, sent);
+      const death = { at: 'after the last insert', batch } as const;
+      const writer = await startWriter({ death, isLoadingHeld: true });
+      expect(await writer.ended).toBe('crashed');
+    }
+    await publish(10, sent);
     await drain(await startWriter());
     await expectExactly(sent);
   });

@@ -1,17 +1,16 @@
-// Puts together the writer of one shard's events: takes the shard over, loads what it needs from the tables, writes
-// until it is stopped. Only a table of contents: each part has a file of its own, and pipeline/write/writer.ts has the
-// order of effects. Its parallel for profiles is profile-shard.ts.
+// Puts together the writer of one shard's events: takes the shard over and writes until it is stopped, while it loads
+// what it knows of earlier events. Only a table of contents: each part has a file of its own, and
+// pipeline/write/writer.ts has the order of effects. Its parallel for profiles is profile-shard.ts.
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { buckets } from '../platform/broker/buckets.ts';
 import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
-import { eventsStream } from '../platform/broker/streams.ts';
+import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
-import { dayMs } from '../platform/clock.ts';
-import { maxBatchRows, maxBatchWaitMs, sessionInactivityMs } from '../platform/limits.ts';
+import { maxBatchRows, maxBatchWaitMs } from '../platform/limits.ts';
 import type { Log } from '../platform/log.ts';
 import { freeMemory } from '../platform/memory/free-memory.ts';
 import { retry } from '../platform/retry.ts';
@@ -19,16 +18,14 @@ import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
+import { watchLeftovers } from './consume/leftover-messages.ts';
 import { readAgain } from './consume/message-batch.ts';
 import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
-import { DuplicateCheck } from './dedup/duplicate-check.ts';
-import { findStored, type SeenSource, storeIds } from './dedup/event-ids.ts';
-import { minSeenBytes, SeenSet } from './dedup/seen-set.ts';
-import { loadSeen } from './dedup/seen-store.ts';
+import { openStoredMessages } from './consume/queue-state.ts';
+import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
-import { findSessions, loadSessions, type StoredRows } from './sessions/session-store.ts';
-import { Sessions } from './sessions/sessions.ts';
+import { openStoredState, type StoredState } from './stored-state.ts';
 import { openBooks } from './write/books.ts';
 import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
@@ -65,17 +62,15 @@ const sourceLimits: BatchLimits = {
   minIntervalMs: 400,
   maxWaitMs: maxBatchWaitMs,
 };
-/** Sessions that are loaded at the start; older ones are looked up where an event may belong to them. */
-const maxLoadedSessions = 100_000;
 
-type UntilAnswered = <T>(call: () => Promise<T>) => Promise<T>;
+type UntilAnswered = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
 export async function runEventShard(options: EventShardOptions): Promise<WriterEnd> {
   const { nats, shard, log } = options;
-  const untilAnswered: UntilAnswered = (call) =>
+  const untilAnswered: UntilAnswered = (call, signal = options.abort) =>
     retry(call, {
-      signal: options.abort,
+      signal,
       baseMs: 50,
       capMs: 2_000,
       onFailure: ({ error, attempt }) => log.warn({ shard, attempt, err: error }, 'a call failed'),
@@ -85,21 +80,27 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
   const { ledger, found } = await takeOverLedger({
     bucket,
-    key: `shard.${shard}`,
+    key: eventsLedgerKey(shard),
     streamCreated: created,
     writer: randomUUID(),
     retry: untilAnswered,
   });
-  const seenSource = { shard, streamCreatedMs: Date.parse(created) };
-  const { seen, loaded } = await untilAnswered(() => loadSeenSet(options, seenSource));
-  const storedRows = (): StoredRows => ({
-    shard,
-    // Without a ledger record nothing says which rows belong to an unfinished batch: all rows in the table count.
-    hwm: found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm,
-    streamCreatedMs: Date.parse(created),
+  const halted = await untilAnswered(() => haltedByLoss(nats, eventsStream(shard), ledger));
+  if (halted !== undefined) {
+    options.onState(halted.kind);
+    return halted;
+  }
+  const stored = openStoredState({
+    ...options,
+    ledger,
+    isLedgerCurrent: found === 'current',
+    untilAnswered,
   });
-  const sessions = await untilAnswered(() => openSessions(options, storedRows, untilAnswered));
-  log.info({ shard, found, hwm: ledger.hwm, loaded }, 'writing a shard');
+  const label = { shard: String(shard) };
+  options.metrics.loading.set(label, 1);
+  const onLoaded = () => options.metrics.loading.set(label, 0);
+  stored.loaded.then(onLoaded, () => {});
+  log.info({ shard, found, hwm: ledger.hwm }, 'writing a shard');
   const stream = openEventStream({
     connection: nats,
     stream: eventsStream(shard),
@@ -110,12 +111,14 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   const stopSource = () => source.stop();
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
-  const books = openBooks({ ...options, seenBytes: () => seen.bytes });
+  const books = openBooks({ ...options, seenBytes: () => stored.seen.bytes });
+  const messages = openStoredMessages(nats, eventsStream(shard));
+  const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
   try {
-    const opened = { ledger, source, stream, seen, seenSource, sessions, untilAnswered };
+    const opened = { ledger, source, stream, stored, untilAnswered };
     const parts = writerParts(options, opened);
     const onDone = (done: DoneBatch) => {
-      sessions.done();
+      stored.sessions.done();
       books.record(done);
     };
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
@@ -123,68 +126,31 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
     books.close();
+    leftovers.close();
+    await stored.close();
   }
-}
-
-/** Makes a new set on each try: a set that was filled halfway must not be filled again. */
-async function loadSeenSet(
-  { clickhouse, seenMaxBytes, eventKeys, clock }: EventShardOptions,
-  source: SeenSource,
-): Promise<{ seen: SeenSet; loaded: number }> {
-  const seen = new SeenSet(Math.max(seenMaxBytes, minSeenBytes));
-  const loaded = await loadSeen(clickhouse, seen, eventKeys, { ...source, nowMs: clock.nowMs() });
-  return { seen, loaded };
-}
-
-/** Loads the sessions that an event of today or yesterday may continue. */
-async function openSessions(
-  { clickhouse, clock }: EventShardOptions,
-  storedRows: () => StoredRows,
-  untilAnswered: UntilAnswered,
-): Promise<Sessions> {
-  const sessions = new Sessions({
-    find: (visitors, fromMs, toMs) =>
-      untilAnswered(() => findSessions(clickhouse, storedRows(), visitors, fromMs, toMs)),
-  });
-  const yesterdayMs = (Math.floor(clock.nowMs() / dayMs) - 1) * dayMs;
-  const loaded = await loadSessions(
-    clickhouse,
-    storedRows(),
-    yesterdayMs - 2 * sessionInactivityMs,
-    maxLoadedSessions,
-  );
-  sessions.load(loaded.sessions, loaded.completeFromMs);
-  return sessions;
 }
 
 interface Opened {
   ledger: Ledger;
   source: MessageSource;
   stream: EventStream;
-  seen: SeenSet;
-  seenSource: SeenSource;
-  sessions: Sessions;
+  stored: StoredState;
   untilAnswered: UntilAnswered;
 }
 
 function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWriterParts, 'onDone'> {
-  const { nats, clickhouse, shard, clock, log, metrics, abort } = options;
-  const { ledger, source, stream, seen, seenSource, sessions, untilAnswered } = opened;
+  const { nats, clickhouse, shard, log, metrics, abort } = options;
+  const { ledger, source, stream, stored, untilAnswered } = opened;
   const label = { shard: String(shard) };
-  const duplicateCheck = new DuplicateCheck({
-    seen,
-    clock,
-    findStored: (ids, rows) => untilAnswered(() => findStored(clickhouse, ids, rows)),
-    storeIds: (span, reach) => untilAnswered(() => storeIds(clickhouse, seenSource, span, reach)),
-  });
   return {
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
     build: createBuild(options),
-    findDuplicates: (ids) => duplicateCheck.check(ids),
-    assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
-    remember: (ids) => duplicateCheck.remember(ids),
+    findDuplicates: (ids) => stored.duplicateCheck.check(ids),
+    assignSessions: (ids, dropped) => stored.sessions.assign(ids.sessionless, dropped),
+    remember: (ids) => stored.duplicateCheck.remember(ids),
     publishDeadLetters: createDeadLetters({
       broker: nats.jetstream(),
       shard,

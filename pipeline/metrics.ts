@@ -10,17 +10,26 @@ export interface PipelineMetrics {
   buildSeconds: Histogram<'shard'>;
   insertSeconds: Histogram<'shard'>;
   insertFailures: Gauge<'shard'>;
-  lagSeconds: Gauge<'shard'>;
-  /** Identify and Alias calls, deletions and unmerges that are done, by outcome: stored or dead_letter. */
-  profileChanges: Counter<'shard' | 'outcome'>;
-  profileLagSeconds: Gauge<'shard'>;
-  queuedMessages: Gauge<'shard'>;
+  eventQueue: QueueMetrics;
   /** 1 for the state that the writer is in, 0 for the others. */
   writerState: Gauge<'shard' | 'state'>;
+  /** Identify and Alias calls, deletions and unmerges that are done, by outcome: stored or dead_letter. */
+  profileChanges: Counter<'shard' | 'outcome'>;
+  profileQueue: QueueMetrics;
+  profileWriterState: Gauge<'shard' | 'state'>;
   activeBuilds: Gauge<never>;
+  loading: Gauge<'shard'>;
   seenBytes: Gauge<'shard'>;
   unaccountedEvents: Counter<'shard'>;
-  auditDifference: Gauge<'shard'>;
+  /** By kind: missing or surplus. */
+  differentRows: Counter<'shard' | 'kind'>;
+}
+
+/** What waits in one stream of a shard. */
+export interface QueueMetrics {
+  messages: Gauge<'shard'>;
+  bytes: Gauge<'shard'>;
+  lagSeconds: Gauge<'shard'>;
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -31,6 +40,7 @@ const shard = ['shard'] as const;
 export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
   return {
     ...profileMetrics(metrics),
+    ...seenMetrics(metrics),
     events: metrics.counter(
       'millrace_pipeline_events_total',
       'Events that are done, by outcome: stored, duplicate or dead_letter.',
@@ -60,55 +70,77 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
       'Failed tries of the insert at hand; alarm where it stays above 0.',
       shard,
     ),
-    lagSeconds: metrics.gauge(
-      'millrace_pipeline_lag_seconds',
-      'Age of the oldest event of the last batch when it was done.',
-      shard,
-    ),
-    queuedMessages: metrics.gauge(
-      'millrace_pipeline_queued_messages',
-      'Messages in the stream, those in hand included.',
-      shard,
-    ),
+    eventQueue: queueMetrics(metrics, 'pipeline', 'events'),
     writerState: metrics.gauge(
       'millrace_pipeline_writer_state',
-      '1 for the state that the writer is in; alarm on fenced and halted.',
+      '1 for the state that the writer of events is in; alarm on failed, fenced and halted.',
       ['shard', 'state'],
     ),
     activeBuilds: metrics.gauge(
       'millrace_pipeline_active_builds',
       'Batches being built or waiting for a thread.',
     ),
-    seenBytes: metrics.gauge(
-      'millrace_pipeline_seen_bytes',
-      'Memory of the keys by which duplicates are caught.',
-      shard,
-    ),
     unaccountedEvents: metrics.counter(
       'millrace_pipeline_unaccounted_events_total',
       'Events of batches whose counts do not add up; alarm above 0.',
       shard,
     ),
-    auditDifference: metrics.gauge(
-      'millrace_pipeline_audit_difference_rows',
-      'Rows in the table less rows in the books, at the last recount; alarm where it is not 0.',
-      shard,
+    differentRows: metrics.counter(
+      'millrace_pipeline_audit_different_rows_total',
+      'Rows missing in the table, or beyond the books, that recounts have found; alarm above 0.',
+      ['shard', 'kind'],
     ),
   };
 }
 
 function profileMetrics(
   metrics: Metrics,
-): Pick<PipelineMetrics, 'profileChanges' | 'profileLagSeconds'> {
+): Pick<PipelineMetrics, 'profileChanges' | 'profileQueue' | 'profileWriterState'> {
   return {
     profileChanges: metrics.counter(
       'millrace_pipeline_profile_changes_total',
       'Changes of profiles that are done, by outcome: stored or dead_letter.',
       ['shard', 'outcome'],
     ),
-    profileLagSeconds: metrics.gauge(
-      'millrace_pipeline_profile_lag_seconds',
-      'Age of the oldest change of the last batch when it was done.',
+    profileQueue: queueMetrics(metrics, 'pipeline_profile', 'changes of profiles'),
+    profileWriterState: metrics.gauge(
+      'millrace_pipeline_profile_writer_state',
+      '1 for the state that the writer of profiles is in; alarm on failed, fenced and halted.',
+      ['shard', 'state'],
+    ),
+  };
+}
+
+function queueMetrics(metrics: Metrics, prefix: string, content: string): QueueMetrics {
+  return {
+    messages: metrics.gauge(
+      `millrace_${prefix}_queued_messages`,
+      `Messages of ${content} in the stream, those in hand included.`,
+      shard,
+    ),
+    bytes: metrics.gauge(
+      `millrace_${prefix}_queued_bytes`,
+      `Bytes of ${content} in the stream, those in hand included.`,
+      shard,
+    ),
+    lagSeconds: metrics.gauge(
+      `millrace_${prefix}_lag_seconds`,
+      `Age of the oldest message of ${content} that is not stored yet; 0 where none waits.`,
+      shard,
+    ),
+  };
+}
+
+function seenMetrics(metrics: Metrics): Pick<PipelineMetrics, 'loading' | 'seenBytes'> {
+  return {
+    loading: metrics.gauge(
+      'millrace_pipeline_loading',
+      'One while a writer loads what is stored; until then it looks each event up in the tables.',
+      shard,
+    ),
+    seenBytes: metrics.gauge(
+      'millrace_pipeline_seen_bytes',
+      'Memory of the keys by which duplicates are caught.',
       shard,
     ),
   };

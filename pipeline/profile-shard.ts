@@ -9,17 +9,19 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
 import { failureOf } from '../platform/clickhouse/clickhouse.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
 import { openEventStream, streamCreated } from './consume/event-stream.ts';
+import { watchLeftovers } from './consume/leftover-messages.ts';
 import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
+import { openStoredMessages } from './consume/queue-state.ts';
+import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { ProfileCache } from './profiles/cache.ts';
-import { type ProfileMessages, unreadableChanges } from './profiles/messages.ts';
-import { type ProfileWriterParts, runProfileWriter } from './profiles/writer.ts';
+import { unreadableChanges } from './profiles/messages.ts';
+import { type DoneChanges, type ProfileWriterParts, runProfileWriter } from './profiles/writer.ts';
 import { takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
@@ -28,9 +30,8 @@ interface ProfileShardOptions {
   nats: NatsConnection;
   clickhouse: ClickHouseClient;
   shard: number;
-  clock: Clock;
   log: Log;
-  metrics: Pick<PipelineMetrics, 'profileChanges' | 'profileLagSeconds'>;
+  metrics: Pick<PipelineMetrics, 'profileChanges'>;
   /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
   /** Ends every wait; the pending batch stays pending. */
@@ -73,6 +74,11 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     writer: randomUUID(),
     retry: untilAnswered,
   });
+  const halted = await untilAnswered(() => haltedByLoss(nats, stream, ledger));
+  if (halted !== undefined) {
+    options.onState(halted.kind);
+    return halted;
+  }
   log.info({ shard, found, hwm: ledger.hwm }, 'writing profiles of a shard');
   const events = openEventStream({ connection: nats, stream, created, retry: untilAnswered });
   const source = new MessageSource(events, sourceLimits);
@@ -80,6 +86,8 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
   const cache = new ProfileCache(cacheBytes);
+  const stored = openStoredMessages(nats, stream);
+  const leftovers = watchLeftovers({ stored, ledger, shard, log });
   try {
     return await runProfileWriter({
       ...{ clickhouse, shard, onState: options.onState },
@@ -94,17 +102,17 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
+    leftovers.close();
   }
 }
 
-function report({ shard, log, metrics, clock }: ProfileShardOptions, done: ProfileMessages): void {
+function report({ shard, log, metrics }: ProfileShardOptions, done: DoneChanges): void {
   const label = { shard: String(shard) };
-  const [first] = done.changes;
-  const unreadable = unreadableChanges(done);
-  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, done.changes.length);
+  const { read, seqs, rows, waitsMs } = done;
+  const unreadable = unreadableChanges(read);
+  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, read.changes.length);
   metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, unreadable);
+  log.debug({ shard, seqs, rows, deadLetters: unreadable, waitsMs }, 'batch.done');
   if (unreadable > 0)
     log.error({ shard, refused: unreadable }, 'changes of profiles went to the dead letters');
-  if (first === undefined) return;
-  metrics.profileLagSeconds.set(label, (clock.nowMs() - first.receiveTimeMs) / 1_000);
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   AckPolicy,
@@ -10,7 +11,14 @@ import {
   type JsMsg,
   type NatsConnection,
 } from '../platform/broker/nats.ts';
-import { deadLetterStream, eventsStream, eventsSubject } from '../platform/broker/streams.ts';
+import {
+  deadLetterStream,
+  eventsStream,
+  eventsSubject,
+  profilesStream,
+  profilesSubject,
+  writerConsumer,
+} from '../platform/broker/streams.ts';
 import { ensureTopology, shardOf } from '../platform/broker/topology.ts';
 import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -18,8 +26,11 @@ import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { encodeChange } from '../proto/wire/profile-change.ts';
 import { compiledWorker } from '../test/harness/compiled-entries.ts';
+import { asOperator } from '../test/harness/servers/broker.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
+import { identify } from '../test/harness/services/profile-shard.ts';
 import { type Pipeline, startPipeline } from './start.ts';
 
 const shards = 2;
@@ -37,8 +48,12 @@ beforeAll(async () => {
   nats = await connectBroker(broker.url, log);
   manager = await nats.jetstreamManager();
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 8 });
-  await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards });
+  await makeStreams();
 });
+
+async function makeStreams(): Promise<void> {
+  await ensureTopology(nats, { eventsMaxBytes: 256 * 1_048_576, shards });
+}
 
 beforeEach(() => {
   project = `project-${randomUUID()}`;
@@ -92,10 +107,20 @@ async function send(events: unknown[], to = project): Promise<void> {
       events: events.length,
     },
   ]);
+  await publish(eventsSubject(shardOf(to, shards)), frame);
+}
+
+async function identifySomebody(): Promise<void> {
+  const context = { projectId: project, credential: 'public', receiveTimeMs: Date.now() } as const;
+  const body = encodeChange(identify(randomUUID(), []));
+  const frame = encodeFrame([{ context: encodeContext(context), body, events: 1 }]);
+  await publish(profilesSubject(shardOf(project, shards)), frame);
+}
+
+async function publish(subject: string, frame: Uint8Array): Promise<void> {
   const signal = AbortSignal.timeout(30_000);
-  const publish = () =>
-    nats.jetstream({ timeout: 5_000 }).publish(eventsSubject(shardOf(to, shards)), frame);
-  await retry(publish, { signal, baseMs: 10, capMs: 100 });
+  const publishing = () => nats.jetstream({ timeout: 5_000 }).publish(subject, frame);
+  await retry(publishing, { signal, baseMs: 10, capMs: 100 });
 }
 
 async function rows(select: string, of = project): Promise<unknown[][]> {
@@ -117,9 +142,28 @@ async function untilRows(count: number, of = project): Promise<void> {
 
 async function untilIdle(): Promise<void> {
   await until(async () => {
-    const states = [0, 1].map((shard) => manager.streams.info(eventsStream(shard)));
-    return (await Promise.all(states)).every(({ state }) => state.messages === 0);
+    const counts = [0, 1].flatMap((shard) => [
+      messagesIn(eventsStream(shard)),
+      messagesIn(profilesStream(shard)),
+    ]);
+    return (await Promise.all(counts)).every((count) => count === 0);
   });
+}
+
+/** Whether a pipeline has all messages of the stream. */
+async function isDelivered(stream: string): Promise<boolean> {
+  return (await manager.consumers.info(stream, writerConsumer)).num_pending === 0;
+}
+
+async function messagesIn(stream: string): Promise<number> {
+  return (await manager.streams.info(stream)).state.messages;
+}
+
+/** Until then a batch asks the engine before it is promised. */
+async function untilLoaded(metrics: Metrics): Promise<void> {
+  await until(
+    async () => (await metricValue(metrics, 'millrace_pipeline_loading', shardLabel())) === 0,
+  );
 }
 
 const shardLabel = () => ({ shard: String(shardOf(project, shards)) });
@@ -175,9 +219,9 @@ describe('the pipeline', () => {
     for (let n = 0; n < 50; n++) await send(Array.from({ length: 20 }, () => event()));
     await stop();
     const [[stored]] = (await rows('count()')) as [[string]];
-    const left = (await manager.streams.info(eventsStream(shardOf(project, shards)))).state
-      .messages;
-    expect(Number(stored) + left * 20).toBe(1_000);
+    const stream = eventsStream(shardOf(project, shards));
+    // The broker deletes an acknowledged message a moment later.
+    await until(async () => Number(stored) + 20 * (await messagesIn(stream)) === 1_000);
     const next = await start();
     await untilRows(1_000);
     await untilIdle();
@@ -190,10 +234,12 @@ describe('the pipeline', () => {
     const bad = event({ kind: '', customProperties: { x: { stringValue: 'y' } } });
     await send([event(), bad]);
     await nats.jetstream().publish(eventsSubject(shardOf(project, shards)), Buffer.from('junk'));
+    const nobody = encodeFrame([{ context: 'null', body: Buffer.from('{}'), events: 1 }]);
+    await publish(eventsSubject(shardOf(project, shards)), nobody);
     await send([event()]);
     await untilRows(2);
     await untilIdle();
-    expect(await outcome(metrics, 'dead_letter')).toBe(1);
+    expect(await outcome(metrics, 'dead_letter')).toBe(2);
     const letters = await deadLetters();
     const described = letters.map(({ headers, data, subject }) => ({
       subject,
@@ -206,32 +252,49 @@ describe('the pipeline', () => {
     expect(described).toEqual([
       { subject, reason: 'kind_missing', project, event: '1', content: JSON.stringify(bad) },
       { subject, reason: 'frame_unreadable', project: '', event: '', content: 'junk' },
+      { subject, reason: 'request_unreadable', project: '', event: '', content: '{}' },
     ]);
     await stop();
   });
 
   it('waits for an engine that is gone, reports it, and stores every event once it is back', async () => {
-    const { pipeline, metrics, stop } = await start();
+    let aheadMs = 0;
+    const clock = { nowMs: () => Date.now() + aheadMs };
+    const { pipeline, metrics, stop } = await start({ clock });
     await until(async () => pipeline.ready());
+    await untilLoaded(metrics);
     await engine.kill9();
     await send(Array.from({ length: 100 }, () => event()));
+    await identifySomebody();
     await until(
       async () =>
         (await metricValue(metrics, 'millrace_pipeline_insert_failures', shardLabel())) > 1,
     );
     expect(pipeline.state()).toContain('inserting');
     await send(Array.from({ length: 100 }, () => event()));
+    const gauge = (name: string) => metricValue(metrics, `millrace_pipeline_${name}`, shardLabel());
+    aheadMs = 60_000;
+    await until(async () => (await gauge('lag_seconds')) > 60);
+    await until(async () => (await gauge('profile_lag_seconds')) > 60);
+    expect(await gauge('queued_messages')).toBe(2);
+    expect(await gauge('profile_queued_messages')).toBe(1);
+    const profileState = 'millrace_pipeline_profile_writer_state';
+    // It loads the profiles of the batch, and has promised nothing.
+    const waiting = { ...shardLabel(), state: 'waiting' };
+    expect(await metricValue(metrics, profileState, waiting)).toBe(1);
     await engine.restart();
     await untilRows(200);
     await untilIdle();
     expect(await metricValue(metrics, 'millrace_pipeline_insert_failures', shardLabel())).toBe(0);
     expect(await rows('count(), uniqExact(event_id)')).toEqual([['200', '200']]);
+    await until(async () => (await gauge('lag_seconds')) === 0);
     await stop();
   });
 
   it('ends within its grace where the engine is gone, and the next one finishes its batch', async () => {
-    const { pipeline, stop } = await start({ stopGraceMs: 300 });
+    const { pipeline, metrics, stop } = await start({ stopGraceMs: 300 });
     await until(async () => pipeline.ready());
+    await untilLoaded(metrics);
     await engine.kill9();
     await send(Array.from({ length: 100 }, () => event()));
     await until(async () => pipeline.state().includes('inserting'));
@@ -260,6 +323,43 @@ describe('the pipeline', () => {
     await stop();
   });
 
+  it('deletes what a killed broker has kept of messages that are stored', async () => {
+    const shard = shardOf(project, shards);
+    const streams = [eventsStream(shard), profilesStream(shard)];
+    const first = await start();
+    await Promise.all([send([event()]), identifySomebody()]);
+    await untilRows(1);
+    // An emptied stream begins a new file. For half a minute the broker does not write which of its messages are acked.
+    await untilIdle();
+    engine.pause();
+    for (let n = 0; n < 30; n++) await Promise.all([send([event()]), identifySomebody()]);
+    for (const stream of streams) await until(() => isDelivered(stream));
+    const stopped = first.stop();
+    // A broker whose stream is empty when it is killed forgets nothing, so a message stays.
+    await Promise.all([send([event()]), identifySomebody()]);
+    engine.resume();
+    await stopped;
+    for (const stream of streams) await until(async () => (await messagesIn(stream)) === 1);
+    await broker.kill9();
+    await broker.restart();
+    for (const stream of streams) {
+      await until(() => messagesIn(stream).then(Boolean, () => false));
+      expect(await messagesIn(stream)).toBeGreaterThan(1);
+    }
+    const { metrics, stop } = await start();
+    // The broker delivers again after a minute.
+    for (const stream of streams) {
+      await expect.poll(() => messagesIn(stream), { timeout: 30_000 }).toBe(0);
+    }
+    for (const name of ['queued_bytes', 'profile_queued_bytes']) {
+      await until(async () => {
+        return (await metricValue(metrics, `millrace_pipeline_${name}`, shardLabel())) === 0;
+      });
+    }
+    expect(await rows('count(), uniqExact(event_id)')).toEqual([['32', '32']]);
+    await stop();
+  });
+
   it('stops where another pipeline writes the shard, and reports it', async () => {
     const first = await start();
     await until(async () => first.pipeline.ready());
@@ -276,6 +376,46 @@ describe('the pipeline', () => {
     expect(await rows('count(), uniqExact(event_id)')).toEqual([['20', '20']]);
     await first.stop();
     await second.stop();
+  });
+
+  it('is not ready while a failed writer waits to start again, and logs starts, batches and ends', async () => {
+    const shard = shardOf(project, shards);
+    const lines: Record<string, unknown>[] = [];
+    const readyAtFailure: boolean[] = [];
+    const write = (text: string) => {
+      const line: Record<string, unknown> = JSON.parse(text);
+      lines.push(line);
+      if (line['msg'] === 'the writer failed and starts again') {
+        readyAtFailure.push(pipeline.ready());
+      }
+    };
+    const logged = (msg: string, writer = 'events') =>
+      lines.filter((line) => line['msg'] === msg && line['writer'] === writer);
+    const { pipeline, stop } = await start({ log: pino({ level: 'debug' }, { write }) });
+    await until(async () => pipeline.ready());
+    const twice = event();
+    await Promise.all([send([twice, event(), twice]), identifySomebody()]);
+    await untilIdle();
+    const batch = { level: 20, shard, seqs: [[expect.any(Number), expect.any(Number)]] };
+    const anyMs = expect.any(Number);
+    const waitsMs = { build: anyMs, turn: anyMs, promise: anyMs, insert: anyMs, finish: anyMs };
+    expect(logged('batch.done')).toMatchObject([{ ...batch, rows: 2, dropped: 1, waitsMs }]);
+    expect(logged('batch.done', 'profiles')).toMatchObject([{ ...batch, rows: 1 }]);
+    // The next message has a sequence that is done, of another stream.
+    await asOperator(broker, async ({ streams }) => {
+      for (const name of [eventsStream(shard), 'KV_instance']) await streams.delete(name);
+    });
+    await makeStreams();
+    await send([event()]);
+    await untilRows(3);
+    await stop();
+    expect(readyAtFailure).toEqual([false]);
+    expect(logged('writing a shard')).toHaveLength(shards + 1);
+    for (const writer of ['events', 'profiles']) {
+      const ends = logged('the writer has ended', writer);
+      expect(ends).toHaveLength(shards);
+      expect(ends[0]).toMatchObject({ level: 30, kind: 'stopped' });
+    }
   });
 });
 

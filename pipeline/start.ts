@@ -4,18 +4,17 @@
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { NatsConnection } from '../platform/broker/nats.ts';
-import { eventsStream } from '../platform/broker/streams.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
-import { sleep, waitAfter } from '../platform/retry.ts';
+import type { Gauge, Metrics } from '../platform/metrics.ts';
 import { EventKeys } from './build/event-key.ts';
 import { createBuilderPool } from './build/pool.ts';
-import { queuedMessages } from './consume/event-stream.ts';
-import { type EventShardOptions, runEventShard } from './event-shard.ts';
-import { createPipelineMetrics, type PipelineMetrics } from './metrics.ts';
+import { runEventShard } from './event-shard.ts';
+import { keepRunning } from './keep-running.ts';
+import { createPipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profile-shard.ts';
-import type { WriterEnd, WriterState } from './write/writer-state.ts';
+import { openQueueGauges } from './queue-gauges.ts';
+import { isWriting, type WriterState } from './write/writer-state.ts';
 
 interface PipelineOptions {
   /** Connected to a broker on which ensureTopology was called. */
@@ -49,10 +48,8 @@ export interface Pipeline {
 }
 
 const defaultStopGraceMs = 10_000;
-const queueCheckMs = 5_000;
-const restart = { baseMs: 500, capMs: 30_000 };
 
-/** Starts to write and returns at once; `ready` says when the shards are loaded. */
+/** Starts to write and returns at once; `ready` says when every writer writes. */
 export function startPipeline(options: PipelineOptions): Pipeline {
   const { nats, clock, log, shards } = options;
   const metrics = createPipelineMetrics(options.metrics);
@@ -65,36 +62,29 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const states: WriterState[] = Array.from({ length: shards }, () => 'loading');
   const profileStates: WriterState[] = Array.from({ length: shards }, () => 'loading');
   const { clickhouse, seenMaxBytes } = options;
-  const parts = { nats, clickhouse, clock, log, metrics, stop: stop.signal, abort: abort.signal };
-  const running = states.map((_, shard) =>
-    keepRunning(runEventShard, {
+  const common = { nats, clickhouse, clock, metrics, stop: stop.signal, abort: abort.signal };
+  const eventsLog = log.child({ writer: 'events' });
+  const running = states.map((_, shard) => {
+    const parts = { ...common, shard, log: eventsLog };
+    return keepRunning(
+      (onState) => runEventShard({ ...parts, pool, eventKeys, seenMaxBytes, onState }),
+      { ...parts, onState: keepState(states, shard, metrics.writerState) },
+    );
+  });
+  const profilesLog = log.child({ writer: 'profiles' });
+  const runningProfiles = profileStates.map((_, shard) => {
+    const parts = { ...common, shard, log: profilesLog };
+    return keepRunning((onState) => runProfileShard({ ...parts, onState }), {
       ...parts,
-      shard,
-      pool,
-      eventKeys,
-      seenMaxBytes,
-      onState: (state) => {
-        setState(metrics, shard, states[shard], state);
-        states[shard] = state;
-      },
-    }),
-  );
-  const runningProfiles = profileStates.map((_, shard) =>
-    keepRunning(runProfileShard, {
-      ...parts,
-      shard,
-      onState: (state) => {
-        profileStates[shard] = state;
-      },
-    }),
-  );
-  const queueCheck = setInterval(() => void measureQueues(nats, shards, metrics), queueCheckMs);
-  queueCheck.unref();
+      onState: keepState(profileStates, shard, metrics.profileWriterState),
+    });
+  });
+  const queueGauges = openQueueGauges({ nats, shards, clock, metrics });
   return {
     state: () => [...states],
     ready: () => states.every(isWriting) && profileStates.every(isWriting),
     async stop() {
-      clearInterval(queueCheck);
+      queueGauges.close();
       stop.abort(new Error('the pipeline is being stopped'));
       const graceMs = options.stopGraceMs ?? defaultStopGraceMs;
       const grace = setTimeout(() => abort.abort(stop.signal.reason), graceMs);
@@ -105,65 +95,17 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-type Running = Pick<EventShardOptions, 'shard' | 'log' | 'stop' | 'onState'>;
-
-/** Runs a shard again after each failure; not once another writer has it, and not after a halt. */
-async function keepRunning<T extends Running>(
-  run: (options: T) => Promise<WriterEnd>,
-  options: T,
-): Promise<void> {
-  const { shard, log, stop } = options;
-  for (let attempt = 1; !stop.aborted; attempt++) {
-    try {
-      const end = await run(options);
-      if (end.kind === 'stopped') break;
-      log.error({ shard, ...end }, 'the writer has ended: restart it once the cause is known');
-      return;
-    } catch (error) {
-      if (stop.aborted) break;
-      log.error({ shard, err: error }, 'the writer failed and starts again');
-    }
-    await sleep(waitAfter(attempt, restart, Math.random()), stop).catch(() => {});
-  }
-  options.onState('stopped');
-}
-
-function isWriting(state: WriterState): boolean {
-  switch (state) {
-    case 'waiting':
-    case 'promising':
-    case 'inserting':
-    case 'finishing':
-      return true;
-    case 'loading':
-    case 'recovering':
-    case 'stopped':
-    case 'fenced':
-    case 'halted':
-      return false;
-    default:
-      return state satisfies never;
-  }
-}
-
-function setState(
-  metrics: PipelineMetrics,
+/** Keeps a writer's state, and shows it. */
+function keepState(
+  states: WriterState[],
   shard: number,
-  before: WriterState | undefined,
-  state: WriterState,
-): void {
+  gauge: Gauge<'shard' | 'state'>,
+): (state: WriterState) => void {
   const label = String(shard);
-  if (before !== undefined) metrics.writerState.set({ shard: label, state: before }, 0);
-  metrics.writerState.set({ shard: label, state }, 1);
-}
-
-async function measureQueues(
-  nats: NatsConnection,
-  shards: number,
-  metrics: PipelineMetrics,
-): Promise<void> {
-  for (let shard = 0; shard < shards; shard++) {
-    const messages = await queuedMessages(nats, eventsStream(shard)).catch(() => undefined);
-    if (messages !== undefined) metrics.queuedMessages.set({ shard: String(shard) }, messages);
-  }
+  return (state) => {
+    const before = states[shard];
+    if (before !== undefined) gauge.set({ shard: label, state: before }, 0);
+    gauge.set({ shard: label, state }, 1);
+    states[shard] = state;
+  };
 }

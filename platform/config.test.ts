@@ -45,7 +45,7 @@ describe('readConfig', () => {
     expect(result).toEqual({
       kind: 'refused',
       problems: [
-        '--verbose is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N and --json',
+        '--verbose is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json and --accept-empty-tables',
         '--data needs a value',
         '--port must be a whole number from 0 to 65535',
         'MILLRACE_SHARDS must be a whole number from 1 to 64',

@@ -20,6 +20,8 @@ export interface Config {
   dataDir: string;
   /** Prints one JSON line on stdout when ready, and nothing else there. */
   json: boolean;
+  /** Goes on where ClickHouse has lost what the ledgers say was stored. */
+  acceptEmptyTables: boolean;
   logLevel: string;
   /** The user's own broker; absent, one is started on the data directory. */
   natsUrl?: string;
@@ -28,6 +30,8 @@ export interface Config {
   natsServerBinary: string;
   shards: number;
   eventsMaxBytes?: number;
+  /** Free space of the disk below which nothing new is taken; 0: none is kept. */
+  diskReserveBytes?: number;
   pipelineThreads: number;
   seenMaxBytes: number;
   /** 1: the process that does everything else also serves requests. */
@@ -69,6 +73,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     port: readInteger('--port', portText, 8080, 0, 65_535, problems),
     dataDir: resolve(flags.get('--data') ?? text('MILLRACE_DATA') ?? 'data'),
     json: flags.has('--json'),
+    acceptEmptyTables: flags.has('--accept-empty-tables'),
     logLevel: oneOf(
       'MILLRACE_LOG_LEVEL',
       text('MILLRACE_LOG_LEVEL') ?? 'info',
@@ -110,6 +115,9 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   if (text('MILLRACE_EVENTS_MAX_MIB') !== undefined) {
     optional.eventsMaxBytes = integer('MILLRACE_EVENTS_MAX_MIB', 0, 16, 1 << 30) * 1_048_576;
   }
+  if (text('MILLRACE_DISK_RESERVE_MIB') !== undefined) {
+    optional.diskReserveBytes = integer('MILLRACE_DISK_RESERVE_MIB', 0, 0, 1 << 30) * 1_048_576;
+  }
   if (!text('MILLRACE_TRUSTED_PROXIES') && (cdn !== undefined || config.proxyHops > 0)) {
     problems.push(
       'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed',
@@ -131,12 +139,13 @@ function defaultThreads(): number {
 }
 
 const flagsWithValue = new Set(['--port', '--data', '--roles', '--ingest']);
+const flagsWithoutValue = new Set(['--json', '--accept-empty-tables']);
 
 function readFlags(argv: readonly string[], problems: string[]): Map<string, string> {
   const flags = new Map<string, string>();
   for (let index = 0; index < argv.length; index++) {
     const [name = '', inline] = (argv[index] ?? '').split(/=(.*)/s, 2);
-    if (name === '--json') {
+    if (flagsWithoutValue.has(name)) {
       flags.set(name, '');
     } else if (flagsWithValue.has(name)) {
       const value = inline ?? argv[++index];
@@ -144,7 +153,8 @@ function readFlags(argv: readonly string[], problems: string[]): Map<string, str
       else flags.set(name, value);
     } else {
       problems.push(
-        `${name} is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N and --json`,
+        `${name} is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json and ` +
+          '--accept-empty-tables',
       );
     }
   }

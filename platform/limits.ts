@@ -12,7 +12,7 @@ export const maxStringValueCodePoints = 1_024;
 
 /** Of any JSON object in a body, known to a rule or not: no sender may choose how many names are compared. */
 export const maxMembersPerObject = 10_000;
-/** Of a binary body, in all its messages: 1,000 events with a full map of properties, each of which takes four. */
+/** Of a binary body, in all its messages: 1,000 events of 258 properties, each of four fields. */
 export const maxFieldsPerBody = maxEventsPerRequest * 4 * 258;
 export const maxPropertiesPerMap = 256;
 export const maxPropertyKeyCodePoints = 255;
@@ -52,6 +52,9 @@ export const sessionInactivityMs = 30 * 60_000;
 
 /** Client duplicates of one eventId are caught for this long. */
 export const duplicateWindowMs = 48 * hourMs;
+
+/** The longest wait of a timer, 24 days: Node takes a longer time for a millisecond. */
+export const maxTimerMs = 2_147_483_647;
 
 /** Longer user agents are cut before they are queued; no browser sends one. */
 export const maxUserAgentCharacters = 1_024;

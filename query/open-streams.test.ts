@@ -1,4 +1,5 @@
-// Streams whose readers stop reading, over real HTTP/1.1 and HTTP/2: what they hold, how many there are, how they end.
+// Readers that stop reading their streams, over real HTTP/1.1 and HTTP/2: the memory and the number of such streams are
+// bounded, and each of them ends.
 
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -184,6 +185,17 @@ describe('a reader that reads', () => {
     leaving.abort();
     await expect(iterator.next()).rejects.toThrow();
   });
+});
+
+it('a reader whose own time-out passes between two messages is told so', async () => {
+  async function* messages(): AsyncGenerator<number> {
+    for (let message = 0; ; message++) yield message;
+  }
+  const timeout = new AbortController();
+  const watched = streams.watch(projectId, timeout.signal, messages())[Symbol.asyncIterator]();
+  await watched.next();
+  timeout.abort(new ConnectError('late', Code.DeadlineExceeded));
+  await expect(watched.next()).rejects.toMatchObject({ code: Code.DeadlineExceeded });
 });
 
 describe('streams beyond the bound', () => {

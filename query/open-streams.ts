@@ -35,7 +35,8 @@ export class OpenStreams {
 
   /**
    * `messages`, asked for one at a time. They end with deadline_exceeded where the reader leaves one untaken for too
-   * long, and with `gone`. Throws resource_exhausted where too many streams are open.
+   * long, and with `gone`: with its reason where that is an error. Throws resource_exhausted where too many streams
+   * are open.
    */
   watch<T>(projectId: string, gone: AbortSignal, messages: AsyncGenerator<T>): AsyncIterable<T> {
     this.#count(projectId);
@@ -53,7 +54,7 @@ export class OpenStreams {
       source = undefined;
       void ending.return(undefined).catch(() => {});
     };
-    const onGone = (): void => end(new ConnectError('gone', Code.Canceled));
+    const onGone = (): void => end(goneError(gone));
     const onStall = (): void => end(stalled());
     if (gone.aborted) onGone();
     else gone.addEventListener('abort', onGone);
@@ -97,6 +98,11 @@ export class OpenStreams {
     if (own > 0) this.#openOf.set(projectId, own);
     else this.#openOf.delete(projectId);
   }
+}
+
+/** The router's reason is an error where the reader's own time-out has passed. */
+function goneError({ reason }: AbortSignal): ConnectError {
+  return reason instanceof ConnectError ? reason : new ConnectError('gone', Code.Canceled);
 }
 
 function stalled(): ConnectError {

@@ -4,6 +4,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Log } from '../platform/log.ts';
 import type { Deadline } from './deadline.ts';
+import { StoreAway } from './store-watch.ts';
 
 // ClickHouse's names of its errors.
 const timeouts = new Set(['TIMEOUT_EXCEEDED', 'QUERY_WAS_CANCELLED', 'TOO_SLOW']);
@@ -44,6 +45,7 @@ export function readFailure(
 
 /** True if the store did not answer, or answered that it cannot answer now. */
 function isOutage(cause: unknown): boolean {
+  if (cause instanceof StoreAway) return true;
   if (cause instanceof ClickHouseError) return outages.has(cause.type ?? '');
   // A network failure has the system's code, such as ECONNREFUSED.
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string';

@@ -134,6 +134,31 @@ describe('when reading fails', () => {
     await patient.stop();
   });
 
+  it('a store that answers nothing at all: unavailable, long before the time is over', async () => {
+    const patient = await startReadService({
+      clickhouseUrl: engine.url,
+      maxReadMs: 600_000,
+      storeSilenceMs: 50,
+    });
+    const listPatiently = () => patient.activity(projectId).list({});
+    expect((await listPatiently()).events).toHaveLength(1);
+    engine.pause();
+    try {
+      const reads = [listPatiently(), listPatiently(), listPatiently()];
+      for (const error of await Promise.all(reads.map(failure))) {
+        expect(error).toMatchObject({ code: Code.Unavailable });
+        expect(error.metadata.get('retry-after')).toBe('1');
+      }
+      // Known by now.
+      expect(await failure(listPatiently())).toMatchObject({ code: Code.Unavailable });
+    } finally {
+      engine.resume();
+    }
+    const stored = async () => (await listPatiently()).events.length;
+    await expect.poll(() => stored().catch(() => 0)).toBe(1);
+    await patient.stop();
+  });
+
   it('a query that the engine ends: deadline_exceeded', async () => {
     const cause = await service.clickhouse
       .query({ query: 'SELECT sleep(3)', clickhouse_settings: { max_execution_time: 1 } })

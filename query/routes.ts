@@ -22,6 +22,7 @@ import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
 import { type StatementKind, Turns, turnBounds } from './turns.ts';
 
@@ -34,6 +35,10 @@ interface Reader {
 
 interface QueryOptions {
   clickhouse: RowReader;
+  /** Whether the store answers at all, in bounded time; never rejects. */
+  storeAnswers: () => Promise<boolean>;
+  /** A read asks it after so long without a row; after half a second unless given. */
+  storeSilenceMs?: number;
   clock: Clock;
   /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
@@ -71,11 +76,17 @@ interface Shared extends QueryOptions {
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
+  const watch = new StoreWatch({
+    answers: options.storeAnswers,
+    timer: systemTimer,
+    silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
+  });
   const shared = {
     maxReadMs: defaultMaxReadMs,
     turns: new Turns(turnBounds(1), systemTimer),
     streams: new OpenStreams(defaultStreamBounds, systemTimer),
     ...options,
+    clickhouse: watch.reader(options.clickhouse),
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);

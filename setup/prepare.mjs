@@ -1,5 +1,5 @@
-// Makes a clean clone ready to run: npm packages, the nats-server binary, the build. Does nothing where nothing is
-// missing. Imports no package, because it runs before any is installed.
+// Makes a clean clone ready to run: npm packages, the nats-server binary, the build; for tests a browser too. Does
+// nothing where nothing is missing. Imports no package, because it runs before any is installed.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,10 +18,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs all steps in order; exits with code 1 and one sentence where one fails. */
-export function prepare({ needsBroker }) {
+export function prepare({ needsBroker, needsBrowser = false }) {
   requireNode(20, 19);
   installPackages();
   if (needsBroker) installBroker();
+  if (needsBrowser) installBrowser();
   build();
 }
 
@@ -69,7 +70,29 @@ function installBroker() {
     'install it (Debian and Ubuntu: `apt-get install nats-server`; macOS: `brew install nats-server`), ' +
     'name it in MILLRACE_NATS_SERVER, or point NATS_URL at a broker of your own';
   if (spawnSync('apt-get', ['--version']).status !== 0) fail(`nats-server is missing: ${advice}`);
-  say('installing the nats-server package');
+  // Debian's package starts its own server as well. The embedded broker takes a free port, so that the two never meet.
+  if (!installPackage('nats-server')) fail(`nats-server could not be installed: ${advice}`);
+  if (spawnSync(binary, ['--version']).status !== 0) fail(`nats-server is missing: ${advice}`);
+}
+
+/** Under these names test/harness/clients/browser.ts looks for it. */
+const browsers = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** Without one the tests that need it are skipped, and counted as skipped. */
+function installBrowser() {
+  const isThere = () => browsers.some((name) => spawnSync(name, ['--version']).status === 0);
+  if (isThere()) return;
+  if (spawnSync('apt-get', ['--version']).status === 0) installPackage('chromium');
+  if (isThere()) return;
+  say(
+    'tests in a browser are skipped: install Chromium, so that `chromium` is on the PATH ' +
+      '(Debian: `apt-get install chromium`)',
+  );
+}
+
+/** Through apt; false where that fails. */
+function installPackage(name) {
+  say(`installing the ${name} package`);
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const run = (...words) => {
     const [command, ...args] = [...asRoot, ...words];
@@ -78,17 +101,15 @@ function installBroker() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status;
   };
-  // Debian's package starts its own server as well. The embedded broker takes a free port, so that the two never meet.
-  const install = () =>
-    run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'nats-server');
-  if (install() !== 0) {
-    run('apt-get', 'update', '-qq');
-    if (install() !== 0) fail(`nats-server could not be installed: ${advice}`);
-  }
-  if (spawnSync(binary, ['--version']).status !== 0) fail(`nats-server is missing: ${advice}`);
+  const install = () => run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', name);
+  if (install() === 0) return true;
+  run('apt-get', 'update', '-qq');
+  return install() === 0;
 }
 
-const sourceFolders = 'proto platform ingest pipeline query control sql demo bench test'.split(' ');
+const sourceFolders = 'proto platform ingest pipeline query control sql demo load bench test'.split(
+  ' ',
+);
 const sourceEndings = new Set(['.ts', '.js', '.mjs', '.sql', '.binpb', '.wasm']);
 
 /** Compiles to dist/ where a source differs from the last build. A failed build leaves the last one in place. */

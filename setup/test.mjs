@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { prepare } from './prepare.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-prepare({ needsBroker: true });
+prepare({ needsBroker: true, needsBrowser: true });
 
+process.stdout.write(`Node ${process.versions.node}\n`);
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const checks = [
   ['types', bin('tsc'), '-p', '.'],

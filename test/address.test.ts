@@ -11,6 +11,7 @@ import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
 import { createLog } from '../platform/log.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
 import { batchCreate, eventually, listActivity, newEvent, rows } from './harness/clients/client.ts';
+import { identify } from './harness/clients/profile-client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import { hasTestData, testData } from './harness/test-data.ts';
 
@@ -56,7 +57,7 @@ function allFiles(directory: string): { name: string; bytes: Buffer }[] {
     });
 }
 
-/** Every message of every event stream, dead letters included, as text. */
+/** Every message of the streams of events and profiles, dead letters included, as text. */
 async function brokerContents(dataDir: string): Promise<{ texts: string[]; packed: number }> {
   const connection = await connectBroker(readBrokerUrl(dataDir, 'operator'), createLog('silent'));
   const manager = await connection.jetstreamManager();
@@ -64,7 +65,7 @@ async function brokerContents(dataDir: string): Promise<{ texts: string[]; packe
   let packed = 0;
   const decoder = new TextDecoder();
   for await (const stream of manager.streams.list()) {
-    if (!stream.config.name.startsWith('EVENTS_')) continue;
+    if (!/^(EVENTS|PROFILES)_/.test(stream.config.name)) continue;
     const { first_seq: first, last_seq: last, messages } = stream.state;
     if (messages === 0) continue;
     for (let seq = first; seq <= last; seq++) {
@@ -145,7 +146,10 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
       autoProperties: { $ip: { stringValue: clientSentAddress } },
     }));
     expect(await batchCreate(stack, many)).toMatchObject({ status: 200 });
+    const traits = { $ip: clientSentAddress, nested: { $ip: clientSentAddress }, kept: 'trait' };
+    await identify(stack, { externalId: 'named', traits });
     const { texts: frames, packed } = await brokerContents(stack.dataDir);
+    expect(frames.some((text) => text.includes('"kept","\\"trait'))).toBe(true);
     expect(packed).toBe(lz4 === 'on' ? 1 : 0);
     expect(frames.length).toBeGreaterThan(networks.length);
     expect(frames.some((text) => text.includes('"kept"'))).toBe(true);

@@ -74,6 +74,10 @@ it('holds Millrace to the rights that the embedded broker gives it', async () =>
   expect([...allowed.matchAll(/"(.*)"/g)].map(([, subject]) => subject)).toEqual([
     ...servicePermissions.publish.allow,
   ]);
+  const [, denied = ''] = /deny: \[\n([^\]]*)\]/.exec(brokerConf) ?? [];
+  expect([...denied.matchAll(/"(.*)"/g)].map(([, subject]) => subject)).toEqual([
+    ...servicePermissions.publish.deny,
+  ]);
   const [, heard] = /subscribe: \{ allow: \["(.*)"\] \}/.exec(brokerConf) ?? [];
   expect([heard]).toEqual([...servicePermissions.subscribe.allow]);
 
@@ -91,7 +95,12 @@ it('holds Millrace to the rights that the embedded broker gives it', async () =>
   const nats = await connectBroker(server.url, log);
   await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
   const { streams } = await nats.jetstreamManager();
-  for (const attack of [() => streams.purge('EVENTS_0'), () => streams.delete('KV_customers')]) {
+  const attacks = [
+    () => streams.purge('EVENTS_0'),
+    () => streams.delete('KV_customers'),
+    () => streams.deleteMessage('EVENTS_DLQ', 1),
+  ];
+  for (const attack of attacks) {
     await expect(attack()).rejects.toThrow('Permissions Violation for Publish');
   }
   await nats.close();

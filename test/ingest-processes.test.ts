@@ -115,6 +115,7 @@ it('is ready when each process serves, and shows each on one page', async () => 
     broker: true,
     clickhouse: true,
     buckets: true,
+    disk: true,
     pipeline: true,
   });
 });

@@ -48,6 +48,7 @@ it('its own port has all pages, the detailed ones for the token', async () => {
   expect(JSON.parse(ready)).toEqual({
     broker: true,
     buckets: true,
+    disk: true,
     clickhouse: true,
     pipeline: true,
   });

@@ -4,7 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  create,
+  createFileRegistry,
+  fromBinary,
+  fromJsonString,
+  toBinary,
+} from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema, timestampNow } from '@bufbuild/protobuf/wkt';
 import { createClient, type Transport } from '@connectrpc/connect';
 import {
@@ -13,6 +19,7 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from '@connectrpc/connect-node';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, revokeApiKey } from '../control/projects/project-record.ts';
 import { readProject } from '../platform/access/projects.ts';
@@ -29,7 +36,20 @@ import {
 } from '../proto/gen/sdk/events/v1/events_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { batchCreate, call, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import {
+  hasBrowser,
+  leaveWithBeacons,
+  servePage,
+  startBrowser,
+} from './harness/clients/browser.ts';
+import {
+  batchCreate,
+  call,
+  eventually,
+  listActivity,
+  newEvent,
+  type Sent,
+} from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
@@ -110,6 +130,96 @@ describe('generated clients', () => {
   });
 });
 
+describe.runIf(hasBrowser)('a page of another site, in a browser', () => {
+  const batchPath = '/sdk.events.v1.EventsService/BatchCreate';
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof servePage>>;
+  let page: Page;
+  beforeAll(async () => {
+    site = await servePage();
+    browser = await startBrowser();
+    const context = await browser.newContext();
+    const cookie = { name: 'millrace_refresh', value: stack.privateKey, url: stack.baseUrl };
+    await context.addCookies([cookie]);
+    page = await context.newPage();
+    await page.goto(site.url);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+  });
+
+  /** As bytes, which a page can make a body of any type of. */
+  function bytesOf(events: readonly Sent[], type: string): number[] {
+    const json = JSON.stringify({ events });
+    if (type !== 'application/proto') return [...Buffer.from(json)];
+    return [...toBinary(BatchCreateRequestSchema, fromJsonString(BatchCreateRequestSchema, json))];
+  }
+
+  async function acceptedEvents(): Promise<number> {
+    const metrics = await (await fetch(`${stack.baseUrl}/metrics`)).text();
+    return Number(/^millrace_accepted_events_total (\d+)/m.exec(metrics)?.[1]);
+  }
+
+  function fetchFromPage(path: string, type: string, key: string | undefined, bytes: number[]) {
+    return page.evaluate(
+      async ([url, type, key, bytes]) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          credentials: 'include',
+          headers: { 'content-type': type, ...(key !== undefined && { 'x-api-key': key }) },
+          body: new Uint8Array(bytes),
+        }).catch(() => undefined);
+        return response && { status: response.status, text: await response.text() };
+      },
+      [stack.baseUrl + path, type, key, bytes] as const,
+    );
+  }
+
+  it('stores each of its beacons once, sent while it is left', async () => {
+    const distinctId = randomUUID();
+    const types = ['application/json', 'application/proto', 'text/plain'];
+    const sent = types.map((type) => ({ type, event: newEvent({ distinctId }) }));
+    const bodies = sent.map(({ type, event }) => ({ type, bytes: bytesOf([event], type) }));
+    const before = await acceptedEvents();
+    const url = `${stack.baseUrl}${batchPath}?api_key=${stack.publicKey}`;
+    await leaveWithBeacons(page, url, bodies);
+    const stored = await eventually(
+      () => listActivity(stack, { distinctId }),
+      ({ events }) => events.length >= types.length,
+    );
+    const ids = stored.events.map(({ eventId }) => eventId);
+    expect(ids.sort()).toEqual(sent.map(({ event }) => event.eventId).sort());
+    expect(await acceptedEvents()).toBe(before + types.length);
+    await page.goto(site.url);
+  });
+
+  it('fetches with credentials, and reads the answer', async () => {
+    const distinctId = randomUUID();
+    for (const type of ['application/json', 'application/proto']) {
+      const bytes = bytesOf([newEvent({ distinctId })], type);
+      const answer = await fetchFromPage(batchPath, type, stack.publicKey, bytes);
+      expect(answer?.status).toBe(200);
+    }
+    await eventually(
+      () => listActivity(stack, { distinctId }),
+      ({ events }) => events.length === 2,
+    );
+  });
+
+  it('is let in by its key alone, never by a cookie', async () => {
+    const bytes = bytesOf([newEvent()], 'application/json');
+    const refused = await fetchFromPage(batchPath, 'application/json', undefined, bytes);
+    expect(refused?.status).toBe(401);
+  });
+
+  it('reads the answer to a method that is not there, and none of a method of servers', async () => {
+    const ask = (path: string) => fetchFromPage(path, 'application/json', stack.publicKey, []);
+    expect((await ask('/sdk.events.v1.EventsService/Create'))?.status).toBe(404);
+    expect(await ask('/shared.profiles.v1.ProfilesService/Get')).toBeUndefined();
+  });
+});
+
 describe('by hand', () => {
   it('reads binary texts as they were sent, or refuses them', async () => {
     const distinctId = `\ufeff${randomUUID()}`;
@@ -159,8 +269,13 @@ describe('by hand', () => {
       headers: { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://shop.example' },
       body,
     });
-    expect(beacon.headers.get('access-control-allow-origin')).toBe('*');
+    expect(beacon.headers.get('access-control-allow-origin')).toBe('https://shop.example');
     expect(await beacon.json()).toEqual({ accepted: 1 });
+    const read = await fetch(
+      `${stack.baseUrl}/shared.profiles.v1.ProfilesService/Get?api_key=${stack.publicKey}`,
+      { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' },
+    );
+    expect(read.status).toBe(415);
     const preflight = await fetch(stack.baseUrl + path, {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
@@ -263,5 +378,14 @@ describe('by hand', () => {
   it('answers an unknown path with the envelope', async () => {
     const answer = await call(stack.baseUrl, '/no.such.Service/Method', stack.publicKey, {});
     expect(answer).toMatchObject({ status: 404, body: { code: 'unimplemented' } });
+    const near = await call(stack.baseUrl, '/ProfilesService/Gett', stack.publicKey, {});
+    const message =
+      'there is no such method: did you mean /shared.profiles.v1.ProfilesService/Get?';
+    expect(near.body).toEqual({ code: 'unimplemented', message });
+  });
+
+  it('says at the address itself what it is', async () => {
+    const page = await (await fetch(stack.baseUrl)).text();
+    expect(page).toContain('Millrace, an analytics event service');
   });
 });

@@ -18,7 +18,9 @@ const files = sourceFiles();
 
 const entries = new Set([
   ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
-  ...['demo/play.ts', 'demo/import.ts', 'bench/run.ts', 'bench/harness/processes/child.ts'],
+  'setup/other-node.mjs',
+  ...['demo/play.ts', 'demo/import.ts', 'load/run.ts'],
+  ...['bench/run.ts', 'bench/harness/processes/child.ts'],
   ...['sql/engine/main.ts', 'control/operator/admin.ts', 'pipeline/build/worker.ts'],
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],

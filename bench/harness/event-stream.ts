@@ -24,6 +24,7 @@ interface PublisherChoice {
 export function createPublisher(nats: NatsConnection, choice: PublisherChoice): Publisher {
   return new Publisher({
     ...{ broker: nats, state: followConnection(nats), subjectOf: eventsSubject },
+    disk: { isScarce: () => false },
     ...{ deadlineMs: 60_000, maxFrameBytes, maxInFlightBytes: 64 * 2 ** 20, ...choice },
   });
 }

@@ -71,12 +71,12 @@ async function measureHandler(
   referenceUrl: string,
 ): Promise<Measured> {
   const { pairs, warmUps } = pairsOf[mode];
-  const durationMs = mode === 'smoke' ? 100 : 2_000;
+  const loadOptions = loadOptionsOf(batch, mode);
   const trickUs: number[] = [];
   const referenceUs: number[] = [];
   for (let pair = 0; pair < warmUps + pairs; pair++) {
-    const trick = await cpuOfLoad(service, service.baseUrl, batch, durationMs);
-    const reference = await cpuOfLoad(service, referenceUrl, batch, durationMs);
+    const trick = await cpuOfLoad(service, service.baseUrl, loadOptions);
+    const reference = await cpuOfLoad(service, referenceUrl, loadOptions);
     await emptyStream(service.broker);
     if (pair < warmUps) continue;
     trickUs.push(trick);
@@ -86,20 +86,25 @@ async function measureHandler(
   return { trickUs: median(trickUs), referenceUs: median(referenceUs), ratio };
 }
 
+function loadOptionsOf(batch: number, mode: Mode): Omit<LoadOptions, 'baseUrl' | 'key'> {
+  const size =
+    mode === 'smoke'
+      ? { bodiesPerConnection: 1, connections: 2, durationMs: 50 }
+      : { bodiesPerConnection: 8, connections: batch === 1 ? 64 : 16, durationMs: 2_000 };
+  return {
+    ...{ ...size, size: 'medium', batch, seed, nowMs: Date.now(), requestsPerSecond: 0 },
+    ...{ firstSequence: 0, warmUpMs: 0, traced: false },
+  };
+}
+
 /** CPU microseconds an acknowledged event. */
 async function cpuOfLoad(
   { publicKey }: IngestService,
   baseUrl: string,
-  batch: number,
-  durationMs: number,
+  options: Omit<LoadOptions, 'baseUrl' | 'key'>,
 ): Promise<number> {
-  const options: LoadOptions = {
-    ...{ baseUrl, key: publicKey, size: 'medium', batch, seed, nowMs: Date.now() },
-    ...{ bodiesPerConnection: 8, connections: batch === 1 ? 64 : 16, requestsPerSecond: 0 },
-    ...{ firstSequence: 0, warmUpMs: 0, durationMs, traced: false },
-  };
   const before = process.cpuUsage();
-  const load = await runLoadProcess(options);
+  const load = await runLoadProcess({ ...options, baseUrl, key: publicKey });
   const { user, system } = process.cpuUsage(before);
   check(load.acknowledgedEvents > 0, 'events are acknowledged');
   check(Object.keys(load.refused).length === 0, 'nothing is refused');

@@ -131,7 +131,8 @@ async function stored(
     if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
   } catch (error) {
     if (!(error instanceof BucketFull)) throw error;
-    // Others may have filled the bucket: whoever has a session signs in in the place of their oldest.
+    // Others may have filled the bucket. A customer with sessions can sign in all the same: the new session replaces
+    // their oldest.
     for (const old of places.taken(customerId)) {
       const found = await bucket.get(old);
       if (found.kind !== 'found') continue;

@@ -96,6 +96,14 @@ describe('a request', () => {
     );
     await client.close();
   });
+
+  it('that something else than Millrace answers is refused: nothing is sent there', async () => {
+    const { client, bodies } = await against([ok]);
+    await expect(client.checkReady()).rejects.toThrow(
+      /^no Millrace answers at .* \(\/readyz does not say ready\): /,
+    );
+    expect(bodies).toHaveLength(1);
+  });
 });
 
 describe('sending', () => {

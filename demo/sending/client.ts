@@ -20,6 +20,11 @@ export interface StoredEvent {
   customProperties?: Properties;
 }
 
+export interface EventPage {
+  events: StoredEvent[];
+  nextPageToken: string;
+}
+
 export interface Profile {
   id: string;
   externalId?: string;
@@ -33,6 +38,8 @@ export interface Client {
   sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
+  /** The same with the next page's token, empty behind the last. */
+  listPage(filter: Record<string, unknown>, key: string): Promise<EventPage>;
   /** Takes the profile id of a listed event; waits until the profile is there. */
   getProfile(id: string, key: string): Promise<Profile>;
   /** Throws a RequestRefused where no instance answers or it is not ready. */
@@ -44,11 +51,13 @@ interface ClientOptions {
   baseUrl: string;
   /** Requests at one time. */
   connections: number;
+  /** Tries of a request, the first included: 30 unless given. */
+  attempts?: number;
   /** Called each time a request must be sent again. */
   onRetry?: () => void;
 }
 
-const maxAttempts = 30;
+const defaultAttempts = 30;
 const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 const requestTimeoutMs = 30_000;
@@ -60,6 +69,7 @@ const getProfilePath = '/shared.profiles.v1.ProfilesService/Get';
 export function createClient(options: ClientOptions): Client {
   const origin = new URL(options.baseUrl).origin;
   const prefix = options.baseUrl.slice(origin.length);
+  const maxAttempts = options.attempts ?? defaultAttempts;
   const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
   const pool = new Pool(origin, { connections: options.connections, ...timeouts });
 
@@ -95,35 +105,40 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  const listPage = async (filter: Record<string, unknown>, key: string): Promise<EventPage> =>
+    pageOf(await post(listPath, JSON.stringify(filter), headersOf(key)));
+
   return {
     async sendEvents(body, key, userAgent) {
       const agent = userAgent === undefined ? {} : { 'user-agent': userAgent };
       const json = await post(batchCreatePath, body, { ...headersOf(key), ...agent });
       return Number(json['accepted'] ?? 0);
     },
-    async listEvents(filter, key) {
-      const json = await post(listPath, JSON.stringify(filter), headersOf(key));
-      return Array.isArray(json['events']) ? json['events'] : [];
-    },
+    listPage,
+    listEvents: async (filter, key) => (await listPage(filter, key)).events,
     async getProfile(id, key) {
       // An event is listed a moment before its profile is there.
       const passing = [...busy, 404];
       const json = await post(getProfilePath, JSON.stringify({ id }), headersOf(key), passing);
       return profileOf(json['profile']);
     },
-    async checkReady() {
-      const response = await pool
-        .request({ method: 'GET', path: `${prefix}/readyz` })
-        .catch((error) => {
-          throw new RequestRefused(unreachable(options.baseUrl, error));
-        });
-      await response.body.dump();
-      if (response.statusCode === 200) return;
-      const why = `${options.baseUrl} answers but is not ready (/readyz says ${response.statusCode})`;
-      throw new RequestRefused(why);
-    },
+    checkReady: () => checkReady(pool, prefix, options.baseUrl),
     close: () => pool.close(),
   };
+}
+
+async function checkReady(pool: Pool, prefix: string, baseUrl: string): Promise<void> {
+  const request = pool.request({ method: 'GET', path: `${prefix}/readyz` });
+  const { statusCode, body } = await request.catch((error) => {
+    throw new RequestRefused(unreachable(baseUrl, error));
+  });
+  const text = await body.text();
+  if (statusCode !== 200) {
+    throw new RequestRefused(`${baseUrl} answers but is not ready (/readyz says ${statusCode})`);
+  }
+  if (text.trim() !== 'ready') {
+    throw new RequestRefused(noMillrace(baseUrl, '/readyz does not say ready'));
+  }
 }
 
 type Answer =
@@ -160,6 +175,13 @@ function parseObject(text: string): JsonObject {
   }
 }
 
+function pageOf(json: JsonObject): EventPage {
+  return {
+    events: Array.isArray(json['events']) ? json['events'] : [],
+    nextPageToken: String(json['nextPageToken'] ?? ''),
+  };
+}
+
 function profileOf(value: unknown): Profile {
   const profile: Profile = { id: '' };
   return isObject(value) ? { ...profile, ...value } : profile;
@@ -167,5 +189,9 @@ function profileOf(value: unknown): Profile {
 
 function unreachable(baseUrl: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return `no Millrace answers at ${baseUrl} (${code}): start one with \`npm start\`, or name it with --url`;
+  return noMillrace(baseUrl, code);
+}
+
+function noMillrace(baseUrl: string, why: string): string {
+  return `no Millrace answers at ${baseUrl} (${why}): start one with \`npm start\`, or name it with --url`;
 }

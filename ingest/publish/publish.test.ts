@@ -22,18 +22,24 @@ let broker: ChildServer;
 let connection: NatsConnection;
 let state: ConnectionState;
 let frames: FrameReport[];
+/** Events that were queued after their requests were answered. */
+let late: number;
 let publisher: Publisher;
 
 function createPublisher(options: Partial<PublisherOptions> = {}): Publisher {
   return new Publisher({
     broker: connection,
     state,
+    disk: { isScarce: () => false },
     subjectOf: (shard) => `events.${shard}`,
     deadlineMs: 5_000,
     maxFrameBytes,
     maxInFlightBytes: 64 * 1_048_576,
     lz4: false,
     onFrame: (frame) => frames.push(frame),
+    onLate: (events) => {
+      late += events;
+    },
     ...options,
   });
 }
@@ -49,9 +55,9 @@ async function addStream(shard: number, maxBytes = -1): Promise<void> {
   });
 }
 
-function request(name: string, bodyBytes = 100) {
+function request(name: string, bodyBytes = 100, events = 1) {
   const context = encodeContext({ projectId: name, credential: 'public', receiveTimeMs: 1 });
-  return { context, body: Buffer.alloc(bodyBytes, 'x'), events: 1 };
+  return { context, body: Buffer.alloc(bodyBytes, 'x'), events };
 }
 
 async function stored(shard: number): Promise<{ messages: number; projects: string[] }> {
@@ -76,6 +82,7 @@ function whenConnected(wanted: boolean): Promise<void> {
 
 beforeEach(async () => {
   frames = [];
+  late = 0;
   broker = await startBroker();
   connection = await connectBroker(broker.url, log);
   state = followConnection(connection);
@@ -182,7 +189,7 @@ describe('a broker that does not store', () => {
     publisher = createPublisher({ deadlineMs: 300, maxInFlightBytes: 10_000 });
     await freeze(broker, connection);
     const started = performance.now();
-    expect(await publisher.publish(0, request('a', 9_000), forEver)).toBe('unavailable');
+    expect(await publisher.publish(0, request('a', 9_000, 5), forEver)).toBe('unavailable');
     expect(performance.now() - started).toBeGreaterThanOrEqual(299);
     expect(await publisher.publish(0, request('b', 9_000), forEver)).toBe('full');
     broker.resume();
@@ -191,6 +198,36 @@ describe('a broker that does not store', () => {
       .toBe('stored');
     expect((await stored(0)).projects[0]).toBe('a');
     expect(frames.at(-1)?.inFlightBytes).toBe(0);
+    // Tries for c that were answered before the broker woke may count too.
+    expect(late).toBeGreaterThanOrEqual(5);
+    expect(late).toBe(5 + (await stored(0)).projects.length - 2);
+  });
+
+  it('that acknowledges when the frame was given up: its events are told once, a refusal’s are not', async () => {
+    publisher.close();
+    publisher = createPublisher({ deadlineMs: 50 });
+    const reader = await connectBroker(operatorUrl(broker), log);
+    const replies: ((ack: object) => void)[] = [];
+    reader.subscribe('events.5', {
+      callback: (_, { reply = '' }) => {
+        replies.push((ack) => reader.publish(reply, JSON.stringify(ack)));
+      },
+    });
+    await reader.flush();
+    for (const events of [3, 4]) {
+      expect(await publisher.publish(5, request('a', 10, events), forEver)).toBe('unavailable');
+    }
+    await connection.flush();
+    const [first, second] = replies;
+    const full = { error: { err_code: 10_077, description: 'maximum bytes exceeded' } };
+    for (const ack of [{ seq: 1 }, { seq: 1 }]) first?.(ack);
+    second?.(full);
+    await reader.flush();
+    await connection.flush();
+    expect(late).toBe(3);
+    expect(replies).toHaveLength(2);
+    expect(frames.map(({ outcome }) => outcome.kind)).toEqual(['unavailable', 'unavailable']);
+    await reader.close();
   });
 
   it('that reads and never acknowledges: unavailable at the deadline, and the bytes are given back', async () => {
@@ -211,9 +248,10 @@ describe('a broker that does not store', () => {
     publisher = createPublisher({ deadlineMs: 20_000 });
     await freeze(broker, connection);
     const patient = publisher.publish(0, request('patient'), forEver);
-    expect(await publisher.publish(0, request('hasty'), 50)).toBe('unavailable');
+    expect(await publisher.publish(0, request('hasty', 100, 7), 50)).toBe('timed_out');
     broker.resume();
     expect(await patient).toBe('stored');
+    expect(late).toBe(7);
   });
 
   it('killed: waiting requests are unavailable, nothing is buffered, and a restart heals it', async () => {

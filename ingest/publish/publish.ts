@@ -9,6 +9,7 @@ import {
   type PublishOutcome,
   publishOutcome,
 } from '../../platform/broker/nats.ts';
+import type { DiskRoom } from '../../platform/engines/disk-room.ts';
 import { maxFrameEvents } from '../../platform/limits.ts';
 import {
   type EncodedRequest,
@@ -33,6 +34,8 @@ export interface Broker {
 export interface PublisherOptions {
   broker: Broker;
   state: Pick<ConnectionState, 'connected' | 'onChange'>;
+  /** Where it is scarce, nothing is taken. */
+  disk: Pick<DiskRoom, 'isScarce'>;
   subjectOf: (shard: number) => string;
   /** How long the broker may take to acknowledge a frame. */
   deadlineMs: number;
@@ -44,6 +47,8 @@ export interface PublisherOptions {
   lz4: boolean;
   /** Runs once for each frame, as soon as its outcome is known. */
   onFrame?: (frame: FrameReport) => void;
+  /** Runs where events turn out to be queued whose requests were answered `unavailable`. */
+  onLate?: (events: number) => void;
 }
 
 export interface FrameReport {
@@ -102,13 +107,15 @@ export class Publisher {
    * `timeoutMs`, or within the publisher's deadline where that is sooner.
    */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
-    const { state, deadlineMs, maxInFlightBytes } = this.#options;
+    const { state, disk, deadlineMs, maxInFlightBytes } = this.#options;
     if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');
+    if (disk.isScarce()) return Promise.resolve('disk_full');
     const bytes = requestBytes(request);
     if (this.#inFlightBytes() + bytes > maxInFlightBytes) return Promise.resolve('full');
     const { frame, writer } = this.#frameFor(shard, bytes, request.events);
     writer.append(request);
     frame.bytes = writer.length;
+    frame.events = writer.events;
     this.#openBytes += bytes;
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
@@ -119,7 +126,10 @@ export class Publisher {
         frame.settle.push(resolve);
         return;
       }
-      const timer = setTimeout(() => resolve('unavailable'), timeoutMs);
+      const timer = setTimeout(() => {
+        frame.unconfirmedEvents += request.events;
+        resolve('timed_out');
+      }, timeoutMs);
       frame.settle.push((published) => {
         clearTimeout(timer);
         resolve(published);
@@ -156,6 +166,8 @@ export class Publisher {
       settle: [],
       bytes: FRAME_HEADER_BYTES,
       sentBytes: 0,
+      events: 0,
+      unconfirmedEvents: 0,
       openedAtMs: performance.now(),
       isSettled: false,
     };
@@ -202,8 +214,11 @@ export class Publisher {
 
   #acknowledged(error: Error | null, reply: Msg): void {
     const token = reply.subject.slice(this.#inbox.length + 1);
+    const outcome = publishOutcome(error ?? reply);
     const frame = this.#sent.take(token);
-    if (frame !== undefined) this.#settle(frame, publishOutcome(error ?? reply));
+    if (frame !== undefined) this.#settle(frame, outcome);
+    const unconfirmed = frame?.unconfirmedEvents ?? this.#sent.takeForgotten(token);
+    if (outcome.kind === 'stored' && unconfirmed > 0) this.#options.onLate?.(unconfirmed);
   }
 
   /** Frames that a lost connection had been sent may or may not be stored; open ones are dropped. */
@@ -218,6 +233,7 @@ export class Publisher {
   #settle(frame: Frame, outcome: PublishOutcome): void {
     if (frame.isSettled) return;
     frame.isSettled = true;
+    if (outcome.kind === 'unavailable') frame.unconfirmedEvents = frame.events;
     for (const resolve of frame.settle) resolve(outcome.kind);
     this.#options.onFrame?.({
       outcome,

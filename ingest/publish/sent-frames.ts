@@ -1,19 +1,30 @@
 // Frames on their way: sent, their acknowledgement not yet here. Bounds how long their requests wait, counts the bytes
 // that they hold, and knows no broker beyond its flush.
 
+import { setBounded } from '../../platform/memory/bounded-map.ts';
+
 export interface Frame {
   shard: number;
   /** Answers the frame's requests, one function each. */
   settle: ((published: Published) => void)[];
   bytes: number;
   sentBytes: number;
+  events: number;
+  /** Those of requests that were answered `unavailable`. */
+  unconfirmedEvents: number;
   /** On performance.now()'s scale. */
   openedAtMs: number;
   isSettled: boolean;
 }
 
-/** `full`: surely not queued. `unavailable`: not known to be queued. */
-export type Published = 'stored' | 'full' | 'unavailable';
+/**
+ * `full`, `disk_full`: surely not queued. `unavailable`, and `timed_out` at the sender's time-out: not known to be
+ * queued.
+ */
+export type Published = 'stored' | 'full' | 'disk_full' | 'unavailable' | 'timed_out';
+
+/** Frames without an acknowledgement whose events are still known; more than a broker is sent while it hangs. */
+const maxForgotten = 10_000;
 
 interface SentFramesOptions {
   /** How long a frame may wait for its acknowledgement. */
@@ -28,6 +39,8 @@ export class SentFrames {
   readonly #options: SentFramesOptions;
   /** By the last token of the reply subject, oldest first. */
   readonly #frames = new Map<string, Frame>();
+  /** The events of frames that were given up: their acknowledgement may come after all. */
+  readonly #forgotten = new Map<string, number>();
   #bytes = 0;
   #sweep: NodeJS.Timeout | undefined;
 
@@ -55,10 +68,17 @@ export class SentFrames {
     return frame;
   }
 
+  /** The events of a frame that was given up; 0 where no such frame is known. */
+  takeForgotten(token: string): number {
+    const events = this.#forgotten.get(token) ?? 0;
+    this.#forgotten.delete(token);
+    return events;
+  }
+
+  /** Gives up every frame. */
   takeAll(): Frame[] {
     const frames = [...this.#frames.values()];
-    this.#frames.clear();
-    this.#bytes = 0;
+    for (const token of this.#frames.keys()) this.#forget(token);
     return frames;
   }
 
@@ -86,10 +106,15 @@ export class SentFrames {
     flush().then(
       // The broker has read them and not acknowledged them: they hold no memory here any more.
       () => {
-        for (const token of overdue) this.take(token);
+        for (const token of overdue) this.#forget(token);
       },
       // A lost connection gives up all frames, see the publisher.
       () => {},
     );
+  }
+
+  #forget(token: string): void {
+    const frame = this.take(token);
+    if (frame !== undefined) setBounded(this.#forgotten, token, frame.events, maxForgotten);
   }
 }

@@ -5,6 +5,7 @@ import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallerRequest } from '../../platform/http/caller-request.ts';
+import { maxTimerMs } from '../../platform/limits.ts';
 import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
 import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
@@ -17,6 +18,7 @@ import {
   limitRefusal,
   publishedAnswer,
   type Refusal,
+  timeoutRefusal,
   violationRefusal,
 } from './answer.ts';
 import type { Principal } from './authenticate.ts';
@@ -95,8 +97,35 @@ function acceptCookieless(
   const days = read.cookielessDays;
   const resolved = parts.cookieless.resolve(projectId, receiveTimeMs, identity, days);
   return resolved instanceof Promise
-    ? resolved.then((ids) => publishCookieless(call, read, ids, parts))
+    ? publishOnceResolved(call, read, resolved, parts)
     : publishCookieless(call, read, resolved, parts);
+}
+
+/** Waits for the ids, at most as long as the sender does. */
+async function publishOnceResolved(
+  call: AuthenticatedCall,
+  read: ReadBody & { kind: 'valid' },
+  resolved: Promise<ResolvedCookieless>,
+  parts: IngestParts,
+): Promise<Answer> {
+  const startMs = performance.now();
+  const ids = await within(resolved, call.timeoutMs);
+  const timeoutMs = call.timeoutMs - (performance.now() - startMs);
+  if (ids === undefined || timeoutMs <= 0) {
+    return timeoutRefusal('nothing of this request was queued');
+  }
+  return publishCookieless({ ...call, timeoutMs }, read, ids, parts);
+}
+
+/** Undefined where `work`, which never rejects, takes longer than `timeoutMs`. */
+function within<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.min(timeoutMs, maxTimerMs), undefined);
+    void work.then((done) => {
+      clearTimeout(timer);
+      resolve(done);
+    });
+  });
 }
 
 function publishCookieless(
@@ -136,7 +165,7 @@ async function publish(
   });
   const request = { context, body, events };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
-  return publishedAnswer(published, events);
+  return publishedAnswer(published, events, 'retry with the same event ids');
 }
 
 export function countAnswer(answer: Answer, metrics: IngestMetrics): void {

@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'not_found'
   | 'resource_exhausted'
   | 'unavailable'
+  | 'deadline_exceeded'
   | 'unimplemented'
   | 'internal';
 
@@ -36,8 +37,13 @@ export interface Accepted {
 
 export type Answer = Accepted | Refusal;
 
+/** Whatever is away, a retry a second later may find it back. */
+const retryWhenAwaySeconds = 1;
+
 export function refusal(code: RefusalCode, reason: string, message: string): Refusal {
-  return { kind: 'refused', code, reason, message };
+  const answer: Refusal = { kind: 'refused', code, reason, message };
+  if (code === 'unavailable') answer.retryAfterSeconds = retryWhenAwaySeconds;
+  return answer;
 }
 
 export function violationRefusal(violation: Violation): Refusal {
@@ -60,13 +66,23 @@ export function limitRefusal(retryAfterSeconds: number): Refusal {
 
 /** A full queue empties as fast as events are stored: after a second a retry is worth it. */
 const retryWhenFullSeconds = 1;
+/** A full disk waits for a person. */
+const retryWhenDiskFullSeconds = 10;
 
 export function busyRefusal(): Refusal {
   const { message, retryAfterSeconds } = busy;
   return { ...refusal('resource_exhausted', 'busy', message), retryAfterSeconds };
 }
 
-export function publishedAnswer(published: Published, events: number): Answer {
+/** `effect` says whether the request was queued. */
+export function timeoutRefusal(effect: string): Refusal {
+  const message = `the caller's time-out has passed: ${effect}`;
+  return refusal('deadline_exceeded', 'caller_timeout', message);
+}
+
+/** `retry` says how the request is repeated, so that it takes effect once. */
+export function publishedAnswer(published: Published, events: number, retry: string): Answer {
+  const unknown = `it is not known whether this request was queued: ${retry}`;
   switch (published) {
     case 'stored':
       return { kind: 'accepted', events };
@@ -75,12 +91,15 @@ export function publishedAnswer(published: Published, events: number): Answer {
       const full = refusal('resource_exhausted', 'broker_full', message);
       return { ...full, retryAfterSeconds: retryWhenFullSeconds };
     }
+    case 'disk_full': {
+      const message = 'the disk is nearly full, nothing of this request was queued: retry later';
+      const full = refusal('resource_exhausted', 'disk_full', message);
+      return { ...full, retryAfterSeconds: retryWhenDiskFullSeconds };
+    }
     case 'unavailable':
-      return refusal(
-        'unavailable',
-        'broker_unavailable',
-        'it is not known whether this request was queued: retry with the same event ids',
-      );
+      return refusal('unavailable', 'broker_unavailable', unknown);
+    case 'timed_out':
+      return timeoutRefusal(unknown);
     default:
       return published satisfies never;
   }

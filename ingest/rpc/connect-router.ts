@@ -1,28 +1,46 @@
 // BatchCreate on the Connect router, for every protocol and content type that the unary route leaves to it: gRPC,
-// gRPC-web, Connect with other content types. The router decodes the message; the rest is batch-create.ts's.
+// gRPC-web, Connect with other content types. The router decodes binary messages; JSON is read here, by the same
+// readers as on the unary route. The rest is accept.ts's.
 
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import type { Authenticate } from '../../platform/access/authenticate.ts';
+import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
 import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
-import { readShortMessage, type ShortContext } from '../validation/short-shape.ts';
+import {
+  readShortJsonBody,
+  readShortMessage,
+  type ShortContext,
+} from '../validation/short-shape.ts';
 import { type ReadBody, readMessage } from '../validation/text/reference-body.ts';
-import { acceptEvents, countAnswer, type IngestParts } from './accept.ts';
+import { scanJsonBody } from '../validation/text/scan-body.ts';
+import { acceptEvents, countAnswer, type IngestParts, readWithin } from './accept.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import { authenticateCall, type Principal } from './authenticate.ts';
 import { typedResponse } from './shapes.ts';
 
+/** Reads a request in each form that a handler of the router gets it in. */
+interface RequestReader {
+  /** JSON in an envelope: its text. */
+  json(text: Buffer, limits: ShortContext): ReadBody;
+  /** Everything else: the message that the router decoded. */
+  message(limits: ShortContext): ReadBody;
+}
+
 /** Registers BatchCreate in both shapes. */
 export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): void {
   router.service(EventsService, {
-    batchCreate: async (message, context) =>
-      typedResponse(await handle(context, parts, (limits) => readMessage(message, limits))),
+    batchCreate: async (sent, context) => {
+      const message = (limits: ShortContext) => readMessage(sent, limits);
+      return typedResponse(await handle(context, parts, { json: scanJsonBody, message }));
+    },
   });
   router.service(ShortEventsService, {
-    batchCreate: async (message, context) => {
-      const read = (limits: ShortContext) => readShortMessage(message, limits);
-      return { eventsCreated: (await handle(context, parts, read)).events };
+    batchCreate: async (sent, context) => {
+      const message = (limits: ShortContext) => readShortMessage(sent, limits);
+      const { events } = await handle(context, parts, { json: readShortJsonBody, message });
+      return { eventsCreated: events };
     },
   });
 }
@@ -31,9 +49,9 @@ export function registerBatchCreate(router: ConnectRouter, parts: IngestParts): 
 async function handle(
   context: HandlerContext,
   parts: IngestParts,
-  read: (limits: ShortContext) => ReadBody,
+  reader: RequestReader,
 ): Promise<Accepted> {
-  const answer = await answerCall(context, parts, read);
+  const answer = await answerCall(context, parts, reader);
   countAnswer(answer, parts.metrics);
   if (answer.kind === 'accepted') return answer;
   throw refusalError(answer);
@@ -61,7 +79,7 @@ export function authenticateContext(
 async function answerCall(
   context: HandlerContext,
   parts: IngestParts,
-  read: (limits: ShortContext) => ReadBody,
+  reader: RequestReader,
 ): Promise<Answer> {
   const { clock, maxBodyBytes } = parts;
   const receiveTimeMs = clock.nowMs();
@@ -70,12 +88,15 @@ async function answerCall(
   const request = callerRequestOf(context);
   const caller = parts.callers.read(request, principal.credential);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
-  const body = read({
-    receiveTimeMs,
-    maxBodyBytes,
-    projectId: principal.projectId,
-    idempotencyKey: context.requestHeader.get('idempotency-key') ?? undefined,
-  });
+  const { projectId, keyId } = principal;
+  const idempotencyKey = context.requestHeader.get('idempotency-key') ?? undefined;
+  const limits = { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey };
+  const json = receivedJsonOf(context);
+  const body =
+    json === undefined
+      ? reader.message(limits)
+      : readWithin(parts.eventLimit, keyId, json.length, () => reader.json(json, limits));
+  if ('code' in body) return body;
   return acceptEvents({ principal, caller, request, receiveTimeMs, timeoutMs }, body, parts);
 }
 
@@ -86,6 +107,7 @@ const codes: Readonly<Record<RefusalCode, Code>> = {
   not_found: Code.NotFound,
   resource_exhausted: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
+  deadline_exceeded: Code.DeadlineExceeded,
   unimplemented: Code.Unimplemented,
   internal: Code.Internal,
 };

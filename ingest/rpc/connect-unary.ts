@@ -2,6 +2,8 @@
 // version, timeout. Knows no method.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { isJson, isPlainText } from '../../platform/http/content-type.ts';
+import { versionRule } from '../../platform/http/router/call-headers.ts';
 import { type Refusal, refusal } from './answer.ts';
 
 export type Format = 'json' | 'binary';
@@ -12,18 +14,18 @@ export type Format = 'json' | 'binary';
  */
 export function formatOf(contentType: string | undefined, isBeacon: boolean): Format | undefined {
   if (contentType === 'application/json') return 'json';
+  if (contentType === 'application/proto') return 'binary';
   if (contentType === undefined) return undefined;
-  if (/^application\/json(?:; ?charset=utf-?8)?$/i.test(contentType)) return 'json';
+  if (isJson(contentType)) return 'json';
   if (/^application\/proto$/i.test(contentType)) return 'binary';
-  return isBeacon && /^text\/plain(?:; ?charset=utf-?8)?$/i.test(contentType) ? 'json' : undefined;
+  return isBeacon && isPlainText(contentType) ? 'json' : undefined;
 }
 
 /** Refuses a wrong protocol version and a malformed timeout; either may be missing. */
 export function checkProtocol(headers: IncomingHttpHeaders): Refusal | undefined {
   const version = headers['connect-protocol-version'];
   if (version !== undefined && version !== '1') {
-    const message = 'Connect-Protocol-Version must be "1"';
-    return refusal('invalid_argument', 'protocol_version', message);
+    return refusal('invalid_argument', 'protocol_version', versionRule);
   }
   const timeout = headers['connect-timeout-ms'];
   if (timeout !== undefined && !isTimeout(timeout)) {

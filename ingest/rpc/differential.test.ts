@@ -35,12 +35,16 @@ afterAll(() => service.stop());
 
 const post = (baseUrl: string, call: Call) => postCall(baseUrl, service.publicKey, call);
 
+/** A decoded message no longer tells `{"event": []}` from `{}`: our route alone refuses a body without events. */
+const lacksEvents = /^events: is missing/;
+
 /** The answers of our route and of the Connect router, where they differ. */
 async function difference(call: Call): Promise<object | undefined> {
   const [ours, theirs] = await Promise.all([
     post(service.baseUrl, call),
     post(service.routerUrl, call),
   ]);
+  if (lacksEvents.test(messageOf(ours)) && theirs.status === 200) return undefined;
   if (statusAndCode(ours) === statusAndCode(theirs)) {
     // Only where protobuf-es refuses the syntax may the messages differ.
     const isSyntax = /^cannot decode|^Unexpected|^parse binary/.test(messageOf(theirs));
@@ -71,8 +75,12 @@ describe('our route and the Connect router give the same status, code and answer
   const sample = (requests: fc.Arbitrary<string>, numRuns: number) =>
     fc.sample(requests, { numRuns, seed: 20_261_120 });
 
+  const typedRequests = sample(typedRequest, 4_000);
+  /** Over HTTP a request costs fifty times as much: as many as hold every kind of refusal. */
+  const sentRequests = typedRequests.slice(0, 2_000);
+
   it('typed shape, JSON', async () => {
-    const calls = sample(typedRequest, 4_000).map(
+    const calls = sentRequests.map(
       (body, index): Call =>
         index % 5 === 0
           ? { path: typed, body: gzipSync(body), headers: gzip }
@@ -82,7 +90,7 @@ describe('our route and the Connect router give the same status, code and answer
   });
 
   it('short shape, JSON', async () => {
-    const calls = sample(shortRequest, 2_000).map((body): Call => ({ path: short, body }));
+    const calls = sample(shortRequest, 1_000).map((body): Call => ({ path: short, body }));
     expect((await differences(calls)).slice(0, 3)).toEqual([]);
   });
 
@@ -90,7 +98,7 @@ describe('our route and the Connect router give the same status, code and answer
     const headers = { 'content-type': 'application/proto' };
     const calls: Call[] = [];
     const options = { ignoreUnknownFields: true };
-    for (const body of sample(typedRequest, 1_000)) {
+    for (const body of typedRequests.slice(0, 1_000)) {
       const message = attempt(() => fromJsonString(BatchCreateRequestSchema, body, options));
       if (message === undefined) continue;
       calls.push({ path: typed, headers, body: toBinary(BatchCreateRequestSchema, message) });
@@ -107,16 +115,19 @@ describe('our route and the Connect router give the same status, code and answer
   it('the generated requests hold enough valid ones and many kinds of refusals', () => {
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const counts = new Map<string, number>();
-    for (const body of sample(typedRequest, 4_000)) {
+    const sentKinds = new Set<string>();
+    for (const [index, body] of typedRequests.entries()) {
       const scanned = scanJsonBody(Buffer.from(body), context);
       const byRules = readJsonBody(Buffer.from(body), context);
       const name = scanned.kind === 'valid' ? 'valid' : scanned.violation.rule;
       counts.set(name, (counts.get(name) ?? 0) + 1);
+      if (index < sentRequests.length) sentKinds.add(name);
       if (scanned.kind === 'invalid') expect(scanned).toEqual(byRules);
       else expect(byRules).toMatchObject({ ...scanned, body: expect.anything() });
     }
     expect(counts.get('valid')).toBeGreaterThan(1_500);
     expect(counts.size).toBeGreaterThan(30);
+    expect(sentKinds).toEqual(new Set(counts.keys()));
   });
 
   it.each([
@@ -126,7 +137,7 @@ describe('our route and the Connect router give the same status, code and answer
     const context = { receiveTimeMs: Date.now(), maxBodyBytes: 8_000_000 };
     const options = { ignoreUnknownFields: true };
     let valid = 0;
-    for (const body of sample(typedRequest, 4_000)) {
+    for (const body of typedRequests) {
       const read = readBody(Buffer.from(body), context);
       if (read.kind === 'invalid') continue;
       valid++;
@@ -240,21 +251,6 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     calls: [{ path: typed, body: typedBody({ unknown: '"\\ud800"' }) }],
   },
   {
-    why: 'invalid UTF-8 is refused; connect-node replaces it with U+FFFD',
-    ours: '400 invalid_argument',
-    theirs: '200 ok',
-    calls: [
-      { path: typed, body: Buffer.from(typedBody({ distinctId: '"\xff"' }), 'latin1') },
-      { path: short, body: Buffer.from(shortBody('"k":"\xff"'), 'latin1') },
-    ],
-  },
-  {
-    why: 'a byte order mark is refused; connect-node skips it',
-    ours: '400 invalid_argument',
-    theirs: '200 ok',
-    calls: [{ path: typed, body: `\ufeff${typedBody()}` }],
-  },
-  {
     why: 'unknown members nest at most 100 levels',
     ours: '400 invalid_argument',
     theirs: '200 ok',
@@ -277,12 +273,6 @@ const deliberate: { why: string; ours: string; theirs: string; calls: Call[] }[]
     ours: '400 invalid_argument',
     theirs: '200 ok',
     calls: [{ path: short, body: shortBody('"__proto__":[]') }],
-  },
-  {
-    why: 'another version of the protocol is refused where it is named',
-    ours: '400 invalid_argument',
-    theirs: '200 ok',
-    calls: [{ path: typed, body: typedBody(), headers: { 'connect-protocol-version': '2' } }],
   },
 ];
 

@@ -6,34 +6,44 @@ import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import type { Format } from './connect-unary.ts';
-import { exposedHeaders } from './cors.ts';
+import { pageHeaders } from './cors.ts';
 
 interface ResponseWriter {
   writeJson(accepted: Accepted): string;
   writeBinary(accepted: Accepted): Uint8Array;
 }
 
-/** Never compressed: an answer is shorter than compression would save. */
-export function httpAnswer(answer: Answer, writer: ResponseWriter, format: Format): HttpAnswer {
-  if (answer.kind === 'refused') return refusalAnswer(answer);
+/**
+ * Never compressed: an answer is shorter than compression would save. `origin` is the request's, which a page's request
+ * has.
+ */
+export function httpAnswer(
+  answer: Answer,
+  writer: ResponseWriter,
+  format: Format,
+  origin: string | undefined,
+): HttpAnswer {
+  if (answer.kind === 'refused') return refusalAnswer(answer, origin);
   const isJson = format === 'json';
   const body = isJson ? writer.writeJson(answer) : writer.writeBinary(answer);
   const headers = {
     'content-type': isJson ? 'application/json' : 'application/proto',
-    'access-control-allow-origin': '*',
     'content-length': body.length,
+    ...pageHeaders(origin),
   };
   return { status: 200, headers, body };
 }
 
-function refusalAnswer({ code, message, retryAfterSeconds }: Refusal): HttpAnswer {
+function refusalAnswer(
+  { code, message, retryAfterSeconds }: Refusal,
+  origin: string | undefined,
+): HttpAnswer {
   const body = Buffer.from(JSON.stringify({ code, message }));
   const headers = {
     'content-type': 'application/json',
-    'access-control-allow-origin': '*',
     'content-length': body.length,
     ...(retryAfterSeconds !== undefined && { 'retry-after': retryAfterSeconds }),
-    'access-control-expose-headers': exposedHeaders,
+    ...pageHeaders(origin),
   };
   return { status: httpStatus[code], headers, body };
 }
@@ -66,4 +76,5 @@ const httpStatus: Readonly<Record<RefusalCode, number>> = {
   internal: 500,
   unimplemented: 501,
   unavailable: 503,
+  deadline_exceeded: 504,
 };

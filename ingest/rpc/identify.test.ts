@@ -102,9 +102,39 @@ describe('Identify', () => {
     });
   });
 
+  const withAddresses: JsonObject = {
+    $ip: '203.0.113.7',
+    plan: 'pro',
+    device: { $ip: { v4: '203.0.113.7' }, seen: [{ $ip: ['203.0.113.7'], at: 1 }] },
+  };
+  const binary = toBinary(
+    IdentifyRequestSchema,
+    create(IdentifyRequestSchema, { externalId: 'ip', traits: withAddresses }),
+  );
+  // The key is escaped, so that no search of the body's text finds it.
+  const json = JSON.stringify({ externalId: 'ip', traits: withAddresses }).replace(
+    /\$ip/g,
+    '\\u0024ip',
+  );
+  const secondPath = '/profiles.v1.ProfilesSDKService/Identify';
+  it.each([
+    ['JSON', json, path, 'application/json'],
+    ['JSON, by the second name', json, secondPath, 'application/json'],
+    ['binary', binary, path, 'application/proto'],
+    ['binary, by the second name', binary, secondPath, 'application/proto'],
+  ])('queues no address that traits name as $ip, at any depth: %s', async (_, body, to, type) => {
+    expect(await post(body, to, { 'content-type': type })).toMatchObject({ status: 200 });
+    expect(await lastChange()).toMatchObject({
+      traits: [
+        ['plan', '"pro"'],
+        ['device', '{"seen":[{"at":1}]}'],
+      ],
+    });
+  });
+
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`k${index}`, 1]));
   const refused: [string, string | object, string][] = [
-    ['no body', '', 'body: must be valid JSON'],
+    ['no body', '', 'body: must be valid JSON, the text ends too early, at byte 0'],
     ['no object', '[]', 'body: must be a JSON object'],
     [
       'half a pair',
@@ -213,7 +243,7 @@ describe('Identify', () => {
     ];
     for (const transport of transports) {
       const client = createClient(ProfilesSDKService, transport);
-      await client.identify({ externalId: 'router', traits: { a: 'b' } });
+      await client.identify({ externalId: 'router', traits: { a: 'b', $ip: '203.0.113.7' } });
       expect(await lastChange()).toMatchObject({ externalId: 'router', traits: [['a', '"b"']] });
       await client.alias({ previousId: 'p', externalId: 'e' });
       expect(await lastChange()).toEqual({ kind: 'alias', previousId: 'p', externalId: 'e' });

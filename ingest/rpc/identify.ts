@@ -3,6 +3,8 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   AliasResponseSchema,
@@ -81,11 +83,11 @@ function methodOf(
 export function registerIdentify(router: ConnectRouter, parts: IdentifyParts): void {
   router.service(ProfilesSDKService, {
     identify: async (message, context) => {
-      await handle(context, () => identifyReader.readFields({ ...message }), parts);
+      await handle(context, identifyReader, { ...message }, parts);
       return {};
     },
     alias: async (message, context) => {
-      await handle(context, () => aliasReader.readFields({ ...message }), parts);
+      await handle(context, aliasReader, { ...message }, parts);
       return {};
     },
   });
@@ -94,18 +96,31 @@ export function registerIdentify(router: ConnectRouter, parts: IdentifyParts): v
 /** Throws a ConnectError for every answer but acceptance. */
 async function handle(
   context: HandlerContext,
-  read: () => ReadChange,
+  reader: ChangeReader,
+  fields: JsonObject,
   parts: IdentifyParts,
 ): Promise<void> {
-  const receiveTimeMs = parts.clock.nowMs();
-  const principal = await authenticateContext(parts.authenticate, context);
-  const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
-  const answer =
-    'kind' in principal
-      ? principal
-      : await acceptChange({ principal, receiveTimeMs, timeoutMs }, read(), parts);
+  const answer = await answerCall(context, reader, fields, parts);
   countAnswer(answer, parts.metrics);
   if (answer.kind !== 'accepted') throw refusalError(answer);
+}
+
+async function answerCall(
+  context: HandlerContext,
+  reader: ChangeReader,
+  fields: JsonObject,
+  parts: IdentifyParts,
+): Promise<Answer> {
+  const receiveTimeMs = parts.clock.nowMs();
+  const principal = await authenticateContext(parts.authenticate, context);
+  if ('kind' in principal) return principal;
+  const json = receivedJsonOf(context);
+  const change = readWithin(parts.eventLimit, principal.keyId, json?.length ?? 0, () =>
+    json === undefined ? reader.readFields(fields) : reader.readJson(json),
+  );
+  if ('code' in change) return change;
+  const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
+  return acceptChange({ principal, receiveTimeMs, timeoutMs }, change, parts);
 }
 
 async function acceptChange(
@@ -120,7 +135,7 @@ async function acceptChange(
   const context = encodeContext({ projectId, credential, receiveTimeMs });
   const request = { context, body: encodeChange(read.change), events: 1 };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
-  return publishedAnswer(published, 1);
+  return publishedAnswer(published, 1, 'retry it unchanged');
 }
 
 function countAnswer(answer: Answer, metrics: IdentifyParts['metrics']): void {

@@ -4,6 +4,7 @@
 
 import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { withoutByteOrderMark } from '../../platform/http/bodies/byte-order-mark.ts';
 import type { ReceivedBody } from '../../platform/http/bodies/received-body.ts';
 import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-request.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
@@ -16,11 +17,11 @@ import {
   busyRefusal,
   type Refusal,
   refusal,
+  timeoutRefusal,
   violationRefusal,
 } from './answer.ts';
 import { authenticateCall, type Principal } from './authenticate.ts';
 import { checkProtocol, type Format, formatOf, timeoutMsOf } from './connect-unary.ts';
-import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { httpAnswer, writeAnswer } from './http-answer.ts';
 
 /** An authenticated call whose body is whole. */
@@ -73,18 +74,11 @@ export function createUnaryRoute(options: UnaryRouteOptions): UnaryRoute {
   return {
     nodeHttpRoute(request, response, { path, query }, bodies) {
       const method = methods.get(path);
-      if (method === undefined) return false;
-      if (request.method === 'OPTIONS') {
-        answerPreflight(response);
-        return true;
-      }
+      if (method === undefined || request.method !== 'POST') return false;
       const peerAddress = peerAddressOf(request.socket);
       const callerRequest = { headers: request.headers, peerAddress };
-      const call = request.method === 'POST' ? callOf(method, callerRequest, query) : undefined;
-      if (call === undefined) {
-        allowAnyOrigin(response);
-        return false;
-      }
+      const call = callOf(method, callerRequest, query);
+      if (call === undefined) return false;
       void bodies.memory.during(async (lease) => {
         const answer = await serve(call, options, (principal) => {
           lease.claim(principal.keyId);
@@ -150,16 +144,17 @@ async function serve(
   known?: Principal,
 ): Promise<HttpAnswer | undefined> {
   const { method, format } = call;
+  const { origin } = call.callerRequest.headers;
   try {
     const answer = await answerCall(call, options, receive, known);
     if (answer === undefined) return undefined;
     method.count(answer);
-    return httpAnswer(answer, method, format);
+    return httpAnswer(answer, method, format, origin);
   } catch (error) {
     options.log.error({ err: error }, 'a method of ingest failed');
     const failure = refusal('internal', 'internal', 'internal error');
     method.count(failure);
-    return httpAnswer(failure, method, format);
+    return httpAnswer(failure, method, format, origin);
   }
 }
 
@@ -189,15 +184,24 @@ async function answerCall(
     const still = await accessOf(call, authenticate);
     if ('kind' in still) return still;
   }
+  const leftMs = leftOf(timeoutMs, receiveTimeMs, clock);
+  if (leftMs <= 0) return timeoutRefusal('nothing of this request was queued');
+  const { bytes } = received;
   return method.answer({
     principal,
     callerRequest,
     receiveTimeMs,
-    timeoutMs,
+    timeoutMs: leftMs,
     format,
-    bytes: received.bytes,
+    bytes: format === 'json' ? withoutByteOrderMark(bytes) : bytes,
     idempotencyKey: idempotencyKeyOf(headers),
   });
+}
+
+/** The rest of the sender's time-out, which began when the head was there. */
+function leftOf(timeoutMs: number, receiveTimeMs: number, clock: Clock): number {
+  if (timeoutMs === Number.POSITIVE_INFINITY) return timeoutMs;
+  return timeoutMs - (clock.nowMs() - receiveTimeMs);
 }
 
 function idempotencyKeyOf(headers: CallerRequest['headers']): string | undefined {

@@ -41,6 +41,9 @@ export function checkRequest(
 ): Violation | undefined {
   if (!isObject(request)) return ofRequest('body', 'body_object');
   const { events } = request;
+  if (events === undefined && Object.keys(request).length > 0) {
+    return ofRequest('events', 'events_missing');
+  }
   if (events === undefined || events === null) return undefined;
   if (!Array.isArray(events)) return ofRequest('events', 'events_array');
   if (events.length > maxEventsPerRequest) {

@@ -36,6 +36,9 @@ export interface ChangeReader {
   readFields(fields: JsonObject): ReadChange;
 }
 
+/** The caller's address, which is written nowhere. */
+const addressKey = '$ip';
+
 const identify = IdentifyRequestSchema;
 const knownIdentify = knownMembers(identify);
 const alias = AliasRequestSchema;
@@ -148,7 +151,14 @@ function isFiniteThroughout(value: unknown): boolean {
 
 function traitsOf(traits: unknown): Trait[] {
   if (!isObject(traits)) return [];
-  return Object.entries(traits).map(([key, value]) => [key, JSON.stringify(value)]);
+  return Object.entries(traits)
+    .filter(([key]) => key !== addressKey)
+    .map(([key, value]) => [key, JSON.stringify(value, withoutAddress)]);
+}
+
+/** For JSON.stringify: an object loses its address, however deep it is. */
+function withoutAddress(key: string, value: unknown): unknown {
+  return key === addressKey ? undefined : value;
 }
 
 /** The length of the object's JSON text, in bytes of UTF-8. */

@@ -129,7 +129,9 @@ describe('a violation names its place as the short shape does', () => {
   const one = (members: string) => `{"events":[{${members}}]}`;
   const property = (text: string) => one(`"name":"a","properties":{"distinct_id":"u","k":${text}}`);
   const rows: [string, string][] = [
-    ['{', 'body: must be valid JSON'],
+    ['{', 'body: must be valid JSON, the text ends too early, at byte 1'],
+    ['{"event":[]}', 'events: is missing: send {"events": [...]}, even for one event'],
+    ['{"name":"a"}', 'events: is missing: send {"events": [...]}, even for one event'],
     ['[]', 'body: must be a JSON object'],
     ['{"events":7}', 'events: must be an array'],
     [`{"events":[${'0,'.repeat(1_000)}0]}`, 'events: must hold at most 1000 events, got 1001'],

@@ -39,6 +39,7 @@ export function readShortJsonBody(received: Buffer, context: ShortContext): Read
   const bodyHash = sha256(received);
   const parsed = parseKnownJson(received, shortMembers);
   if (parsed.kind === 'invalid') return parsed;
+  if (parsed.lacksEvents) return invalid({ index: -1, field: 'events', rule: 'events_missing' });
   return readShortRequest(parsed.value, bodyHash, context);
 }
 

@@ -276,17 +276,45 @@ describe('dead letters', () => {
     ]);
   });
 
-  it('take a request on whose context a step fails, and spare the others', () => {
+  it('take a request whose context cannot be used, and spare the others of its frame', () => {
     const builder = new BatchBuilder(secret);
-    const broken = { location: { country: { code: 'DE' } }, userAgent: 5 };
-    const context = JSON.stringify({ ...contextOf('p'), credential: 'public', ...broken });
-    const body = Buffer.from(JSON.stringify({ events: [event()] }));
-    const frames = [encodeFrame([{ context, body, events: 1 }]), frame({ events: [event()] })];
-    builder.read(0, pack(...frames));
+    const usable = { ...contextOf('p'), credential: 'public' };
+    const contexts: [context: unknown, project: string | undefined][] = [
+      ...[null, 7, 'text', [], {}].map((context): [unknown, undefined] => [context, undefined]),
+      [{ ...usable, projectId: 'two\nlines' }, undefined],
+      [{ ...usable, receiveTimeMs: 'now' }, undefined],
+      [{ ...usable, receiveTimeMs: 1e15 }, undefined],
+      [{ ...usable, credential: 'other' }, 'p'],
+      [{ ...usable, userAgent: 5 }, 'p'],
+      [{ ...usable, location: null }, 'p'],
+      [{ ...usable, location: { country: { code: 'DE' } } }, 'p'],
+      [{ ...usable, location: { latitude: 'north' } }, 'p'],
+      [{ ...usable, botScore: 0.5 }, 'p'],
+      [{ ...usable, verifiedBot: 'yes' }, 'p'],
+      [{ ...usable, cookieless: null }, 'p'],
+      [{ ...usable, cookieless: { today: 1 } }, 'p'],
+    ];
+    const body = Buffer.from('{"events":[{},{}]}');
+    const good = { context: encodeContext(contextOf('p')), events: 1 };
+    const requests = contexts.flatMap(([context]) => [
+      { context: JSON.stringify(context), body, events: 2 },
+      { ...good, body: Buffer.from(JSON.stringify({ events: [event()] })) },
+    ]);
+    builder.read(0, pack(encodeFrame(requests)));
     const built = builder.finish({ dropped: undefined });
-    expect(built.counts.accepted).toBe(2);
-    expect(built.counts.stored + built.counts.unreadable).toBe(2);
-    expect(built.counts.stored).toBeGreaterThan(0);
+    const count = contexts.length;
+    expect(built.counts).toMatchObject({
+      accepted: 3 * count,
+      stored: count,
+      unreadable: 2 * count,
+    });
+    expect(
+      built.deadLetters.map(({ content, ...letter }) => ({ ...letter, content: latin1(content) })),
+    ).toEqual(
+      contexts.map(([, project], place) =>
+        letter(100, 2 * place, undefined, 'request_unreadable', project, 2, latin1(body)),
+      ),
+    );
   });
 
   function contextOf(projectId: string): RequestContext {

@@ -4,6 +4,7 @@
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
 import { type Month, Months } from '../columns/months.ts';
 import type { MonthColumns, ScannedColumns } from '../columns/record-batch.ts';
+import { isContext } from '../consume/request-context.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
 import { IdTable } from './batch-ids.ts';
@@ -119,6 +120,11 @@ export class BatchBuilder {
   /** `place` is the request's place in its frame. */
   #readRequest(streamSeq: number, place: number, request: FrameRequest): void {
     this.#accepted += request.events;
+    if (!isContext(request.context)) {
+      const unreadable = discardRequest(request, this.#request);
+      this.#unreadable.addEvent(streamSeq, place, request, unreadable);
+      return;
+    }
     if (this.#scan(streamSeq, request)) return;
     this.#referenceBodies++;
     for (const event of this.#decode(request)) {

@@ -2,6 +2,7 @@
 // decides that it is unreadable, and why.
 
 import { type FrameRequest, frameEvents } from '../../proto/wire/frame.ts';
+import { hasOrigin } from '../consume/request-context.ts';
 import type { UnreadableEvent } from './rows/reference-rows.ts';
 import type { DeadLetter } from './thread-messages.ts';
 
@@ -35,7 +36,7 @@ export class UnreadableParts {
       request: place,
       event: index,
       reason,
-      projectId: context.projectId,
+      projectId: hasOrigin(context) ? context.projectId : undefined,
       events: index === undefined ? events : 1,
       content: Buffer.from(content),
     });

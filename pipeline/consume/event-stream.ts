@@ -40,8 +40,8 @@ export interface EventStream {
   firstSeq(): Promise<number>;
   /** The highest sequence that was ever delivered to a writer. */
   lastDelivered(): Promise<number>;
-  /** False where the stream was deleted and made again since it was opened. */
-  isUnchanged(): Promise<boolean>;
+  /** False where the stream was made again since it was opened, or ends before `doneSeq`: it has lost messages. */
+  hasHeld(doneSeq: number): Promise<boolean>;
   ack(message: StreamMessage): void;
   /** Tells the broker not to deliver the message again for now. */
   working(message: StreamMessage): void;
@@ -75,11 +75,6 @@ export async function streamCreated(connection: NatsConnection, stream: string):
   return (await streamInfo(connection, stream)).created;
 }
 
-/** Number of messages in a stream, with those that were delivered and not acked. */
-export async function queuedMessages(connection: NatsConnection, stream: string): Promise<number> {
-  return (await streamInfo(connection, stream)).state.messages;
-}
-
 export function openEventStream(options: EventStreamOptions): EventStream {
   const { connection, stream, created, retry } = options;
   const puller = new Puller(connection, stream);
@@ -92,8 +87,11 @@ export function openEventStream(options: EventStreamOptions): EventStream {
         const manager = await connection.jetstreamManager({ checkAPI: false });
         return (await manager.consumers.info(stream, writerConsumer)).delivered.stream_seq;
       }),
-    isUnchanged: () =>
-      retry(async () => (await streamInfo(connection, stream)).created === created),
+    hasHeld: (doneSeq) =>
+      retry(async () => {
+        const info = await streamInfo(connection, stream);
+        return info.created === created && info.state.last_seq >= doneSeq;
+      }),
     ack: (message) => answer(connection, message, ackPayload),
     working: (message) => answer(connection, message, workingPayload),
     close: () => puller.stop(),

@@ -276,6 +276,13 @@ describe('the source', () => {
     expect(await stored()).toBe(2);
   });
 
+  it('ends with an error where the stream ends before what is done, and acks none of its messages', async () => {
+    await publish(3);
+    const source = await openSource(5);
+    await expect(source.next()).rejects.toThrow('has lost messages');
+    expect(await stored()).toBe(3);
+  });
+
   it('goes on where the broker is killed and comes back', async () => {
     const source = await openSource();
     await publish(100);
@@ -324,7 +331,7 @@ describe('the counters', () => {
       stored: async () => ({ seq: saysSeq, data: frameOf(1) }),
       firstSeq: async () => 6,
       lastDelivered: async () => 6,
-      isUnchanged: async () => true,
+      hasHeld: async () => true,
       ack: ({ seq }) => void acked.push(seq),
       working: () => {},
       close: () => {},

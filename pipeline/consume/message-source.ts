@@ -140,9 +140,10 @@ export class MessageSource {
     }
   }
 
-  /** The ledger has it as done, so its ack was lost, unless this is the message of another stream of the same name. */
+  /** The ledger has it as done, so its ack was lost, unless the sequence was given to a second message. */
   async #ackAgain(message: StreamMessage): Promise<void> {
-    if (!(await this.#stream.isUnchanged())) throw new Error('the stream was made anew');
+    if (!(await this.#stream.hasHeld(this.#done)))
+      throw new Error('the stream was made anew, or has lost messages');
     this.#stream.ack(message);
   }
 

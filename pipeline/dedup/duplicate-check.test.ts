@@ -1,10 +1,10 @@
-// The rows that the duplicate check sends to event_ids. No database: see seen-store.test.ts.
+// The rows that the duplicate check sends to event_ids. No database: see seen-loader.test.ts.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { DuplicateCheck } from './duplicate-check.ts';
-import type { RowSpan } from './recent-keys.ts';
+import type { RowSpan } from './recent-table.ts';
 import { minSeenBytes, periodMs, SeenSet } from './seen-set.ts';
 
 const startMs = Date.UTC(2026, 10, 20);
@@ -36,6 +36,40 @@ function batch(seq: number, rows: number, nowMs: number, occurTimeMs = nowMs): B
   };
 }
 
+it('lets a batch wait where memory is full of new keys and older ones are still being loaded', async () => {
+  let openGate = (): void => {};
+  const loaded = new Promise<void>((resolve) => {
+    openGate = resolve;
+  });
+  const seen = new SeenSet(minSeenBytes);
+  seen.beginLoading();
+  const stored: RowSpan[] = [];
+  const check = new DuplicateCheck({
+    ...{ seen, loaded, clock: { nowMs: () => startMs } },
+    findStored: async () => [],
+    storeIds: async (span) => {
+      // The rows that are still to be loaded are older, and older rows leave first.
+      expect(seen.isLoading).toBe(false);
+      stored.push(span);
+    },
+  });
+  let seq = 0;
+  while (!seen.isOver) await check.check(batch(++seq, 40_000, startMs));
+  expect(seen.hasRoomFor(1)).toBe(false);
+  let isChecked = false;
+  const waiting = check.check(batch(++seq, 40_000, startMs)).then(() => {
+    isChecked = true;
+  });
+  await setImmediate();
+  expect(isChecked).toBe(false);
+  seen.addUnread(startMs);
+  seen.endLoading();
+  openGate();
+  await waiting;
+  expect(stored[0]?.firstSeq).toBe(1);
+  expect(seen.bytes).toBeLessThanOrEqual(minSeenBytes);
+});
+
 it('stores rows with whole sequences only, also where a table holds nothing but keys put back', async () => {
   let nowMs = startMs;
   const stored: { span: RowSpan; reach: number }[] = [];
@@ -47,6 +81,7 @@ it('stores rows with whole sequences only, also where a table holds nothing but 
   const check = new DuplicateCheck({
     seen,
     clock: { nowMs: () => nowMs },
+    loaded: Promise.resolve(),
     findStored: async () => [],
     storeIds: async (span, reach) => {
       stored.push({ span, reach });

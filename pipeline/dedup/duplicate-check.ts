@@ -1,15 +1,17 @@
-// Decides which events of a batch are stored already: the seen-set answers, and the table event_ids answers for the
-// events that the set answers with 'maybe'. It drops nothing itself: the builder leaves the rows out.
+// Decides which events of a batch are stored already: the seen-set answers, and the tables answer for the events that
+// the set answers with 'maybe'. It drops nothing itself: the builder leaves the rows out.
 
 import type { Clock } from '../../platform/clock.ts';
 import type { BatchIds, Verdict } from '../build/thread-messages.ts';
-import { isEmptySpan, type RowSpan } from './recent-keys.ts';
+import { isEmptySpan, type RowSpan } from './recent-table.ts';
 import type { SeenSet } from './seen-set.ts';
 
 interface DuplicateCheckOptions {
   seen: SeenSet;
   clock: Clock;
-  /** Those of `rows` whose event the table has; tries until it knows. */
+  /** Settles once the set is loaded. */
+  loaded: Promise<unknown>;
+  /** Those of `rows` whose event the tables have; tries until it knows. */
   findStored(ids: BatchIds, rows: readonly number[]): Promise<number[]>;
   /**
    * Puts the stored rows of `span` where `findStored` finds them; it then finds every row up to sequence `reach`. Tries
@@ -48,7 +50,8 @@ export class DuplicateCheck {
 
   /** The oldest keys leave while batches are checked; a batch waits only where keys come faster than they leave. */
   async #makeRoom(): Promise<void> {
-    const { seen } = this.#options;
+    const { seen, loaded } = this.#options;
+    if (seen.isLoading && seen.isOver) await loaded;
     do {
       const { leaving, reach } = seen;
       if (leaving === undefined) return;

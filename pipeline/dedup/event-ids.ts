@@ -1,9 +1,9 @@
 // The table event_ids: the keys of stored events that the seen-set has no room for. Stores them, finds them, and knows
-// up to which message they are complete. When that happens is duplicate-check.ts's and seen-store.ts's.
+// up to which message they are complete. When that happens is duplicate-check.ts's and seen-loader.ts's.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { BatchIds } from '../build/thread-messages.ts';
-import type { RowSpan } from './recent-keys.ts';
+import type { RowSpan } from './recent-table.ts';
 
 /** Room for a statement with every id of a batch. */
 const maxStatementBytes = 8 * 1_048_576;
@@ -44,9 +44,14 @@ export async function insertIds(
   clickhouse: Pick<ClickHouseClient, 'command'>,
   condition: string,
   parameters: object,
+  signal?: AbortSignal,
 ): Promise<void> {
   const query = `${insertKeys} AND ${condition}`;
-  await clickhouse.command({ query, query_params: { ...parameters } });
+  await clickhouse.command({
+    query,
+    query_params: { ...parameters },
+    ...(signal !== undefined && { abort_signal: signal }),
+  });
 }
 
 /**
@@ -66,6 +71,19 @@ export async function storeIds(
     firstSeq,
     lastSeq,
   });
+  await noteReach(clickhouse, source, reach, maxReceiveTimeMs);
+}
+
+/**
+ * Notes that event_ids has every row of the stream up to sequence `reach`, and that all of them were received up to
+ * `maxReceiveTimeMs`. Throws the client's errors.
+ */
+export async function noteReach(
+  clickhouse: Pick<ClickHouseClient, 'command'>,
+  source: SeenSource,
+  reach: number,
+  maxReceiveTimeMs: number,
+): Promise<void> {
   await clickhouse.command({
     query: `
       INSERT INTO event_ids_reach
@@ -82,7 +100,7 @@ const selectKeys = (ids: string, places: string, count: number): string => `
     reinterpretAsUUID(substring(unhex('${ids}'), 16 * number + 1, 16)))
   FROM numbers(${count}) ORDER BY number`;
 
-type IdentifiedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
+export type IdentifiedRows = Pick<BatchIds, 'eventIds' | 'projectOf' | 'projects'>;
 
 /** Those of `rows` whose event is in event_ids, in any order. Throws the client's errors. */
 export async function findStored(
@@ -108,7 +126,7 @@ export async function findStored(
 }
 
 /** The ids of as many rows from `from` on as one statement holds; the next statement begins at `end`. */
-function nextIds(ids: IdentifiedRows, rows: readonly number[], from: number) {
+export function nextIds(ids: IdentifiedRows, rows: readonly number[], from: number) {
   /** The place of each project in the statement's list, from 1. */
   const places = new Map<number, number>();
   const bytes = Buffer.alloc(16 * (rows.length - from));
@@ -144,8 +162,8 @@ export async function readNumbers(
   return (await readTexts(clickhouse, query, parameters)).map((row) => row.map(Number));
 }
 
-/** The rows of an answer as texts: a 64-bit number keeps all of its digits. */
-async function readTexts(
+/** The rows of an answer as texts: a 64-bit number keeps all of its digits. Throws the client's errors. */
+export async function readTexts(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   query: string,
   parameters: object = {},

@@ -1,22 +1,12 @@
-// The latest keys of a seen-set, each known exactly: a list of hash tables with the minutes and the bounds of their
-// rows. It forgets nothing by itself: seen-set.ts says when a table leaves.
+// The latest keys of a seen-set, each known exactly: a list of hash tables (recent-table.ts). It forgets nothing by
+// itself: seen-set.ts says when a table leaves.
 
 import { KeyTable } from './key-table.ts';
-import { MinuteSet } from './minute-set.ts';
+import { aheadNumbers, RecentTable, type RowSpan } from './recent-table.ts';
 
 const firstSlots = 1 << 16;
 /** The part of a table's slots for keys of events that have not occurred yet; beyond it their minutes are marked. */
 const aheadShare = 16;
-/** Numbers of one entry of `ahead`. */
-export const aheadNumbers = 3;
-
-/** Bounds of some rows of the table events, all inclusive. */
-export interface RowSpan {
-  firstSeq: number;
-  lastSeq: number;
-  minReceiveTimeMs: number;
-  maxReceiveTimeMs: number;
-}
 
 export interface KeyTimes {
   occurTimeMs: number;
@@ -26,30 +16,18 @@ export interface KeyTimes {
   period: number;
 }
 
-/** Whether no row of the table events is within the bounds: event_ids has them all. */
-export function isEmptySpan({ firstSeq }: RowSpan): boolean {
-  return firstSeq === Number.POSITIVE_INFINITY;
-}
-
-interface RecentTable {
-  readonly period: number;
-  readonly keys: KeyTable;
-  readonly minutes: MinuteSet;
-  /** Key and occurTime, three numbers each, of events that have not occurred yet; their minutes are not marked. */
-  readonly ahead: number[];
-  readonly span: RowSpan;
-}
-
 /**
  * Invariants, checked whenever a table comes or goes:
  * - Tables ascend by period, and only the last one takes keys.
- * - Each table before the last is closed: it is full at `maxSlots`, or its period is over.
+ * - Each table before the last is closed: it was loaded, it is full at `maxSlots`, or its period is over.
  * - No table has more than `maxSlots` slots, more keys than its slots have room for, or more entries in `ahead` than
  *   its share.
  */
 export class RecentKeys {
   readonly #maxSlots: number;
   #tables: RecentTable[] = [];
+  /** Tables that came with all of their keys. */
+  readonly #loaded = new WeakSet<RecentTable>();
 
   /** `maxSlots` is a power of two. */
   constructor(maxSlots: number) {
@@ -67,6 +45,11 @@ export class RecentKeys {
   /** The only table takes the keys of the batch in hand, so it cannot leave. */
   get hasSeveral(): boolean {
     return this.#tables.length > 1;
+  }
+
+  /** The first sequence of all tables; Infinity where no row is here. */
+  get firstSeq(): number {
+    return Math.min(...this.#tables.map(({ span }) => span.firstSeq));
   }
 
   /** The last sequence before the rows of all tables but the oldest. */
@@ -87,17 +70,25 @@ export class RecentKeys {
   /** Adds a key that is not here, of a row within `span`. */
   put(high: number, low: number, { occurTimeMs, isAhead, period }: KeyTimes, span: RowSpan): void {
     let table = this.#tables.at(-1);
-    if (table === undefined || table.period < period || this.#isFull(table)) {
+    if (table === undefined || table.period < period || this.#isClosed(table)) {
       table = this.#open(Math.max(period, table?.period ?? period));
     }
-    if (table.keys.isFull) table.keys.grow();
-    table.keys.add(high, low);
-    include(table.span, span);
-    if (isAhead && table.ahead.length < this.#maxAhead) {
-      table.ahead.push(high, low, occurTimeMs);
-    } else {
-      table.minutes.add(occurTimeMs);
-    }
+    table.put(high, low, occurTimeMs, isAhead);
+    table.include(span);
+  }
+
+  /** An empty table to be filled and passed to `addOldest`. */
+  makeTable(period: number, slots: number): RecentTable {
+    return new RecentTable(period, slots, this.#maxAhead);
+  }
+
+  /** Takes a filled table whose rows are older than those of all tables here. */
+  addOldest(table: RecentTable): void {
+    // The clock of the machine that received these rows may be ahead of ours.
+    table.period = Math.min(table.period, this.oldest?.period ?? table.period);
+    this.#loaded.add(table);
+    this.#tables.unshift(table);
+    this.#assertInvariants();
   }
 
   /** Takes the oldest table out. */
@@ -121,22 +112,15 @@ export class RecentKeys {
     return keys.isFull && keys.slots === this.#maxSlots;
   }
 
+  #isClosed(table: RecentTable): boolean {
+    return this.#loaded.has(table) || this.#isFull(table);
+  }
+
   #open(period: number): RecentTable {
     const last = this.#tables.at(-1);
     // Keys that have filled a whole table will fill the next one: growing that step by step would only take time.
     const slots = last !== undefined && this.#isFull(last) ? this.#maxSlots : firstSlots;
-    const table = {
-      period,
-      keys: new KeyTable(slots),
-      minutes: new MinuteSet(),
-      ahead: [],
-      span: {
-        firstSeq: Number.POSITIVE_INFINITY,
-        lastSeq: 0,
-        minReceiveTimeMs: Number.POSITIVE_INFINITY,
-        maxReceiveTimeMs: 0,
-      },
-    };
+    const table = this.makeTable(period, slots);
     this.#tables.push(table);
     this.#assertInvariants();
     return table;
@@ -145,8 +129,8 @@ export class RecentKeys {
   #assertInvariants(): void {
     for (const [place, table] of this.#tables.entries()) {
       const next = this.#tables[place + 1];
-      const isClosed = next === undefined || table.period < next.period || this.#isFull(table);
-      if (!isClosed || (next !== undefined && table.period > next.period))
+      const isOver = next === undefined || table.period < next.period;
+      if (!(isOver || this.#isClosed(table)) || (next !== undefined && table.period > next.period))
         throw new Error('seen-set: a table of exact keys was left before it was full or over');
       const { slots, count } = table.keys;
       if (slots > this.#maxSlots || count > KeyTable.room(slots))
@@ -155,11 +139,4 @@ export class RecentKeys {
         throw new Error('seen-set: a table has more events to come than its share');
     }
   }
-}
-
-function include(span: RowSpan, other: RowSpan): void {
-  span.firstSeq = Math.min(span.firstSeq, other.firstSeq);
-  span.lastSeq = Math.max(span.lastSeq, other.lastSeq);
-  span.minReceiveTimeMs = Math.min(span.minReceiveTimeMs, other.minReceiveTimeMs);
-  span.maxReceiveTimeMs = Math.max(span.maxReceiveTimeMs, other.maxReceiveTimeMs);
 }

@@ -1,5 +1,5 @@
 // The seen-set against a JavaScript Map and against its own promises, and the keys of events. No table: see
-// seen-store.test.ts.
+// seen-loader.test.ts.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../platform/config.ts';
 import { EventKeys, writeEventKey } from '../build/event-key.ts';
 import { parseUuid } from '../build/uuid.ts';
-import { isEmptySpan, type RowSpan } from './recent-keys.ts';
+import { isEmptySpan, type RowSpan } from './recent-table.ts';
 import { type Known, minSeenBytes, periodMs, SeenSet } from './seen-set.ts';
 
 const MiB = 1_048_576;
@@ -47,6 +47,16 @@ function check(set: SeenSet, batch: Uint32Array, nowMs: number, occurTimeMs = no
 /** Makes room as DuplicateCheck does, with a table that takes everything at once. */
 function makeRoom(set: SeenSet, nowMs: number): void {
   while (set.isOver) set.retire(nowMs, set.leaving);
+}
+
+/** Loads keys of events that occurred when they were received. */
+function load(set: SeenSet, loaded: Uint32Array, receiveTimeMs: number): void {
+  const table = set.makeLoaded(loaded.length / 2, receiveTimeMs);
+  for (let at = 0; at < loaded.length; at += 2) {
+    table.put(loaded[at] ?? 0, loaded[at + 1] ?? 0, receiveTimeMs, false);
+    table.includeRow(++batches, receiveTimeMs);
+  }
+  set.addLoaded(table);
 }
 
 function counts({ stored, maybe }: Known): { stored: number; maybe: number } {
@@ -263,6 +273,42 @@ describe('the seen-set', () => {
     expect(counts(check(set, keys(10, 1), later, startMs))).toEqual({ stored: 10, maybe: 0 });
     expect(counts(check(set, keys(10, 2), later, startMs + 1))).toEqual(nothing);
     expect(counts(check(set, keys(10, 3), startMs + 55 * hourMs, startMs))).toEqual(nothing);
+  });
+
+  it('while keys load says maybe of every event that it does not know', () => {
+    const set = new SeenSet(minSeenBytes);
+    set.beginLoading();
+    expect(counts(check(set, keys(10, 1), startMs))).toEqual({ stored: 0, maybe: 10 });
+    load(set, keys(10, 2), startMs - hourMs);
+    load(set, keys(10, 3), startMs - 10 * hourMs);
+    for (const n of [1, 2, 3]) {
+      expect(counts(check(set, keys(10, n), startMs))).toEqual({ stored: 10, maybe: 0 });
+    }
+    expect(counts(check(set, keys(10, 4), startMs))).toEqual({ stored: 0, maybe: 10 });
+    set.addUnread(startMs - 20 * hourMs);
+    set.endLoading();
+    expect(counts(check(set, keys(10, 5), startMs))).toEqual(nothing);
+    const [early, late] = [startMs + 39 * hourMs, startMs + 55 * hourMs];
+    expect(counts(check(set, keys(10, 3), early))).toEqual({ stored: 10, maybe: 0 });
+    expect(counts(check(set, keys(10, 3), late))).toEqual(nothing);
+  });
+
+  it('has room for loaded keys until keys would have to leave for them', () => {
+    const set = new SeenSet(minSeenBytes);
+    set.beginLoading();
+    const rows = set.maxLoadedRows;
+    let loaded = 0;
+    for (let n = 1; set.hasRoomFor(rows); n++) {
+      load(set, keys(rows, n), startMs - n * 60_000);
+      loaded += rows;
+    }
+    expect(loaded).toBe(set.capacity);
+    expect(set.leaving).toBeUndefined();
+    set.endLoading();
+    expect(set.leaving).toBeUndefined();
+    expect(counts(check(set, keys(50_000, 100), startMs))).toEqual({ stored: 0, maybe: 50_000 });
+    // The oldest of the loaded rows leave first.
+    expect(set.leaving?.maxReceiveTimeMs).toBe(startMs - (loaded / rows) * 60_000);
   });
 
   it('rejects a budget that does not hold the batches in hand', () => {

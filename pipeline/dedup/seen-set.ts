@@ -1,12 +1,14 @@
 // The events that a shard has stored within the last 48 hours, by their 64-bit keys, in a fixed budget of memory. The
 // latest keys are known exactly (recent-keys.ts). Of older ones it knows the minutes of their events and, as far as the
 // budget goes, fingerprints (old-keys.ts): where both fit it says 'maybe', and duplicate-check.ts asks the table
-// event_ids. A repetition of a stored event has its id and its occurTime, so it is never taken for new.
+// event_ids. A repetition of a stored event has its id and its occurTime, so it is never taken for new. After a start,
+// until seen-loader.ts has loaded the keys, it says 'maybe' of every event that it does not know.
 
 import { duplicateWindowMs, maxBatchRows } from '../../platform/limits.ts';
 import { KeyTable, slotBytes } from './key-table.ts';
 import { OldKeys } from './old-keys.ts';
-import { aheadNumbers, type KeyTimes, RecentKeys, type RowSpan } from './recent-keys.ts';
+import { type KeyTimes, RecentKeys } from './recent-keys.ts';
+import { aheadNumbers, type RecentTable, type RowSpan, slotsFor } from './recent-table.ts';
 
 /** Rows that are looked up in one table before the next; see key-table.ts. */
 const rowsAtOnce = 256;
@@ -18,6 +20,8 @@ export const periodMs = 6 * 3_600_000;
  */
 const tableShare = 5;
 const exactTables = 3;
+/** A table of loaded keys has at most this part of a table's slots: the first of them are known early. */
+const loadedTableShare = 4;
 /**
  * Events that occurred later than this after they were received, by their sender's clock, are remembered exactly until
  * that moment is past: the minutes to come must stay free of old events.
@@ -28,6 +32,14 @@ const aheadMs = 120_000;
 const minCapacity = 3 * maxBatchRows;
 /** The least budget: it holds `minCapacity`. */
 export const minSeenBytes = 8 * 1_048_576;
+
+/** Of keys whose rows event_ids has too: their sequences must not hold `reach` back. */
+const emptySpan: RowSpan = {
+  firstSeq: Number.POSITIVE_INFINITY,
+  lastSeq: 0,
+  minReceiveTimeMs: Number.POSITIVE_INFINITY,
+  maxReceiveTimeMs: 0,
+};
 
 /** A batch's events: none of them twice. */
 interface SeenBatch extends RowSpan {
@@ -57,6 +69,7 @@ export class SeenSet {
   readonly #old: OldKeys;
   /** Bounds of the rows that were never added; forgotten with their period. */
   #unread = { untilMs: Number.NEGATIVE_INFINITY, period: Number.NEGATIVE_INFINITY };
+  #isLoading = false;
 
   /** `budgetBytes` bounds the memory of all keys; at least `minSeenBytes`. */
   constructor(budgetBytes: number) {
@@ -72,9 +85,19 @@ export class SeenSet {
     return this.#recent.bytes + this.#old.bytes;
   }
 
+  /** Whether stored rows may be missing here and in event_ids, so that no key can leave: keys leave oldest first. */
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
+  /** The first sequence of the rows that are here; Infinity for none. */
+  get firstSeq(): number {
+    return this.#recent.firstSeq;
+  }
+
   /** Rows that event_ids should get now, so that `retire` can be called before the budget is exceeded. */
   get leaving(): RowSpan | undefined {
-    const isDue = this.#recent.bytes > (exactTables - 1) * this.#maxTableBytes;
+    const isDue = !this.#isLoading && this.#recent.bytes > this.#leavingBytes;
     return isDue && this.#recent.hasSeveral ? this.#recent.oldest?.span : undefined;
   }
 
@@ -119,16 +142,47 @@ export class SeenSet {
     return known;
   }
 
-  /** Adds the key of a stored row that is not here. The caller adds by ascending period of receive times. */
-  add(high: number, low: number, occurTimeMs: number, receiveTimeMs: number, seq: number): void {
-    const [minReceiveTimeMs, maxReceiveTimeMs] = [receiveTimeMs, receiveTimeMs];
-    const span = { firstSeq: seq, lastSeq: seq, minReceiveTimeMs, maxReceiveTimeMs };
-    this.#recent.put(high, low, timesOf(occurTimeMs, receiveTimeMs), span);
+  /** From now on there are stored rows that were not added. */
+  beginLoading(): void {
+    this.#isLoading = true;
+    this.addUnread(Number.POSITIVE_INFINITY);
+  }
+
+  /** The most keys that one table takes from `makeLoaded`. */
+  get maxLoadedRows(): number {
+    return KeyTable.room(this.#maxTableBytes / slotBytes / loadedTableShare);
+  }
+
+  /** Whether a table for this many keys can be loaded, and none has to leave for it. */
+  hasRoomFor(rows: number): boolean {
+    const bytes = slotsFor(rows) * slotBytes;
+    return bytes <= this.#maxTableBytes && this.#recent.bytes + bytes <= this.#leavingBytes;
+  }
+
+  /** An empty table for `rows` keys of one period. Its keys count once it is passed to `addLoaded`. */
+  makeLoaded(rows: number, receiveTimeMs: number): RecentTable {
+    return this.#recent.makeTable(periodOf(receiveTimeMs), slotsFor(rows));
+  }
+
+  /** Adds the keys of stored rows that are older than all rows here. */
+  addLoaded(table: RecentTable): void {
+    this.#recent.addOldest(table);
+    this.#assertInvariants();
+  }
+
+  /** Adds the key of a stored event that has not occurred yet and that event_ids has or will have. */
+  addAhead(high: number, low: number, occurTimeMs: number, nowMs: number): void {
+    this.#recent.put(high, low, { occurTimeMs, isAhead: true, period: periodOf(nowMs) }, emptySpan);
   }
 
   /** Says that there are stored rows that were not added; all of them were received and occurred up to `untilMs`. */
   addUnread(untilMs: number): void {
     this.#unread = { untilMs, period: periodOf(untilMs) };
+  }
+
+  /** Says that event_ids has every stored row that was not added. */
+  endLoading(): void {
+    this.#isLoading = false;
   }
 
   /**
@@ -139,19 +193,18 @@ export class SeenSet {
     const { oldest } = this.#recent;
     if (oldest === undefined || oldest.span !== left) return;
     this.#recent.shift();
-    const { period, minutes, ahead, keys, span } = oldest;
+    const { period, minutes, ahead, keys } = oldest;
     for (let at = 0; at < ahead.length; at += aheadNumbers) {
       const [high = 0, low = 0, occurTimeMs = 0] = ahead.slice(at, at + aheadNumbers);
-      // event_ids has these rows too, so their sequences must not hold `reach` back.
-      const again = { ...span, firstSeq: Number.POSITIVE_INFINITY };
       if (occurTimeMs < nowMs - aheadMs) minutes.add(occurTimeMs);
-      else {
-        const times = { occurTimeMs, isAhead: true, period: periodOf(nowMs) };
-        this.#recent.put(high, low, times, again);
-      }
+      else this.addAhead(high, low, occurTimeMs, nowMs);
     }
     this.#old.add(period, minutes, keys.fingerprints());
     this.#assertInvariants();
+  }
+
+  get #leavingBytes(): number {
+    return (exactTables - 1) * this.#maxTableBytes;
   }
 
   /** Forgets periods that ended before the window. */
@@ -169,9 +222,15 @@ export class SeenSet {
 }
 
 function timesOf(occurTimeMs: number, nowMs: number): KeyTimes {
-  return { occurTimeMs, isAhead: occurTimeMs > nowMs + aheadMs, period: periodOf(nowMs) };
+  return { occurTimeMs, isAhead: isAheadOf(occurTimeMs, nowMs), period: periodOf(nowMs) };
 }
 
-function periodOf(timeMs: number): number {
+/** Whether an event had not occurred yet when it was received, by its sender's clock. */
+export function isAheadOf(occurTimeMs: number, receiveTimeMs: number): boolean {
+  return occurTimeMs > receiveTimeMs + aheadMs;
+}
+
+/** The number of the period that a time in milliseconds is in. */
+export function periodOf(timeMs: number): number {
   return Math.floor(timeMs / periodMs);
 }

@@ -5,15 +5,13 @@ import { decodeFrame, type FrameRequest, frameEvents } from '../../proto/wire/fr
 import { decodeChange } from '../../proto/wire/profile-change.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 import type { StreamMessage } from '../consume/event-stream.ts';
+import { hasOrigin } from '../consume/request-context.ts';
 import type { QueuedChange } from './changes.ts';
 
 export interface ProfileMessages {
   changes: QueuedChange[];
   deadLetters: DeadLetter[];
 }
-
-/** Far in the future, and still within the engine's times. */
-const maxReceiveTimeMs = Date.UTC(2200, 0, 1);
 
 /** Reads every message; never throws for the content of one. */
 export function readProfileMessages(messages: readonly StreamMessage[]): ProfileMessages {
@@ -44,23 +42,13 @@ function requestsOf({ data }: StreamMessage): FrameRequest[] | undefined {
 }
 
 function changeOf({ context, body }: FrameRequest): QueuedChange | undefined {
-  if (!isKnown(context)) return undefined;
+  if (!hasOrigin(context)) return undefined;
   const { projectId, receiveTimeMs } = context;
   try {
     return { projectId, receiveTimeMs, change: decodeChange(body) };
   } catch {
     return undefined;
   }
-}
-
-/** Checks every field: a frame's contexts are JSON that any producer may have written. */
-function isKnown(context: unknown): context is { projectId: string; receiveTimeMs: number } {
-  if (typeof context !== 'object' || context === null) return false;
-  const projectId: unknown = Reflect.get(context, 'projectId');
-  const receiveTimeMs: unknown = Reflect.get(context, 'receiveTimeMs');
-  if (typeof projectId !== 'string' || !/^[\w-]+$/.test(projectId)) return false;
-  if (typeof receiveTimeMs !== 'number' || !Number.isSafeInteger(receiveTimeMs)) return false;
-  return receiveTimeMs >= 0 && receiveTimeMs < maxReceiveTimeMs;
 }
 
 function letterOfFrame({ seq, data }: StreamMessage): DeadLetter {
@@ -82,7 +70,7 @@ function letterOf(streamSeq: number, place: number, request: FrameRequest): Dead
     request: place,
     event: undefined,
     reason: 'request_unreadable',
-    projectId: isKnown(context) ? context.projectId : undefined,
+    projectId: hasOrigin(context) ? context.projectId : undefined,
     events,
     content: body,
   };

@@ -18,6 +18,7 @@ import type { DeadLetter } from '../build/thread-messages.ts';
 import type { EventStream } from '../consume/event-stream.ts';
 import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';
 import type { MessageSource } from '../consume/message-source.ts';
+import { Laps } from '../write/laps.ts';
 import type { Ledger } from '../write/ledger.ts';
 import { type Pending, rangesOf } from '../write/ledger-record.ts';
 import type { WriterEnd, WriterState } from '../write/writer-state.ts';
@@ -47,9 +48,20 @@ export interface ProfileWriterParts {
   /** Runs one call until it succeeds. */
   untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
   /** Called after the acks of each batch. */
-  onDone(done: ProfileMessages): void;
+  onDone(done: DoneChanges): void;
   onState(state: WriterState): void;
 }
+
+export interface DoneChanges {
+  read: ProfileMessages;
+  seqs: Pending['seqs'];
+  /** Records that were stored. */
+  rows: number;
+  waitsMs: ChangeLaps['ms'];
+}
+
+/** In order; `load` ends with the batch applied to the records. */
+type ChangeLaps = Laps<'load' | 'promise' | 'insert' | 'finish'>;
 
 /**
  * Runs until the source ends, another writer takes the shard, or going on could lose or double changes. Finishes the
@@ -110,6 +122,7 @@ async function writeBatch(
   batch: MessageBatch,
 ): Promise<WriterEnd | undefined> {
   const { shard, ledger, source, cache, onState } = parts;
+  const laps: ChangeLaps = new Laps();
   const read = readProfileMessages(batch.messages);
   const isOne = batch.messages.length === 1;
   const records = await loadProfiles(parts, read.changes, isOne ? noBounds : bounds);
@@ -120,17 +133,21 @@ async function writeBatch(
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
   const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
   const block = blockOf(records.changed, shard, version);
+  laps.end('load');
   onState('promising');
   const begun = await ledger.begin(pendingOf(seqs, block, version, read));
   if (begun === 'lost') return { kind: 'fenced' };
+  laps.end('promise');
   onState('inserting');
   await parts.publishDeadLetters(read.deadLetters);
   await insert(parts, block);
+  laps.end('insert');
   onState('finishing');
   if ((await ledger.finish()) === 'lost') return { kind: 'fenced' };
+  laps.end('finish');
   source.ack(batch);
   for (const record of records.all()) cache.put(record);
-  parts.onDone(read);
+  parts.onDone({ read, seqs, rows: block.rows, waitsMs: laps.ms });
   return undefined;
 }
 

@@ -154,6 +154,44 @@ function stored(
   return [...found.values()].map((session) => ({ ...session, visitors: [...session.visitors] }));
 }
 
+describe('a look-up of stored sessions', () => {
+  /** The questions that a batch asks where memory has no sessions before `completeFromMs`. */
+  async function lookUpsOf(events: readonly Event[], completeFromMs: number) {
+    const asked: { visitors: readonly string[]; fromMs: number; toMs: number }[] = [];
+    const find: FindSessions = async (visitors, fromMs, toMs) => {
+      asked.push({ visitors, fromMs, toMs });
+      return [];
+    };
+    const sessions = new Sessions({ find });
+    sessions.load([], completeFromMs);
+    await sessions.assign(rowsOf(events), undefined);
+    return asked;
+  }
+
+  it('is as narrow with an event of the year 2000 beside it', async () => {
+    const longAgo: Event = { distinctId: 'c', otherId: '', timeMs: Date.UTC(2000, 0, 1, 12) };
+    const latest = [at(590, 'a'), at(580, 'b'), at(640, 'known')];
+    const near = { visitors: ['p\0a', 'p\0b'], fromMs: at(550).timeMs, toMs: at(620).timeMs };
+    const far = {
+      visitors: ['p\0c'],
+      fromMs: longAgo.timeMs - 30 * minute,
+      toMs: longAgo.timeMs + 30 * minute,
+    };
+    expect(await lookUpsOf(latest, at(605).timeMs)).toEqual([near]);
+    expect(await lookUpsOf([longAgo, ...latest], at(605).timeMs)).toEqual([near, far]);
+  });
+
+  it('is one of four at most, and the three of the newest times span a day and an hour at most', async () => {
+    const everyDay = Array.from({ length: 9_000 }, (_, day) => at(-1_380 * day, `v${day}`));
+    const asked = await lookUpsOf(everyDay, at(605).timeMs);
+    expect(asked).toHaveLength(4);
+    for (const { fromMs, toMs } of asked.slice(0, 3)) {
+      expect(toMs - fromMs).toBeLessThanOrEqual(25 * 60 * minute);
+    }
+    expect(new Set(asked.flatMap(({ visitors }) => visitors)).size).toBe(9_000);
+  });
+});
+
 describe('any stream of events', () => {
   const event = fc
     .record({
@@ -161,16 +199,21 @@ describe('any stream of events', () => {
       // Two hours on either side of midnight, where ids change.
       minutes: fc.integer({ min: -120, max: 120 }),
       hasSalt: fc.boolean(),
+      // Most events are of one night, others of earlier ones: more nights than one batch has look-ups.
+      daysAgo: fc.constantFrom(0, 0, 0, 1, 2, 3, 40, 9_000),
     })
-    .map(({ who, minutes, hasSalt }): Event => {
+    .map(({ who, minutes, hasSalt, daysAgo }): Event => {
       const [own, other] = minutes < 0 ? ['old', 'new'] : ['new', 'old'];
       const isAtMidnight = Math.abs(minutes) <= 30 && hasSalt;
-      return at(minutes, `${own}${who}`, isAtMidnight ? `${other}${who}` : '');
+      const time = minutes - daysAgo * 1_440;
+      return at(time, `${own}${who}`, isAtMidnight ? `${other}${who}` : '');
     });
   const batch = fc.record({
     events: fc.array(event, { maxLength: 8 }),
     // The batch is stored at once, after a crash before any row was stored, or after a crash once rows were stored.
     crash: fc.constantFrom('none', 'none', 'before', 'after'),
+    // The stored sessions are loaded after this many batches of a life.
+    loadedAfter: fc.integer({ min: 0, max: 3 }),
   });
 
   it('gets the same sessions with any memory, through restarts, late look-ups and crashes', async () => {
@@ -191,18 +234,22 @@ describe('any stream of events', () => {
               row.timeMs >= fromMs &&
               row.timeMs <= toMs,
           );
+        let load: (() => void) | undefined;
         const start = () => {
           const sessions = new Sessions({ find, maxSessions });
           const fromMs = at(loadFrom).timeMs;
-          sessions.load(
-            stored(table, hwm, (row) => row.timeMs >= fromMs),
-            fromMs,
-          );
+          const found = stored(table, hwm, (row) => row.timeMs >= fromMs);
+          load = () => sessions.load(found, fromMs);
           return sessions;
         };
         let sessions = start();
-        for (const [index, { events, crash }] of batches.entries()) {
+        let age = 0;
+        for (const [index, { events, crash, loadedAfter }] of batches.entries()) {
           const seq = index + 1;
+          if (age++ >= loadedAfter) {
+            load?.();
+            load = undefined;
+          }
           const expected = events.map(({ distinctId, otherId, timeMs }) =>
             model.assign(`p\0${distinctId}`, otherId === '' ? undefined : `p\0${otherId}`, timeMs),
           );
@@ -213,6 +260,7 @@ describe('any stream of events', () => {
             // The rows of the pending batch may be in the table, and must not count.
             if (crash === 'after') table.push(...rows);
             sessions = start();
+            age = 0;
             ids = idsOf(await sessions.assign(rowsOf(events), undefined));
             expect(ids).toEqual(expected);
           }

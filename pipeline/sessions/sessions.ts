@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { sessionInactivityMs } from '../../platform/limits.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid, parseUuid } from '../build/uuid.ts';
+import { planLookUps } from './look-ups.ts';
 import { type Session, SessionMemory, type StoredSession } from './session-memory.ts';
 
 /**
@@ -25,7 +26,7 @@ interface SessionsOptions {
 }
 
 /** About 400 bytes each. */
-const defaultMaxSessions = 200_000;
+export const defaultMaxSessions = 200_000;
 const uuidBytes = 16;
 /** SessionlessRows.otherOf of a row whose visitor has one id only. */
 const nobody = -1;
@@ -36,6 +37,8 @@ export class Sessions {
   readonly #memory = new SessionMemory();
   /** Every stored session whose last event is at or after this time is in memory. */
   #completeFromMs = Number.POSITIVE_INFINITY;
+  /** Memory has let no session go whose last event is at or after this time. */
+  #keptFromMs = Number.NEGATIVE_INFINITY;
   /** Batches so far. */
   #assigned = 0;
   #done = 0;
@@ -49,10 +52,13 @@ export class Sessions {
     return this.#memory.size;
   }
 
-  /** Takes in what was stored before the first batch: every session with rows at or after `completeFromMs`. */
+  /**
+   * Takes in what was stored before the first batch: every session with rows at or after `completeFromMs`. Batches may
+   * have been assigned before.
+   */
   load(stored: readonly StoredSession[], completeFromMs: number): void {
     for (const session of stored) this.#memory.remember(session);
-    this.#completeFromMs = completeFromMs;
+    this.#completeFromMs = Math.max(completeFromMs, this.#keptFromMs);
   }
 
   /**
@@ -84,31 +90,24 @@ export class Sessions {
     this.#done++;
     if (this.#memory.size <= this.#maxSessions) return;
     const keptFromMs = this.#memory.letGo(this.#maxSessions, this.#done);
+    this.#keptFromMs = Math.max(this.#keptFromMs, keptFromMs);
     this.#completeFromMs = Math.max(this.#completeFromMs, keptFromMs);
   }
 
   /** Loads the sessions that an event of the batch could join and that memory may have let go. */
   async #lookUp(sessionless: SessionlessRows, dropped: Uint8Array | undefined): Promise<void> {
-    const { rows, occurTimes, visitorOf, otherOf, visitors } = sessionless;
-    const asked = new Set<number>();
-    let fromMs = Number.POSITIVE_INFINITY;
-    let toMs = Number.NEGATIVE_INFINITY;
+    const { rows, occurTimes } = sessionless;
+    const indexes: number[] = [];
     for (let index = 0; index < rows.length; index++) {
       const timeMs = occurTimes[index] ?? 0;
       if (timeMs - sessionInactivityMs >= this.#completeFromMs) continue;
-      if (isDropped(dropped, rows[index] ?? 0)) continue;
-      asked.add(visitorOf[index] ?? 0);
-      const other = otherOf[index] ?? nobody;
-      if (other !== nobody) asked.add(other);
-      fromMs = Math.min(fromMs, timeMs);
-      toMs = Math.max(toMs, timeMs);
+      if (!isDropped(dropped, rows[index] ?? 0)) indexes.push(index);
     }
-    if (asked.size === 0) return;
-    const keys = [...asked].map((visitor) => visitors[visitor] ?? '');
-    // Neighbouring events of a session are at most half an hour apart, so the rows from half an hour before to half an
-    // hour after tell as much as the whole session.
-    const found = await this.#find(keys, fromMs - sessionInactivityMs, toMs + sessionInactivityMs);
-    for (const session of found) this.#memory.remember(session);
+    for (const { visitors, fromMs, toMs } of planLookUps(sessionless, indexes)) {
+      for (const session of await this.#find(visitors, fromMs, toMs)) {
+        this.#memory.remember(session);
+      }
+    }
   }
 
   #join(sessionless: SessionlessRows, index: number, timeMs: number): Session {

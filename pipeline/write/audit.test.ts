@@ -2,12 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
+import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
+import { createPipelineMetrics } from '../metrics.ts';
 import { Audit } from './audit.ts';
+import { openBooks } from './books.ts';
 import type { Totals } from './ledger-record.ts';
 import type { DoneBatch } from './writer.ts';
 
@@ -42,6 +45,7 @@ function batch(first: number, last: number, counts: Partial<Totals>): DoneBatch 
       sessionless: new SessionlessTable().snapshot(),
     },
     totals,
+    waitsMs: {},
   };
 }
 
@@ -58,10 +62,13 @@ async function store(seqs: readonly number[], shard: number): Promise<void> {
   await clickhouse.insert({ table: 'events', values, format: 'JSONEachRow' });
 }
 
-function open(shard: number) {
+function open(
+  shard: number,
+  query: ClickHouseClient['query'] = (asked) => clickhouse.query(asked),
+) {
   const reported = { unaccounted: 0, differences: [] as number[] };
   const audit = new Audit({
-    clickhouse,
+    clickhouse: { query },
     shard,
     log: createLog('silent'),
     onUnaccounted: (events) => {
@@ -93,6 +100,46 @@ describe('the audit', () => {
     await store([3], 2);
     await audit.recount();
     expect(reported).toEqual({ unaccounted: 0, differences: [-3, 1] });
+  });
+
+  it('recounts the batches of a recount that failed, with those that came meanwhile', async () => {
+    let isGone = true;
+    const { audit, reported } = open(4, (asked) =>
+      isGone ? Promise.reject(new Error('the engine is gone')) : clickhouse.query(asked),
+    );
+    await store([1, 2, 3, 4], 4);
+    audit.record(batch(1, 2, { accepted: 3, stored: 3 }));
+    await expect(audit.recount()).rejects.toThrow('the engine is gone');
+    audit.record(batch(3, 4, { accepted: 2, stored: 2 }));
+    isGone = false;
+    await audit.recount();
+    await audit.recount();
+    expect(reported.differences).toEqual([-1]);
+  });
+
+  it('is made every half minute, and its differences add up in the metrics', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    const metrics = createMetrics();
+    const log = createLog('silent');
+    const parts = { clickhouse, shard: 5, log, metrics: createPipelineMetrics(metrics) };
+    const books = openBooks({ ...parts, seenBytes: () => 0 });
+    const different = (kind: string) => {
+      const name = 'millrace_pipeline_audit_different_rows_total';
+      return metricValue(metrics, name, { shard: '5', kind });
+    };
+    await store([1, 3, 4, 4], 5);
+    for (const [seq, stored, missing, surplus] of [
+      [1, 3, 2, 0],
+      [3, 1, 2, 0],
+      [4, 1, 2, 1],
+    ] as const) {
+      books.record(batch(seq, seq, { accepted: stored, stored }));
+      vi.advanceTimersByTime(30_000);
+      await expect.poll(() => different('missing')).toBe(missing);
+      await expect.poll(() => different('surplus')).toBe(surplus);
+    }
+    books.close();
+    vi.useRealTimers();
   });
 
   it('reports how many events of a batch are unaccounted for, in either direction', () => {

@@ -5,9 +5,6 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Log } from '../../platform/log.ts';
 import type { DoneBatch } from './writer.ts';
 
-/** Batches that wait for a recount; beyond this number the oldest are not recounted. */
-const maxWaiting = 10_000;
-
 /** The batches of one stretch of the stream, which are recounted at once. */
 interface Stretch {
   firstSeq: number;
@@ -30,13 +27,13 @@ interface AuditOptions {
   log: Log;
   /** Reports by how many events the counts of a batch do not add up. */
   onUnaccounted(events: number): void;
-  /** Reports each recount: rows too many (positive) or missing (negative), or 0. */
+  /** Reports each recount, which no other repeats: rows too many (positive) or missing (negative), or 0. */
   onDifference(rows: number): void;
 }
 
 export class Audit {
   readonly #options: AuditOptions;
-  #waiting: Stretch[] = [];
+  #waiting: Stretch | undefined;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -51,31 +48,43 @@ export class Audit {
       this.#options.log.error({ seqs: pending.seqs, counts: pending.counts }, 'the books differ');
     }
     if (ids.rows === 0) return;
-    this.#waiting.push({
+    this.#wait({
       firstSeq: pending.seqs[0]?.[0] ?? 0,
       lastSeq: pending.seqs.at(-1)?.[1] ?? 0,
       stored,
       minReceiveTimeMs: ids.minReceiveTimeMs,
       maxReceiveTimeMs: ids.maxReceiveTimeMs,
     });
-    if (this.#waiting.length > maxWaiting) this.#waiting.shift();
   }
 
-  /** Recounts the batches recorded since the last recount. Throws the client's errors. */
+  /**
+   * Recounts the batches recorded since the last recount. Throws the client's errors: the next recount has them too.
+   */
   async recount(): Promise<void> {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    const stretch = waiting.reduce((whole, part) => ({
-      firstSeq: whole.firstSeq,
-      lastSeq: part.lastSeq,
-      stored: whole.stored + part.stored,
-      minReceiveTimeMs: Math.min(whole.minReceiveTimeMs, part.minReceiveTimeMs),
-      maxReceiveTimeMs: Math.max(whole.maxReceiveTimeMs, part.maxReceiveTimeMs),
-    }));
-    const difference = (await this.#count(stretch)) - stretch.stored;
+    const stretch = this.#waiting;
+    if (stretch === undefined) return;
+    this.#waiting = undefined;
+    let rows: number;
+    try {
+      rows = await this.#count(stretch);
+    } catch (error) {
+      this.#wait(stretch);
+      throw error;
+    }
+    const difference = rows - stretch.stored;
     this.#options.onDifference(difference);
     if (difference !== 0) this.#options.log.error({ ...stretch, difference }, 'the table differs');
+  }
+
+  #wait(stretch: Stretch): void {
+    const whole = this.#waiting ?? stretch;
+    this.#waiting = {
+      firstSeq: Math.min(whole.firstSeq, stretch.firstSeq),
+      lastSeq: Math.max(whole.lastSeq, stretch.lastSeq),
+      stored: stretch.stored + (this.#waiting?.stored ?? 0),
+      minReceiveTimeMs: Math.min(whole.minReceiveTimeMs, stretch.minReceiveTimeMs),
+      maxReceiveTimeMs: Math.max(whole.maxReceiveTimeMs, stretch.maxReceiveTimeMs),
+    };
   }
 
   async #count(stretch: Stretch): Promise<number> {

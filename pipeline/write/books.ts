@@ -1,8 +1,7 @@
-// The books of one shard: counts every batch that is done in the metrics and has the audit recount the table every half
-// minute. Nothing acts on what it finds.
+// The books of one shard: tells metrics and log of every batch that is done, and has the audit recount the table every
+// half minute. Nothing acts on what it finds.
 
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { PipelineMetrics } from '../metrics.ts';
 import { Audit } from './audit.ts';
@@ -13,7 +12,6 @@ const recountEveryMs = 30_000;
 interface BooksOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
   shard: number;
-  clock: Clock;
   log: Log;
   metrics: PipelineMetrics;
   /** Memory of the seen-set now. */
@@ -27,14 +25,17 @@ interface Books {
 }
 
 export function openBooks(options: BooksOptions): Books {
-  const { clickhouse, shard, clock, log, metrics } = options;
+  const { clickhouse, shard, log, metrics } = options;
   const label = { shard: String(shard) };
   const audit = new Audit({
     clickhouse,
     shard,
     log,
     onUnaccounted: (events) => metrics.unaccountedEvents.inc(label, events),
-    onDifference: (rows) => metrics.auditDifference.set(label, rows),
+    onDifference: (rows) => {
+      metrics.differentRows.inc({ ...label, kind: 'missing' }, Math.max(0, -rows));
+      metrics.differentRows.inc({ ...label, kind: 'surplus' }, Math.max(0, rows));
+    },
   });
   const recount = setInterval(() => {
     audit.recount().catch((error: unknown) => log.warn({ shard, err: error }, 'a recount failed'));
@@ -49,9 +50,9 @@ export function openBooks(options: BooksOptions): Books {
       metrics.batches.inc(label);
       metrics.batchRows.observe(label, stored);
       metrics.seenBytes.set(label, options.seenBytes());
-      if (done.ids.rows > 0) {
-        metrics.lagSeconds.set(label, (clock.nowMs() - done.ids.minReceiveTimeMs) / 1_000);
-      }
+      const { seqs } = done.pending;
+      const fields = { shard, seqs, rows: stored, dropped: duplicates, deadLetters };
+      log.debug({ ...fields, waitsMs: done.waitsMs }, 'batch.done');
       audit.record(done);
     },
     close: () => clearInterval(recount),

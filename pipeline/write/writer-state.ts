@@ -8,6 +8,8 @@ export type WriterState =
   | 'promising'
   | 'inserting'
   | 'finishing'
+  /** It has failed and waits to start again. */
+  | 'failed'
   | 'stopped'
   /** Another writer has taken the shard over. */
   | 'fenced'
@@ -19,3 +21,23 @@ export type WriterEnd =
   | { kind: 'stopped' }
   | { kind: 'fenced' }
   | { kind: 'halted'; reason: string };
+
+/** Whether it writes, or waits for messages. */
+export function isWriting(state: WriterState): boolean {
+  switch (state) {
+    case 'waiting':
+    case 'promising':
+    case 'inserting':
+    case 'finishing':
+      return true;
+    case 'loading':
+    case 'recovering':
+    case 'failed':
+    case 'stopped':
+    case 'fenced':
+    case 'halted':
+      return false;
+    default:
+      return state satisfies never;
+  }
+}

@@ -19,6 +19,7 @@ import type {
   Verdict,
 } from '../build/thread-messages.ts';
 import type { MessageBatch } from '../consume/message-batch.ts';
+import { Laps } from './laps.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, rangesOf, type Totals } from './ledger-record.ts';
 import type { WriterEnd, WriterState } from './writer-state.ts';
@@ -56,7 +57,11 @@ export interface DoneBatch {
   pending: Pending;
   ids: BatchIds;
   totals: Totals;
+  waitsMs: BatchLaps['ms'];
 }
+
+/** In order; the batch before it has its `turn` first. A batch that an earlier writer promised is only built on. */
+type BatchLaps = Laps<'build' | 'turn' | 'promise' | 'insert' | 'finish'>;
 
 /** A batch that is built and has had no effect yet. */
 interface Ready {
@@ -64,6 +69,7 @@ interface Ready {
   built: BuiltBatch;
   ids: BatchIds;
   pending: Pending;
+  laps: BatchLaps;
 }
 
 /**
@@ -97,6 +103,7 @@ async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> 
   parts.onState('recovering');
   const batch = await parts.readAgain(pending.seqs);
   if (batch === undefined) return halted('messages of the pending batch are gone from the stream');
+  const laps: BatchLaps = new Laps();
   const { built, ids } = await build(parts, batch, async (found) => {
     parts.remember(found);
     const dropped = bitmapOf(pending.dropped);
@@ -104,13 +111,15 @@ async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> 
   });
   if (!isSame(built, pending))
     return halted('the pending batch came out differently when built again');
-  return perform(parts, { batch, built, ids, pending });
+  laps.end('build');
+  return perform(parts, { batch, built, ids, pending, laps });
 }
 
 /** Takes the next batch up to the point before its first effect; undefined where the source has ended. */
 async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Ready | undefined> {
   const batch = await parts.source.next();
   if (batch === undefined) return undefined;
+  const laps: BatchLaps = new Laps();
   let dropped: Uint8Array | undefined;
   const { built, ids } = await build(parts, batch, async (found) => {
     ({ dropped } = await parts.findDuplicates(found));
@@ -134,19 +143,22 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
       deadLetters: built.counts.unreadable,
     },
   };
-  return { batch, built, ids, pending };
+  laps.end('build');
+  return { batch, built, ids, pending, laps };
 }
 
 async function writeBatch(parts: EventWriterParts, ready: Ready): Promise<WriterEnd | undefined> {
+  ready.laps.end('turn');
   parts.onState('promising');
   if ((await parts.ledger.begin(ready.pending)) === 'lost') return { kind: 'fenced' };
+  ready.laps.end('promise');
   return perform(parts, ready);
 }
 
 /** Makes the effects of a promised batch, in the order that the top of this file explains. */
 async function perform(
   parts: EventWriterParts,
-  { batch, built, ids, pending }: Ready,
+  { batch, built, ids, pending, laps }: Ready,
 ): Promise<WriterEnd | undefined> {
   parts.onState('inserting');
   await parts.publishDeadLetters(built.deadLetters);
@@ -155,10 +167,12 @@ async function perform(
     if (month === undefined) throw new Error('write: a promised month was not built');
     await parts.insert(month, insert.token);
   }
+  laps.end('insert');
   parts.onState('finishing');
   if ((await parts.ledger.finish()) === 'lost') return { kind: 'fenced' };
+  laps.end('finish');
   parts.source.ack(batch);
-  parts.onDone({ pending, ids, totals: parts.ledger.totals });
+  parts.onDone({ pending, ids, totals: parts.ledger.totals, waitsMs: laps.ms });
   return undefined;
 }
 

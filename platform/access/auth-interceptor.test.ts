@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createHttp2Server } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import {
   Code,
@@ -18,6 +17,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { type HttpServer, startHttp } from '../http/http.ts';
 import { checkAccessFirst, createAuthInterceptor, principalOf } from './auth-interceptor.ts';
 import { type Authenticate, createAuthenticate } from './authenticate.ts';
 
@@ -48,21 +48,10 @@ function register(router: ConnectRouter): void {
   });
 }
 
-const adapter = connectNodeAdapter({
-  routes(router) {
-    register(router);
-    checkAccessFirst(router, authenticate);
-  },
-  interceptors: [createAuthInterceptor(authenticate)],
-  readMaxBytes: 1_000,
-});
+let http: HttpServer;
+let url: string;
 
-let http1: Server;
-let http2: ReturnType<typeof createHttp2Server>;
-let url1: string;
-let url2: string;
-
-function listen(server: Server | typeof http2): Promise<string> {
+function listen(server: Server): Promise<string> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
@@ -72,17 +61,23 @@ function listen(server: Server | typeof http2): Promise<string> {
 }
 
 beforeAll(async () => {
-  http1 = createServer(adapter);
-  http2 = createHttp2Server(adapter);
-  url1 = await listen(http1);
-  url2 = await listen(http2);
+  http = await startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    nodeHttpRoutes: [],
+    connect: {
+      routes(router) {
+        register(router);
+        checkAccessFirst(router, authenticate);
+      },
+      interceptors: [createAuthInterceptor(authenticate)],
+    },
+    serviceAliases: new Map(),
+  });
+  url = `http://127.0.0.1:${http.port}`;
 });
 
-afterAll(() => {
-  http1.close();
-  http1.closeAllConnections();
-  http2.close();
-});
+afterAll(() => http.close(0));
 
 beforeEach(() => {
   calls = [];
@@ -96,7 +91,7 @@ async function post(
   body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
 ) {
-  const response = await fetch(url1 + path, {
+  const response = await fetch(url + path, {
     method: 'POST',
     body,
     headers: { 'content-type': 'application/json', ...headers },
@@ -107,13 +102,13 @@ async function post(
 
 describe('in every protocol', () => {
   const transports: [string, () => Transport][] = [
-    ['Connect JSON', () => createConnectTransport({ baseUrl: url1, httpVersion: '1.1' })],
+    ['Connect JSON', () => createConnectTransport({ baseUrl: url, httpVersion: '1.1' })],
     [
       'Connect binary',
-      () => createConnectTransport({ baseUrl: url1, httpVersion: '1.1', useBinaryFormat: true }),
+      () => createConnectTransport({ baseUrl: url, httpVersion: '1.1', useBinaryFormat: true }),
     ],
-    ['gRPC', () => createGrpcTransport({ baseUrl: url2 })],
-    ['gRPC-web', () => createGrpcWebTransport({ baseUrl: url1, httpVersion: '1.1' })],
+    ['gRPC', () => createGrpcTransport({ baseUrl: url })],
+    ['gRPC-web', () => createGrpcWebTransport({ baseUrl: url, httpVersion: '1.1' })],
   ];
 
   it.each(transports)(
@@ -135,8 +130,11 @@ describe('in every protocol', () => {
         error instanceof ConnectError ? [error.code, error.rawMessage] : error,
       );
       expect(codes).toEqual([
-        [Code.Unauthenticated, 'no credential: send an API key in x-api-key'],
-        [Code.PermissionDenied, 'a public key cannot call this method'],
+        [
+          Code.Unauthenticated,
+          'no credential: a private key is needed, as x-api-key: <key> or Authorization: Bearer <key>',
+        ],
+        [Code.PermissionDenied, 'a public key cannot call this method: a private key is needed'],
         [Code.NotFound, 'there is no such project'],
       ]);
       expect(calls.length).toBe(2);
@@ -153,14 +151,18 @@ describe('before the arguments', () => {
     expect(await post(readPath, new Uint8Array([255]), binary)).toBe('401 unauthenticated');
   });
 
-  it('come the credentials: the size and the encoding of the body are not looked at', async () => {
-    const large = `{"id":"${'x'.repeat(5_000)}"}`;
+  it('come the credentials: size, encoding and time-out are not looked at', async () => {
+    const large = `{"id":"${'x'.repeat(262_144)}"}`;
     const status = await post(readPath, large, { 'x-api-key': 'private' });
-    expect(status).toBe('429 resource_exhausted');
+    expect(status).toBe('400 invalid_argument');
     expect(await post(readPath, large)).toBe('401 unauthenticated');
     const gzip = { 'content-encoding': 'gzip' };
     expect(await post(readPath, new Uint8Array(gzipSync(large)), gzip)).toBe('401 unauthenticated');
     expect(await post(readPath, '{}', { 'content-encoding': 'lzma' })).toBe('401 unauthenticated');
+    for (const timeout of ['soon', '0']) {
+      const headers = { 'connect-timeout-ms': timeout };
+      expect(await post(readPath, '{}', headers)).toBe('401 unauthenticated');
+    }
   });
 
   it('comes the URL: it may carry a public key, for SDK methods only', async () => {

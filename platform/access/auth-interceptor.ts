@@ -107,18 +107,20 @@ function checkedFirst(
 }
 
 // The handler turns a failed read of the body into an answer in the request's own protocol; nothing else of it is
-// needed. It checks the body's length and encoding before it reads, so these headers go: the refusal must come first.
+// needed. It checks length, encoding and time-out before it reads, so these headers go: the refusal must come first.
 function withoutBody(request: UniversalServerRequest, error: ConnectError): UniversalServerRequest {
   const header = new Headers(request.header);
-  for (const name of bodyHeaders) header.delete(name);
+  for (const name of headersReadFirst) header.delete(name);
   return { ...request, header, body: failing(error) };
 }
 
-const bodyHeaders = [
+const headersReadFirst = [
   'content-length',
   'content-encoding',
   'connect-content-encoding',
   'grpc-encoding',
+  'connect-timeout-ms',
+  'grpc-timeout',
 ];
 
 // biome-ignore lint/correctness/useYield: stands for a body whose first read fails

@@ -142,11 +142,29 @@ describe('every method with every credential', () => {
 
   it('says why, and never repeats what was sent', async () => {
     const messages: [string, Credentials, string][] = [
-      [write, {}, 'no credential: send an API key in x-api-key'],
+      [
+        write,
+        {},
+        'no credential: send an API key as x-api-key: <key> or Authorization: Bearer <key>',
+      ],
+      [
+        read,
+        {},
+        'no credential: a private key is needed, as x-api-key: <key> or Authorization: Bearer <key>',
+      ],
+      [
+        read,
+        { apiKeyParam: pub },
+        'no credential: a private key is needed, as x-api-key: <key> or Authorization: Bearer <key>',
+      ],
       [write, { apiKey: revoked }, 'the API key is not valid'],
-      [write, { authorization: prv }, 'the authorization header is not valid'],
+      [
+        write,
+        { authorization: prv },
+        'the authorization header is not valid: send Authorization: Bearer <key or token>',
+      ],
       [write, { apiKeyParam: prv }, 'a private key must not be sent in the URL'],
-      [read, { apiKey: pub }, 'a public key cannot call this method'],
+      [read, { apiKey: pub }, 'a public key cannot call this method: a private key is needed'],
       [read, { apiKey: prv, projectIdHeader: 'nope' }, 'there is no such project'],
     ];
     for (const [method, sent, message] of messages) {

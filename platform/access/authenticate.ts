@@ -69,13 +69,32 @@ export interface CustomerAccess {
 }
 
 const noRow = refused('permission_denied', 'this method is not open to any credential');
-const noKey = refused('unauthenticated', 'no credential: send an API key in x-api-key');
-const noToken = refused('unauthenticated', 'no credential: send a token in authorization');
+const noKey = refused(
+  'unauthenticated',
+  'no credential: send an API key as x-api-key: <key> or Authorization: Bearer <key>',
+);
+const noPrivateKey = refused(
+  'unauthenticated',
+  'no credential: a private key is needed, as x-api-key: <key> or Authorization: Bearer <key>',
+);
+const noToken = refused(
+  'unauthenticated',
+  'no credential: send a token as Authorization: Bearer <token>',
+);
 const invalidKey = refused('unauthenticated', 'the API key is not valid');
-const invalidAuthorization = refused('unauthenticated', 'the authorization header is not valid');
+const invalidAuthorization = refused(
+  'unauthenticated',
+  'the authorization header is not valid: send Authorization: Bearer <key or token>',
+);
 const privateKeyInUrl = refused('unauthenticated', 'a private key must not be sent in the URL');
-const publicKeyHere = refused('permission_denied', 'a public key cannot call this method');
-const anyKeyHere = refused('permission_denied', 'an API key cannot call this method');
+const publicKeyHere = refused(
+  'permission_denied',
+  'a public key cannot call this method: a private key is needed',
+);
+const anyKeyHere = refused(
+  'permission_denied',
+  'an API key cannot call this method: a token is needed, as Authorization: Bearer <token>',
+);
 const orgKeyHere = refused('permission_denied', 'an organization key cannot call this method');
 export const otherProject = refused('not_found', 'there is no such project');
 export const notNow = refused('unavailable', 'the credential cannot be checked now');
@@ -118,7 +137,8 @@ function presentedKey(
     return token ?? invalidAuthorization;
   }
   if (!keysOpen) return noToken;
-  if (!apiKeyParam || !row.credentials.includes('public-key')) return noKey;
+  if (!row.credentials.includes('public-key')) return noPrivateKey;
+  if (!apiKeyParam) return noKey;
   return parseApiKey(apiKeyParam) === 'private' ? privateKeyInUrl : apiKeyParam;
 }
 

@@ -1,6 +1,6 @@
-// Follows how full the buckets are. Beyond a share of a bucket new records are refused, so that what takes access away
-// can always be written: revocations, sign-outs, removals. Beyond a higher one the process is not ready. Tells the
-// operator before both. What a record may grow by is record-bucket.ts's.
+// Follows how full the buckets are. Beyond a share of a bucket, and while the disk is nearly full, new records are
+// refused, so that what takes access away can always be written: revocations, sign-outs, removals. Beyond a higher
+// share the process is not ready. The operator is told before both. What a record may grow by is record-bucket.ts's.
 
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -40,6 +40,7 @@ interface Use {
 interface FollowOptions {
   log: Log;
   metrics: Metrics;
+  disk: { isScarce(): boolean };
 }
 
 /** Resolves once the use of every bucket is known. ensureTopology must have made the buckets before. */
@@ -59,6 +60,7 @@ export async function followBucketRoom(
 export class BucketRooms {
   readonly #manager: JetStreamManager;
   readonly #log: Log;
+  readonly #disk: FollowOptions['disk'];
   readonly #use = new Map<BucketName, Use>();
   readonly #usedRatio;
   readonly #alarms;
@@ -66,9 +68,10 @@ export class BucketRooms {
   #timer: NodeJS.Timeout | undefined;
 
   /** Use followBucketRoom. */
-  constructor(manager: JetStreamManager, { log, metrics }: FollowOptions) {
+  constructor(manager: JetStreamManager, { log, metrics, disk }: FollowOptions) {
     this.#manager = manager;
     this.#log = log;
+    this.#disk = disk;
     this.#usedRatio = metrics.gauge(
       'millrace_bucket_used_ratio',
       'The part of a bucket of the broker that is used, from 0 to 1.',
@@ -81,13 +84,13 @@ export class BucketRooms {
     );
     this.#refusals = metrics.counter(
       'millrace_bucket_refusals_total',
-      'Records that were refused because their bucket is nearly full.',
+      'Records that were refused because their bucket or the disk is nearly full.',
       ['bucket'],
     );
   }
 
   start(): void {
-    // A broker that does not answer is the concern of other checks: what is known stays.
+    // Where the broker does not answer, the last known sizes stay; other checks report the broker.
     this.#timer = setInterval(() => void this.ask().catch(() => {}), askEveryMs);
     this.#timer.unref();
   }
@@ -104,7 +107,7 @@ export class BucketRooms {
   roomOf(name: BucketName): BucketRoom {
     return {
       maxRecordBytes: recordQuotaBytes[name],
-      isScarce: () => this.#share(name) >= scarceShare,
+      isScarce: () => this.#disk.isScarce() || this.#share(name) >= scarceShare,
       added: (bytes) => {
         const use = this.#use.get(name);
         if (use !== undefined) use.bytes += bytes + overheadBytes;

@@ -14,7 +14,10 @@ import { profilesLedgerKey, profilesSubject } from './streams.ts';
 import { shardOf } from './topology.ts';
 
 export interface ProfileQueue {
-  /** Resolves once the change is applied. Throws `unavailable` where it may not be queued, and the signal's reason. */
+  /**
+   * Resolves once the change is applied. Throws `unavailable` where the broker does not answer, whether the change is
+   * queued or not, and an AbortError once the signal is aborted.
+   */
   change(projectId: string, change: ProfileChange, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,24 +33,22 @@ const askEveryMs = 15;
 
 export function createProfileQueue(options: ProfileQueueOptions): ProfileQueue {
   const { nats, shards, clock, log } = options;
-  let ledger: Promise<RecordBucket<Progress>> | undefined;
   return {
     async change(projectId, change, signal) {
       const shard = shardOf(projectId, shards);
       const context = { projectId, credential: 'private', receiveTimeMs: clock.nowMs() } as const;
       const request = { context: encodeContext(context), body: encodeChange(change), events: 1 };
-      let seq: number;
       try {
+        // Before the change is queued: where this fails, nothing is. Never kept: it costs far less than the wait, and a
+        // kept failure would fail every later change.
+        const ledger = await openBucket(nats, buckets.ledger, readProgress);
         const jetstream = nats.jetstream({ timeout: publishTimeoutMs });
-        ({ seq } = await jetstream.publish(profilesSubject(shard), encodeFrame([request])));
+        const { seq } = await jetstream.publish(profilesSubject(shard), encodeFrame([request]));
+        while (!(await isDone(ledger, shard, seq))) await delay(askEveryMs, undefined, { signal });
       } catch (error) {
-        log.warn({ err: error }, 'a change of a profile was not queued');
+        if (signal.aborted) throw error;
+        log.warn({ err: error }, 'it is not known whether a change of a profile was queued');
         throw new ConnectError('it is not known whether this was queued: retry', Code.Unavailable);
-      }
-      ledger ??= openBucket(nats, buckets.ledger, readProgress);
-      const bucket = await ledger;
-      while (!(await isDone(bucket, shard, seq))) {
-        await delay(askEveryMs, undefined, { signal });
       }
     },
   };

@@ -17,6 +17,8 @@ export const eventsSubject = (shard: number): string => `events.${shard}`;
 /** Changes of profiles by identity calls and deletions, in the order in which they take effect. */
 export const profilesStream = (shard: number): string => `PROFILES_${shard}`;
 export const profilesSubject = (shard: number): string => `profiles.${shard}`;
+/** The key in the bucket `ledger` of the writer of a shard's events. */
+export const eventsLedgerKey = (shard: number): string => `shard.${shard}`;
 /** The key in the bucket `ledger` whose `hwm` says how far the writer of a shard's profiles is. */
 export const profilesLedgerKey = (shard: number): string => `profiles.${shard}`;
 /** The durable consumer of each stream of events and of profiles. */

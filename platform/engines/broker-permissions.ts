@@ -2,7 +2,15 @@
 // overhear another client. setup/nats.conf says the same for a broker of one's own.
 
 import { buckets } from '../broker/buckets.ts';
-import { publishedSubjects } from '../broker/streams.ts';
+import { deadLetterStream, publishedSubjects } from '../broker/streams.ts';
+
+/** A rule cannot name the streams of all shards, so single messages may be deleted from all streams but these. */
+const keptStreams = [
+  deadLetterStream,
+  ...Object.values(buckets)
+    .filter((name) => name !== buckets.salts)
+    .map((name) => `KV_${name}`),
+];
 
 export const servicePermissions = {
   publish: {
@@ -17,14 +25,15 @@ export const servicePermissions = {
       // Limits follow the disk. The broker has no way to allow this change of a stream and refuse others.
       '$JS.API.STREAM.UPDATE.*',
       '$JS.API.STREAM.MSG.GET.*',
-      // A salt is erased when its day is over.
-      `$JS.API.STREAM.MSG.DELETE.KV_${buckets.salts}`,
+      // Messages that are done and that a killed broker has kept, and a salt when its day is over.
+      '$JS.API.STREAM.MSG.DELETE.*',
       '$JS.API.CONSUMER.CREATE.>',
       '$JS.API.CONSUMER.DURABLE.CREATE.*.*',
       '$JS.API.CONSUMER.INFO.*.*',
       '$JS.API.CONSUMER.DELETE.*.*',
       '$JS.API.CONSUMER.MSG.NEXT.*.*',
     ],
+    deny: keptStreams.map((name) => `$JS.API.STREAM.MSG.DELETE.${name}`),
   },
   subscribe: { allow: ['_INBOX.>'] },
 } as const;

@@ -1,19 +1,28 @@
-// Keeps a child process alive: starts it again when it dies or no longer answers, ends it when its owner says so. The
-// child's standard input is a pipe that closes with this process, so a child that watches it never outlives us.
+// Keeps a child process alive: starts it again when it dies or no longer answers, ends it when its owner says so. No
+// process stands between us and the child, so that its end and its id are its own. It never outlives us: its standard
+// input is a pipe that closes with this process, and a guard ends a child that does not watch its input.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Log } from '../log.ts';
 import { type Pings, watchAnswers } from './pings.ts';
 
+/** What a line of the child's output says. */
+interface ChildLine {
+  /** For the operator, where it is the last line of a child that could not start. */
+  text: string;
+  isReady: boolean;
+}
+
 interface ChildOptions {
   name: string;
   command: string;
   args: readonly string[];
-  /** Gets each line that the child writes on stdout or stderr. */
-  onLine: (line: string) => void;
-  /** Resolves when the child answers; rejects once it has not in time. */
-  ready: () => Promise<void>;
+  /** Whether the child ends by itself once its standard input closes. */
+  watchesInput: boolean;
+  /** Reads, and may log, each line that the child writes on stdout or stderr. */
+  readLine: (line: string) => ChildLine;
+  readyTimeoutMs: number;
   /** Absent, only the child's end makes it start again. */
   pings?: Pings;
   log: Log;
@@ -26,83 +35,138 @@ export interface SupervisedChild {
   stop(graceMs: number): Promise<void>;
 }
 
+interface Launched {
+  process: ChildProcess;
+  /** Never settles where the child ends before. */
+  ready: Promise<void>;
+  lastLine(): string;
+}
+
 const restartDelayMs = 250;
 const maxRestartDelayMs = 5_000;
 
-/** Starts the child and waits until it is ready; throws where the first start fails. */
+/** Starts the child and waits until it is ready; throws one sentence where the first start fails. */
 export async function superviseChild(options: ChildOptions): Promise<SupervisedChild> {
+  const { name, log, pings } = options;
   let stopping = false;
   let delayMs = restartDelayMs;
+  let silencedAtMs = Number.NEGATIVE_INFINITY;
   let child = launch(options);
+  await firstReady(child, options);
 
   function watch(): void {
-    child.once('exit', (code, signal) => {
+    child.process.once('exit', (code, signal) => {
       if (stopping) return;
-      options.log.error({ child: options.name, code, signal }, 'a child died, starting it again');
+      log.error({ child: name, code, signal }, 'a child died, starting it again');
       setTimeout(() => {
         if (stopping) return;
         child = launch(options);
         watch();
-        options.ready().then(
-          () => {
-            delayMs = restartDelayMs;
-            keepAnswering();
-          },
-          (error) => options.log.error({ err: error, child: options.name }, 'a child is not ready'),
+        const late = setTimeout(
+          () => log.error({ child: name }, 'a child is not ready'),
+          options.readyTimeoutMs,
         );
+        child.process.once('exit', () => clearTimeout(late));
+        void child.ready.then(() => {
+          clearTimeout(late);
+          delayMs = restartDelayMs;
+          keepAnswering();
+        });
       }, delayMs);
       delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
     });
-    child.once('error', (error) => {
-      options.log.error({ err: error, child: options.name }, 'a child could not be started');
+    child.process.once('error', (error) => {
+      log.error({ err: error, child: name }, 'a child could not be started');
     });
   }
 
   /** Call it when the child is ready: a start may take longer than a silence may last. */
   function keepAnswering(): void {
-    if (options.pings === undefined) return;
-    const watched = child;
-    const stopAsking = watchAnswers(options.pings, () => {
-      options.log.error({ child: options.name }, 'a child does not answer any more, ending it');
+    if (pings === undefined) return;
+    const watched = child.process;
+    const firstAskMs = silencedAtMs + pings.restMs - performance.now();
+    const stopAsking = watchAnswers(pings, firstAskMs, () => {
+      log.error({ child: name }, 'a child does not answer any more, ending it');
+      silencedAtMs = performance.now();
       watched.kill('SIGKILL');
     });
     watched.once('exit', stopAsking);
   }
 
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`${options.name} ended with code ${code}`)));
-  });
-  try {
-    await Promise.race([options.ready(), failed]);
-  } catch (error) {
-    child.kill('SIGKILL');
-    throw error;
-  }
-  failed.catch(() => {});
   watch();
   keepAnswering();
 
   return {
-    pid: () => child.pid,
+    pid: () => child.process.pid,
     async stop(graceMs) {
       stopping = true;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      const { process: stopped } = child;
+      if (stopped.exitCode !== null || stopped.signalCode !== null) return;
+      const ended = new Promise<void>((resolve) => stopped.once('exit', () => resolve()));
+      stopped.kill('SIGTERM');
+      const timer = setTimeout(() => stopped.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(timer);
     },
   };
 }
 
-// The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
-function launch({ command, args, onLine }: ChildOptions): ChildProcess {
-  const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-  started.stdin?.on('error', () => {});
-  for (const stream of [started.stdout, started.stderr]) {
-    if (stream !== null) createInterface({ input: stream }).on('line', onLine);
+/** Rejects with the child's own last line where it ends before it is ready. */
+async function firstReady(child: Launched, { name, readyTimeoutMs }: ChildOptions): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const failed = new Promise<never>((_, reject) => {
+    const fail = (why: string): void => reject(new Error(`${name} cannot be started: ${why}`));
+    child.process.once('error', (error) => fail(error.message));
+    // Not on `exit`, which may come before the last line.
+    child.process.once('close', (code, signal) =>
+      fail(child.lastLine() || `it ended with ${signal ?? `code ${code}`}`),
+    );
+    timer = setTimeout(() => fail(`it is not ready after ${readyTimeoutMs} ms`), readyTimeoutMs);
+  });
+  // A failure after readiness is the restart's concern.
+  failed.catch(() => {});
+  try {
+    await Promise.race([child.ready, failed]);
+  } catch (error) {
+    child.process.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
-  return started;
+}
+
+// The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
+function launch({ command, args, watchesInput, readLine }: ChildOptions): Launched {
+  const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  started.stdin.on('error', () => {});
+  if (!watchesInput) guard(started);
+  let lastLine = '';
+  const ready = new Promise<void>((resolve) => {
+    const read = (line: string): void => {
+      const { text, isReady } = readLine(line);
+      lastLine = text || lastLine;
+      if (isReady) resolve();
+    };
+    for (const stream of [started.stdout, started.stderr]) {
+      createInterface({ input: stream }).on('line', read);
+    }
+  });
+  return { process: started, ready, lastLine: () => lastLine };
+}
+
+/** Ends the child once this process is gone. A process beside the child: where the guard dies, the child does not. */
+function guard(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  const script = 'cat >/dev/null; kill -TERM "$0"';
+  const beside = spawn('/bin/sh', ['-c', script, String(child.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  beside.on('error', () => {});
+  beside.stdin.on('error', () => {});
+  child.once('exit', () => {
+    // Before its input closes: another process may have the child's id by now.
+    beside.kill('SIGKILL');
+    beside.stdin.destroy();
+  });
 }

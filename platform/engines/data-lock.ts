@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Takes the lock and returns its release. Throws one sentence where another process holds it. */
 export function lockDataDir(dataDir: string): () => void {
@@ -14,7 +14,11 @@ export function lockDataDir(dataDir: string): () => void {
     try {
       writeFileSync(path, own, { flag: 'wx', mode: 0o600 });
       return () => rmSync(path, { force: true });
-    } catch {
+    } catch (error) {
+      if (!isTaken(error)) {
+        rmSync(path, { force: true });
+        throw unusable(dataDir, error);
+      }
       const [pid = '', ...started] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : [];
       if (pid !== '' && isSameProcess(Number(pid), started.join(' '))) {
         throw new Error(`${dataDir} is in use by another Millrace (process ${pid})`);
@@ -29,9 +33,46 @@ function makeDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : String(error);
-    const why = code === 'EEXIST' ? 'it is a file' : `it cannot be made (${code})`;
-    throw new Error(`the data directory ${dataDir} cannot be used: ${why}`, { cause: error });
+    throw unusable(dataDir, causeOf(error, dataDir));
+  }
+}
+
+/** Making several directories at once, Node says ENOENT whatever the cause; making the first alone, it tells. */
+function causeOf(error: unknown, directory: string): unknown {
+  let first = directory;
+  while (!existsSync(dirname(first))) first = dirname(first);
+  try {
+    mkdirSync(first, { mode: 0o700 });
+  } catch (cause) {
+    return cause;
+  }
+  return error;
+}
+
+function unusable(dataDir: string, error: unknown): Error {
+  const why = isTaken(error) ? 'it is a file' : whyUnusable(error);
+  return new Error(`the data directory ${dataDir} cannot be used: ${why}`, { cause: error });
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+}
+
+/** Why a directory cannot be written, in words where the system's code is a usual one. */
+export function whyUnusable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ENOSPC':
+      return 'its disk is full (ENOSPC): free some room, then start again';
+    case 'EDQUOT':
+      return "the user's share of its disk is used up (EDQUOT)";
+    case 'EROFS':
+      return 'its disk is read-only (EROFS)';
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not write there (${code})`;
+    default:
+      return typeof code === 'string' ? code : String(error);
   }
 }
 

@@ -11,7 +11,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
-import { eventsStream, eventsSubject } from '../broker/streams.ts';
+import { deadLetterStream, eventsStream, eventsSubject } from '../broker/streams.ts';
 import { ensureTopology } from '../broker/topology.ts';
 import { brokerConfigurationFile, readBrokerUrl } from './broker-configuration.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';
@@ -121,7 +121,8 @@ describe('the service’s own user', () => {
       for (const attack of [
         () => streams.purge(events),
         () => streams.delete(events),
-        () => streams.deleteMessage(events, 1),
+        () => streams.deleteMessage(deadLetterStream, 1),
+        () => streams.deleteMessage(`KV_${buckets.customers}`, 1),
         () => streams.purge(`KV_${buckets.customers}`),
         () => streams.delete(`KV_${buckets.customers}`),
         () => nats.request('$JS.API.ACCOUNT.PURGE.$G', '{}'),
@@ -157,6 +158,16 @@ describe('the service’s own user', () => {
 });
 
 describe('a restart', () => {
+  it("that fails is told in the server's own last words", async () => {
+    await broker.stop(stopGraceMs);
+    const store = join(dirname(brokerConfigurationFile(dataDir)), 'jetstream');
+    rmSync(store, { recursive: true });
+    writeFileSync(store, 'no directory');
+    await expect(start()).rejects.toThrow(
+      "nats-server cannot be started: Can't start JetStream: storage directory is not a directory",
+    );
+  });
+
   it('after a crash is on the same port with the same password, and connections come back', async () => {
     await as('service', async (nats) => {
       await ensureTopology(nats, { eventsMaxBytes: 16 * MiB, shards: 1 });

@@ -1,10 +1,8 @@
 // Runs a nats-server with JetStream on the data directory, where NATS_URL names no other broker. Knows no stream.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { replacePrivateJson } from '../secrets/private-file.ts';
 import {
@@ -14,71 +12,82 @@ import {
   newAuthorization,
   readBrokerUrl,
 } from './broker-configuration.ts';
+import { createBrokerLog, readBrokerLine } from './broker-output.ts';
+import { pingBroker } from './broker-ping.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
+import { whyUnusable } from './data-lock.ts';
+import { endStaleBrokers } from './stale-brokers.ts';
 
 interface EmbeddedBroker extends SupervisedChild {
   url: string;
 }
-
-// A shell between us and nats-server ends the server when its standard input closes: the shell holds our pipe, so a
-// killed Millrace leaves no broker behind. `wait` passes the server's own exit code on.
-const endWithStdin = `
-exec 3<&0
-"$0" -c "$1" </dev/null &
-server=$!
-trap 'kill -TERM $server' TERM INT
-(cat <&3 >/dev/null; kill -TERM $server) >/dev/null 2>&1 &
-exec 3<&-
-wait $server
-code=$?
-while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
-exit $code`;
 
 // With several threads, Go's idle ones spend CPU on looking for work. One thread takes a fifth less CPU: a sixth of a
 // core for 150,000 events/s.
 const goSettings = ['GOMAXPROCS=1'];
 
 const readyTimeoutMs = 20_000;
-const stopStaleTimeoutMs = 10_000;
+// Fifteen seconds without an answer. A server that hangs again because its disk is still full is left alone for a
+// minute: each end costs the frames in flight.
+const pings = { everyMs: 2_500, timeoutMs: 5_000, maxMissed: 1, restMs: 60_000 };
 
 /**
  * Starts the broker on a free loopback port, with new passwords. The server takes the port itself and keeps it when it
- * is started again. Throws where the binary is missing or the server does not come up.
+ * is started again. Throws one sentence where the binary is missing or the server does not come up. A test may ask for
+ * quicker `pings`.
  */
 export async function startEmbeddedBroker(options: {
   dataDir: string;
   binary: string;
   log: Log;
+  pings?: { everyMs: number; timeoutMs: number; restMs: number };
 }): Promise<EmbeddedBroker> {
-  requireBrokerBinary(options.binary);
-  const configFile = brokerConfigurationFile(options.dataDir);
+  const { dataDir, binary, log } = options;
+  requireBrokerBinary(binary);
+  const configFile = brokerConfigurationFile(dataDir);
   const directory = dirname(configFile);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  chmodSync(directory, 0o700);
-  const pidFile = join(directory, 'nats.pid');
-  await endStaleServer(pidFile, configFile);
-  const portsDir = join(directory, 'ports');
-  rmSync(portsDir, { recursive: true, force: true });
-  mkdirSync(portsDir, { mode: 0o700 });
   const authorization = newAuthorization();
   const storeDir = join(directory, 'jetstream');
   const configure = (port: number): void =>
-    replacePrivateJson(configFile, {
-      ...brokerConfiguration({ port, authorization, storeDir }),
-      pid_file: pidFile,
-      ports_file_dir: portsDir,
-    });
+    orUnusable(directory, () =>
+      replacePrivateJson(configFile, brokerConfiguration({ port, authorization, storeDir })),
+    );
+  orUnusable(directory, () => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    chmodSync(directory, 0o700);
+  });
+  await endStaleBrokers(configFile);
   configure(anyPort);
-  const log = options.log.child({ part: 'nats-server' });
+  let port = anyPort;
+  const write = createBrokerLog(log.child({ part: 'nats-server' }));
+  const bounds = { ...pings, ...options.pings };
   const child = await superviseChild({
     name: 'nats-server',
     command: '/usr/bin/env',
-    args: [...goSettings, '/bin/sh', '-c', endWithStdin, options.binary, configFile],
-    onLine: (line) => log.debug(line),
-    ready: async () => configure(await listeningPort(portsDir, pidFile)),
-    log: options.log,
+    args: [...goSettings, binary, '-c', configFile],
+    watchesInput: false,
+    readLine(line) {
+      const read = readBrokerLine(line);
+      write(read);
+      port = listeningPort(read.text) ?? port;
+      return { text: read.text, isReady: read.text === 'Server is ready' };
+    },
+    readyTimeoutMs,
+    pings: {
+      ...bounds,
+      ping: async (signal) =>
+        pingBroker(readBrokerUrl(dataDir, 'operator'), log, { ...bounds, signal }),
+    },
+    log,
   });
-  return { ...child, pid: () => readPid(pidFile), url: readBrokerUrl(options.dataDir, 'service') };
+  try {
+    // The server keeps the port when it is started again, so that connections come back.
+    configure(port);
+  } catch (error) {
+    await child.stop(0);
+    throw error;
+  }
+  return { ...child, url: readBrokerUrl(dataDir, 'service') };
 }
 
 /** Throws one sentence where the binary cannot be run. */
@@ -97,65 +106,18 @@ export function eventsDiskBudget(dataDir: string): number {
   return Math.max(256 * 1_048_576, Math.min(20 * 1_073_741_824, Math.floor(freeBytes / 2)));
 }
 
-// A server that outlived a killed Millrace still has the store open, and a second server would destroy the store.
-async function endStaleServer(pidFile: string, configFile: string): Promise<void> {
-  const pid = readPid(pidFile);
-  if (pid === undefined || !commandLine(pid).includes(configFile)) return;
-  process.kill(pid, 'SIGTERM');
-  for (let waitedMs = 0; waitedMs < stopStaleTimeoutMs; waitedMs += 50) {
-    if (!commandLine(pid).includes(configFile)) return;
-    await delay(50);
-  }
-  process.kill(pid, 'SIGKILL');
-}
-
-function commandLine(pid: number): string {
+function orUnusable(directory: string, work: () => void): void {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-  } catch {
-    return '';
+    work();
+  } catch (error) {
+    throw new Error(`the broker's directory ${directory} cannot be used: ${whyUnusable(error)}`, {
+      cause: error,
+    });
   }
 }
 
-function readPid(pidFile: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(pidFile, 'utf8').trim());
-    return Number.isInteger(pid) && pid > 1 ? pid : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A loopback port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no free port');
-  return address.port;
-}
-
-/** The port in the file that the server writes once it listens: nobody else can write there. */
-async function listeningPort(portsDir: string, pidFile: string): Promise<number> {
-  for (let waitedMs = 0; waitedMs < readyTimeoutMs; waitedMs += 25) {
-    const ending = `_${readPid(pidFile)}.ports`;
-    const name = readdirSync(portsDir).find((entry) => entry.endsWith(ending));
-    const port = name === undefined ? undefined : portIn(join(portsDir, name));
-    if (port !== undefined) return port;
-    await delay(25);
-  }
-  throw new Error(`nats-server does not listen after ${readyTimeoutMs} ms`);
-}
-
-/** Undefined where the file is not yet written to its end. */
-function portIn(portsFile: string): number | undefined {
-  try {
-    return Number(new URL(JSON.parse(readFileSync(portsFile, 'utf8')).nats[0]).port);
-  } catch {
-    return undefined;
-  }
+/** The port that the server names once it listens. The line comes from its own pipe: nobody else can write there. */
+function listeningPort(text: string): number | undefined {
+  const [, port] = /^Listening for client connections on 127\.0\.0\.1:(\d+)$/.exec(text) ?? [];
+  return port === undefined ? undefined : Number(port);
 }

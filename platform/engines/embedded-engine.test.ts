@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -41,6 +41,16 @@ it('closes its directory to other users, whatever it was before', () => {
   const { socketPath } = readServerUrl(engine.url);
   expect(socketPath).toBe(join(dataDir, 'clickhouse', 'engine.sock'));
   expect(statSync(join(dataDir, 'clickhouse')).mode & 0o777).toBe(0o700);
+});
+
+it("tells a damaged directory by the engine's own words, in one line", async () => {
+  const damaged = join(dataDir, 'damaged');
+  mkdirSync(join(damaged, 'clickhouse', 'metadata'), { recursive: true });
+  writeFileSync(join(damaged, 'clickhouse', 'metadata', 'millrace.sql'), 'garbage (');
+  const options = { dataDir: damaged, entry: compiledEngine(), log: createLog('silent') };
+  await expect(startEmbeddedEngine(options)).rejects.toThrow(
+    /^the clickhouse engine cannot be started: Code: 62\. DB::Exception: .*metadata\/millrace\.sql.*\(SYNTAX_ERROR\)$/,
+  );
 });
 
 it('starts an engine again that no longer answers, at the same address', async () => {

@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { socketUrl } from '../clickhouse/server-url.ts';
 import type { Log } from '../log.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
+import { whyUnusable } from './data-lock.ts';
 
 export interface EmbeddedEngine extends SupervisedChild {
   url: string;
@@ -17,9 +18,10 @@ export interface EmbeddedEngine extends SupervisedChild {
 
 const readyTimeoutMs = 60_000;
 // A minute without an answer: merges and a full queue delay one by seconds on a small machine.
-const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3 };
+const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3, restMs: 0 };
 /** The longest path of a Unix socket on every system: 104 bytes with a final NUL on macOS, 108 on Linux. */
 const maxSocketPathBytes = 103;
+const maxReasonCharacters = 1_000;
 // Six reads, two inserts, and the engine's own statements. Each takes a thread of libuv's pool, whose size only the
 // environment can set.
 const threads = 9;
@@ -37,16 +39,13 @@ export async function startEmbeddedEngine(options: {
   pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
   const directory = join(options.dataDir, 'clickhouse');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  // It may be older, or made by somebody else.
-  chmodSync(directory, 0o700);
   const socket = socketIn(directory);
   const passwordFile = join(directory, 'engine.password');
-  const password = writePassword(passwordFile);
+  const password = prepare(directory, passwordFile);
   const log = options.log.child({ part: 'engine' });
-  let announceReady = (): void => {};
+  const reasonOf = createReason();
   const child = await superviseChild({
-    name: 'clickhouse engine',
+    name: 'the clickhouse engine',
     command: '/usr/bin/env',
     args: [
       `UV_THREADPOOL_SIZE=${threads}`,
@@ -56,21 +55,12 @@ export async function startEmbeddedEngine(options: {
       // In a file, because other users can read a command line.
       ...['--password-file', passwordFile],
     ],
-    onLine: (line) => {
-      if (line === 'listening') announceReady();
-      else log.debug(line);
+    watchesInput: true,
+    readLine(line) {
+      log.debug(line);
+      return { text: reasonOf(line), isReady: line === 'listening' };
     },
-    ready: () =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => reject(new Error(`the engine is not ready after ${readyTimeoutMs} ms`)),
-          readyTimeoutMs,
-        );
-        announceReady = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
+    readyTimeoutMs,
     pings: { ...pings, ...options.pings, ping: (signal) => ping(socket, signal) },
     log: options.log,
   });
@@ -82,6 +72,36 @@ export async function startEmbeddedEngine(options: {
       if (dirname(socket) !== directory) rmSync(dirname(socket), { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * A reader of the lines of a start that fails: returns the last exception, which may take several lines, or else the
+ * line. The program's own last line does not name the cause.
+ */
+function createReason(): (line: string) => string {
+  let exception = '';
+  return (line) => {
+    const own = line.startsWith('millrace engine: ');
+    if (/^Code: \d+\. /.test(line)) exception = line;
+    else if (!own && exception !== '' && exception.length < maxReasonCharacters) {
+      exception += ` ${line}`;
+    }
+    return exception || line;
+  };
+}
+
+/** Makes the directory, and a new password in it. Throws one sentence where it cannot be written. */
+function prepare(directory: string, passwordFile: string): string {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // It may be older, or made by somebody else.
+    chmodSync(directory, 0o700);
+    return writePassword(passwordFile);
+  } catch (error) {
+    throw new Error(`the engine's directory ${directory} cannot be used: ${whyUnusable(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /** A new password in place of an older one, in a file that only we can read. */

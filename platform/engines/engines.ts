@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { Shutdown } from '../shutdown.ts';
+import { allOrProblems } from '../start-problems.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';
 import { startEmbeddedEngine } from './embedded-engine.ts';
 
@@ -15,7 +16,10 @@ export interface EngineUrls {
 
 const stopGraceMs = 10_000;
 
-/** Starts each engine without a URL, both at once because each takes about a second. `shutdown` ends them last. */
+/**
+ * Starts each engine without a URL, both at once because each takes about a second. `shutdown` ends them last. Rejects
+ * with one sentence for every engine that cannot be started.
+ */
 export async function startEngines(
   config: Pick<Config, 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary'>,
   log: Log,
@@ -41,10 +45,9 @@ export async function startEngines(
       () => {},
     );
   }
-  const [started] = await Promise.allSettled([broker, engine]);
-  if (started.status === 'rejected') throw started.reason;
+  const [startedBroker, startedEngine] = await allOrProblems([broker, engine]);
   return {
-    natsUrl: config.natsUrl ?? (await broker)?.url ?? '',
-    clickhouseUrl: config.clickhouseUrl ?? (await engine)?.url ?? '',
+    natsUrl: config.natsUrl ?? startedBroker?.url ?? '',
+    clickhouseUrl: config.clickhouseUrl ?? startedEngine?.url ?? '',
   };
 }

@@ -10,13 +10,16 @@ export interface Pings {
   timeoutMs: number;
   /** One more miss than this, one after the other, is too long. */
   maxMissed: number;
+  /** From the end of one silent process to the first question to the next: none is ended more often than this. */
+  restMs: number;
 }
 
-/** Calls `onSilent` at most once. Returns how to stop asking. */
-export function watchAnswers(pings: Pings, onSilent: () => void): () => void {
+/** Begins after `firstAskMs`. Calls `onSilent` at most once. Returns how to stop asking. */
+export function watchAnswers(pings: Pings, firstAskMs: number, onSilent: () => void): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   const watch = async (): Promise<void> => {
+    await delay(Math.max(0, firstAskMs), undefined, { signal });
     for (let missed = 0; missed <= pings.maxMissed; ) {
       await delay(pings.everyMs, undefined, { signal });
       const timeout = AbortSignal.timeout(pings.timeoutMs);

@@ -5,14 +5,21 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { accessRowOf } from '../access/access-table.ts';
 import { maxBodyBytes } from '../limits.ts';
+import { sayWhenToRetry } from './answers/retry-after.ts';
+import { withPlainJson } from './answers/router-json.ts';
+import { KnownPaths } from './answers/unknown-path.ts';
 import { BodyReceiver, leftUnread } from './bodies/received-body.ts';
 import { RequestMemory } from './bodies/request-memory.ts';
 import { nodeRequestKey, receiveBodies, routerCompressions } from './bodies/router-bodies.ts';
 import { contextValuesOf } from './caller-request.ts';
 import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
+import { completeUrl } from './router/call-url.ts';
+import { endAtCallersTimeout } from './router/caller-timeout.ts';
+import { ConnectionTurns } from './servers/connection-turns.ts';
 import { createHttp1 } from './servers/http1-server.ts';
 import { Http2Sessions } from './servers/http2-sessions.ts';
 import { defaultPatience } from './servers/patience.ts';
@@ -77,6 +84,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const streams = new SenderBound(bounds.http2Streams, onRefusedConnection);
   const http1 = createHttp1(listener, patience);
   const http2 = new Http2Sessions(listener, patience, { sessions, streams });
+  const turns = new ConnectionTurns();
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
     memory: bodies.memory,
@@ -84,7 +92,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
-      readOpening(socket, headersMs, (wantsHttp2) => (wantsHttp2 ? http2 : http1).serve(socket));
+      turns.begin(() => {
+        if (socket.destroyed) return;
+        readOpening(socket, headersMs, (wantsHttp2) => (wantsHttp2 ? http2 : http1).serve(socket));
+      });
     },
     arrival: { requestMs, headersMs },
     keepAliveMs,
@@ -149,11 +160,15 @@ function readOpening(
 }
 
 function createListener(options: HttpOptions, bodies: BodyReceiver): RequestListener {
-  const { routes, readMaxBytes = maxBodyBytes } = options.connect;
+  const { routes, readMaxBytes = maxBodyBytes, interceptors = [] } = options.connect;
+  let knownPaths = new KnownPaths([]);
   const connect = connectNodeAdapter({
     ...options.connect,
+    interceptors: [endAtCallersTimeout, ...interceptors],
     routes(router) {
-      routes(router);
+      routes(withPlainJson(router, options.connect.jsonOptions));
+      knownPaths = new KnownPaths(pathsOf(router, options.serviceAliases));
+      sayWhenToRetry(router);
       receiveBodies(router, {
         bodies,
         maxBytesOf: (method) =>
@@ -167,7 +182,8 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     fallback(request, response) {
       bodies.answerUnread(request);
       response.writeHead(404, { 'content-type': 'application/json' });
-      response.end(unknownPath);
+      const message = knownPaths.refusal((request.url ?? '').replace(/\?.*$/s, ''));
+      response.end(JSON.stringify({ code: 'unimplemented', message }));
     },
   });
   return (request, response) => {
@@ -183,13 +199,19 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     const slash = path.indexOf('/', 1);
     const service = options.serviceAliases.get(path.slice(1, slash));
     if (service !== undefined) request.url = `/${service}${target.slice(slash)}`;
-    connect(request, response);
+    if (completeUrl(request)) {
+      connect(request, response);
+      return;
+    }
+    bodies.answerUnread(request);
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(noUrl);
   };
 }
 
 /**
  * Tells an HTTP/1.1 client that the connection ends, so that it sends nothing more there, but keeps node from ending it
- * with the answer: what is unread would reset the connection before the answer has arrived.
+ * with the answer: a socket with unread bytes is reset when it closes, and a reset can overtake the answer.
  */
 function keepUntilCut(request: IncomingMessage, response: ServerResponse): void {
   if (request.httpVersionMajor !== 1) return;
@@ -197,9 +219,32 @@ function keepUntilCut(request: IncomingMessage, response: ServerResponse): void 
   request.socket.destroySoon = () => {};
   // By this name, node reads and throws away what comes of an answered request that nobody has read.
   Object.defineProperty(request, '_dump', { value: () => {} });
-  // Only a pause that follows a resume stops node's parser, which reads from under the socket's stream.
-  request.socket.resume();
-  setImmediate(() => request.socket.pause());
+  stopReading(request.socket);
 }
 
-const unknownPath = JSON.stringify({ code: 'unimplemented', message: 'there is no such method' });
+/**
+ * For good. A pause is not enough: node's parser reads from under the socket's stream, and whatever empties a buffer of
+ * the request starts it again.
+ */
+function stopReading(socket: Socket): void {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (typeof handle !== 'object' || handle === null) return;
+  Reflect.apply(Reflect.get(handle, 'readStop'), handle, []);
+  Object.defineProperty(handle, 'readStart', { value: () => 0 });
+}
+
+/** The path of each method, under all names of its service. */
+function pathsOf(router: ConnectRouter, serviceAliases: ReadonlyMap<string, string>): string[] {
+  const paths = router.handlers.map(({ requestPath }) => requestPath);
+  for (const [alias, service] of serviceAliases) {
+    for (const { service: own, method } of router.handlers) {
+      if (own.typeName === service) paths.push(`/${alias}/${method.name}`);
+    }
+  }
+  return paths;
+}
+
+const noUrl = JSON.stringify({
+  code: 'invalid_argument',
+  message: 'the header Host and the path must make a URL',
+});

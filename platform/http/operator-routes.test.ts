@@ -102,7 +102,9 @@ describe.each([
   it('says in one word that it is not ready, and names the cause to the operator', async () => {
     const broker = () => Promise.reject(new Error('frozen'));
     const port = await start({ facesOthers: true, broker });
-    expect(await send(port, '/readyz')).toMatchObject({ status: 503, body: 'unready\n' });
+    const unready = await send(port, '/readyz');
+    expect(unready).toMatchObject({ status: 503, body: 'unready\n' });
+    expect(unready.headers).toMatchObject({ 'retry-after': '1' });
     const verbose = await send(port, '/readyz?verbose', { authorization: `Bearer ${token}` });
     expect(verbose).toMatchObject({ status: 503, body: '{"broker":false}\n' });
   });

@@ -1,10 +1,10 @@
 // The pages for the operator. Whether the process lives and is ready, in one word, and its service definitions are open
 // to everybody; the pages that tell more ask for the operator's token. The checks themselves are readiness.ts.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OnlyThisMachine } from '../access/only-this-machine.ts';
+import { createSecretCheck } from '../secrets/secret-check.ts';
 import { peerAddressOf } from './caller-request.ts';
 import type { NodeHttpRoute } from './http.ts';
 import { isReady, type Readiness } from './readiness.ts';
@@ -83,31 +83,28 @@ const unauthorized: Page = {
 
 /** Undefined lets the request pass. */
 function createGuard({ token, onlyThisMachine }: DetailedPages) {
-  // Digests have one length, so that comparing them tells nothing about the token's.
-  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  const isToken = token === undefined ? () => false : createSecretCheck(`Bearer ${token}`);
   return (request: IncomingMessage): Page | undefined => {
     const { headers, socket } = request;
-    const sent = digest(headers.authorization ?? '');
-    if (expected !== undefined && timingSafeEqual(expected, sent)) return undefined;
+    if (isToken(headers.authorization ?? '')) return undefined;
     return onlyThisMachine({ headers, peerAddress: peerAddressOf(socket) })
       ? undefined
       : unauthorized;
   };
 }
 
-function digest(value: string): Buffer {
-  return createHash('sha256').update(value).digest();
-}
+/** The answer is kept for a second. */
+const retryAfter = { 'retry-after': '1' };
 
 function wordPage(ready: Readiness): Page {
   return isReady(ready)
     ? { status: 200, type: text, body: 'ready\n' }
-    : { status: 503, type: text, body: 'unready\n' };
+    : { status: 503, type: text, body: 'unready\n', headers: retryAfter };
 }
 
 function verbosePage(ready: Readiness): Page {
-  const status = isReady(ready) ? 200 : 503;
-  return { status, type: 'application/json', body: `${JSON.stringify(ready)}\n` };
+  const page = { type: 'application/json', body: `${JSON.stringify(ready)}\n` };
+  return isReady(ready) ? { status: 200, ...page } : { status: 503, ...page, headers: retryAfter };
 }
 
 function metricsPage(page: MetricsPage): Promise<Page> {

@@ -11,14 +11,13 @@ import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type MailServerOptions,
   selfSigned,
   smtpRefusal,
-  startMailServer,
-  type TestMailServer,
 } from '../../test/harness/servers/mail-server.ts';
+import { mailServerOfTest } from '../../test/harness/servers/use-servers.ts';
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { networks } from '../private-networks.ts';
@@ -35,16 +34,7 @@ const mail = {
   text: `Read this: https://example.com/${'x'.repeat(60)}\n`,
   html: '<p>Read this</p>\n',
 };
-const closing: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function server(options: MailServerOptions = {}): Promise<TestMailServer> {
-  const started = await startMailServer({ ...pair, ...options });
-  closing.push(() => started.close());
-  return started;
-}
+const server = (options: MailServerOptions = {}) => mailServerOfTest({ ...pair, ...options });
 
 const sendMail = createSendMail({
   clock: systemClock,
@@ -146,7 +136,7 @@ describe('SMTP', () => {
     expect((await sendMail(smtp(1, 'starttls'), 'instance', mail)).kind).toBe('unavailable');
     const silent = createTcpServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    closing.push(() => new Promise((resolve) => silent.close(resolve)));
+    onTestFinished(() => new Promise<void>((resolve) => silent.close(() => resolve())));
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     expect((await sendMail(smtp(port, 'starttls'), 'instance', mail)).kind).toBe('unavailable');
@@ -213,7 +203,7 @@ describe('Resend', () => {
       response.writeHead(status, { 'content-type': 'application/json' }).end('{"message":"no"}');
     });
     await new Promise<void>((resolve) => resend.listen(0, '127.0.0.1', resolve));
-    closing.push(() => new Promise((resolve) => resend.close(resolve)));
+    onTestFinished(() => new Promise<void>((resolve) => resend.close(() => resolve())));
     const address = resend.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const send = createSendMail({
@@ -257,7 +247,7 @@ describe('files', () => {
 
   function mailbox(): { directory: string; write: () => Promise<unknown>; names: () => string[] } {
     const directory = mkdtempSync(join(tmpdir(), 'millrace-mail-'));
-    closing.push(() => rmSync(directory, { recursive: true }));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
     const sender: MailSender = { transport: { kind: 'file', directory }, fromAddress: 'a@b.c' };
     const clock = { nowMs: () => nowMs };
     const send = createSendMail({ clock, log, allowedNetworks: everywhere });

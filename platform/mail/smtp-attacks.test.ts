@@ -3,14 +3,13 @@
 
 import { createSocket } from 'node:dgram';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type MailServerOptions,
   selfSigned,
   smtpRefusal,
-  startMailServer,
-  type TestMailServer,
 } from '../../test/harness/servers/mail-server.ts';
+import { mailServerOfTest } from '../../test/harness/servers/use-servers.ts';
 import { systemClock } from '../clock.ts';
 import { createLog } from '../log.ts';
 import { networks } from '../private-networks.ts';
@@ -21,16 +20,7 @@ import { createSendMail, type SendMail } from './send.ts';
 const pair = selfSigned();
 const login = { username: 'mailer', password: 'hunter2-hunter2' };
 const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello\n', html: '<p>Hello</p>' };
-const closing: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-async function server(options: MailServerOptions = {}): Promise<TestMailServer> {
-  const started = await startMailServer({ ...pair, ...options });
-  closing.push(() => started.close());
-  return started;
-}
+const server = (options: MailServerOptions = {}) => mailServerOfTest({ ...pair, ...options });
 
 /** 127.0.0.1 is in this internet, and all other addresses are inside. */
 function sending(internet: Partial<Internet> = {}, allowed: string[] = []): SendMail {
@@ -65,7 +55,7 @@ async function listen(
     handle(client);
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => listener.close(resolve)));
+  onTestFinished(() => new Promise<void>((resolve) => listener.close(() => resolve())));
   const address = listener.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
@@ -186,7 +176,7 @@ describe('a name that leads inside', () => {
     const questions: string[] = [];
     const silent = createSocket('udp4', (bytes) => questions.push(bytes.toString('latin1')));
     await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
-    closing.push(() => new Promise<void>((resolve) => silent.close(() => resolve())));
+    onTestFinished(() => new Promise<void>((resolve) => silent.close(() => resolve())));
     const servers = [`127.0.0.1:${silent.address().port}`];
     const { resolve } = createDnsInternet({ servers, timeoutMs: 50 });
     const sender = smtp(25, 'starttls', 'mail.slow.example');

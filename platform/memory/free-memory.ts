@@ -1,6 +1,6 @@
 // Gives the memory of a buffer back at once. The garbage collector would walk through everything that the process
 // holds for each 64 MiB of buffers, and every new buffer would be memory that no CPU cache holds: together five times
-// the cost.
+// the cost, and on Node 24 and 26 no less.
 
 import { MessageChannel } from 'node:worker_threads';
 

@@ -68,6 +68,9 @@ function writeBeside(path: string, value: unknown): string {
   try {
     writeSync(file, `${JSON.stringify(value, null, 2)}\n`);
     fsyncSync(file);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

@@ -65,6 +65,11 @@ export const rules = {
     code: 8,
     text: ({ maxEventsPerRequest }) => `must hold at most ${maxEventsPerRequest} events`,
   },
+  events_missing: {
+    home: 'both',
+    code: 46,
+    text: 'is missing: send {"events": [...]}, even for one event',
+  },
   event_object: { home: 'both', code: 9, text: 'must be an object' },
   required: { home: 'both', code: 10, text: 'is required' },
   must_be_string: { home: 'both', code: 11, text: 'must be a string' },

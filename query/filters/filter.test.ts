@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnOfProperty } from '../../platform/clickhouse/event-columns.ts';
 import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
+import { character } from '../../test/harness/requests/request-pieces.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
@@ -37,6 +38,15 @@ async function meeting(projectId: string, ...filters: Filter[]): Promise<string[
     .activity(projectId)
     .list({ filters, timeRange, pageSize: 1_000 });
   return events.map(({ distinctId }) => distinctId).sort();
+}
+
+/** Two of `items` are under way at once, as many searches of a project as find a turn without waiting for it. */
+async function forEachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: 2 }, lane));
 }
 
 // Every kind of value, by the distinct id of its event.
@@ -186,10 +196,10 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
       const operator = FilterOperator[name as keyof typeof FilterOperator];
       const isNumeric = ['LT', 'LTE', 'GT', 'GTE'].includes(name);
       it(name, async () => {
-        for (const value of isNumeric ? numbers : texts) {
+        await forEachOf(isNumeric ? numbers : texts, async (value) => {
           const ids = await meeting(projectId, { property, operator, value });
           expect({ value, ids }).toEqual({ value, ids: wanted((stored) => means(stored, value)) });
-        }
+        });
       });
     }
 
@@ -208,7 +218,8 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
     });
 
     it('IN and NOT_IN', async () => {
-      for (const list of [['42'], texts, ['', '0', 'true'], ['none of them']]) {
+      const lists = [['42'], texts, ['', '0', 'true'], ['none of them']];
+      await forEachOf(lists, async (list) => {
         const isIn = (value: Value | undefined) =>
           value !== undefined && list.includes(textOf(value));
         const filter = { property, values: list };
@@ -218,7 +229,7 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
         expect(await meeting(projectId, { ...filter, operator: FilterOperator.NOT_IN })).toEqual(
           wanted((value) => !isIn(value)),
         );
-      }
+      });
     });
 
     it('BETWEEN and NOT_BETWEEN', async () => {
@@ -230,7 +241,7 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
         ['42', '0'],
         ['-1e300', '1e300'],
       ];
-      for (const [low, high] of pairs) {
+      await forEachOf(pairs, async ([low, high]) => {
         const within = (value: Value | undefined) =>
           test(value, low, [0, 1]) && test(value, high, [0, -1]);
         const isNumber = (value: Value) => value.type === 'int' || value.type === 'double';
@@ -241,7 +252,7 @@ describe.each(['p', '$context', '$browser', 'a.b\'"`\\ {p:String} 💥'])(
         expect(
           await meeting(projectId, { ...filter, operator: FilterOperator.NOT_BETWEEN }),
         ).toEqual(wanted((value) => value === undefined || (isNumber(value) && !within(value))));
-      }
+      });
     });
 
     it('all of several filters must hold', async () => {
@@ -399,10 +410,7 @@ describe('hostile text is only text', () => {
   const seed = 20_261_120;
   const drawn = fc.sample(
     fc.string({
-      unit: fc.oneof(
-        fc.constantFrom(...'\'"`\\{}[]():;,$\0\n\t%&?#-/*'),
-        fc.string({ unit: 'binary', maxLength: 1, minLength: 1 }),
-      ),
+      unit: fc.oneof(fc.constantFrom(...'\'"`\\{}[]():;,$\0\n\t%&?#-/*'), character),
       minLength: 1,
       maxLength: 20,
     }),
@@ -428,7 +436,7 @@ describe('hostile text is only text', () => {
   });
 
   it(`as a property's name and value (seed ${seed})`, async () => {
-    for (const [index, text] of all.entries()) {
+    await forEachOf([...all.entries()], async ([index, text]) => {
       const { EQUALS, IN, CONTAINS } = FilterOperator;
       // The name "v" has a value in every row.
       const property = text === 'v' ? 'other' : text;
@@ -436,23 +444,20 @@ describe('hostile text is only text', () => {
       expect(await meeting(projectId, { property, operator: EQUALS, value })).toEqual([
         idOf(index),
       ]);
-      expect(await meeting(projectId, { property, operator: IN, values: [value, text] })).toContain(
-        idOf(index),
-      );
-      expect(await meeting(projectId, { property, operator: CONTAINS, value })).toContain(
-        idOf(index),
-      );
+      const isIn = { property, operator: IN, values: [value, text] };
+      const both = await meeting(projectId, isIn, { property, operator: CONTAINS, value });
+      expect(both).toContain(idOf(index));
       expect(await meeting(projectId, { property: 'v', operator: EQUALS, value: text })).toEqual([
         idOf(index),
       ]);
       expect(
         await meeting(projectId, { property: '$browser', operator: IN, values: [text] }),
       ).toEqual([idOf(index)]);
-    }
+    });
   });
 
   it('as an id, a kind and a token', async () => {
-    for (const [index, text] of all.entries()) {
+    await forEachOf([...all.entries()], async ([index, text]) => {
       const activity = service.activity(projectId);
       const byId = await activity.list({ distinctId: idOf(index), timeRange });
       expect(byId.events.map(({ distinctId }) => distinctId)).toEqual([idOf(index)]);
@@ -462,7 +467,7 @@ describe('hostile text is only text', () => {
         await expect(activity.list(bad)).rejects.toThrow(/^\[invalid_argument\]/);
       }
       await expect(service.profiles(projectId).get({ id: text })).rejects.toThrow(/^\[not_found\]/);
-    }
+    });
     expect(await meeting(projectId)).toHaveLength(all.length);
   });
 });

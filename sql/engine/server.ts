@@ -1,8 +1,9 @@
 // ClickHouse's HTTP interface, as far as @clickhouse/client needs it, over an engine in this process. It knows HTTP and
 // the steps of a request; statements, connections and results are in other files.
 
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createSecretCheck } from '../../platform/secrets/secret-check.ts';
 import type { Engine } from './engine.ts';
 import { EngineError, exceptionLine, statusFor, toEngineError } from './errors.ts';
 import { bodyOf, dataOf, type EngineRequest, readRequest, readText } from './request.ts';
@@ -34,14 +35,12 @@ export function createEngineServer(engine: Engine, password: string): Server {
 
 /** Requests of a web page are refused by their Origin, and by a Host that is not ours, whatever they know. */
 function createMayAsk(password: string): (request: IncomingMessage) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(password);
+  const isPassword = createSecretCheck(password);
   return ({ headers }) => {
     const [scheme, credentials = ''] = (headers.authorization ?? '').split(' ', 2);
     const pair = Buffer.from(scheme === 'Basic' ? credentials : '', 'base64').toString();
-    const sent = digest(pair.slice(pair.indexOf(':') + 1));
     const isOurs = headers.host === 'localhost' && headers.origin === undefined;
-    return timingSafeEqual(sent, wanted) && isOurs;
+    return isPassword(pair.slice(pair.indexOf(':') + 1)) && isOurs;
   };
 }
 

@@ -43,7 +43,7 @@ export function compiledEngine(): string {
   return compiled({
     name: 'engine',
     path: 'sql/engine/main',
-    folders: ['sql/engine', 'platform/memory'],
+    folders: ['sql/engine', 'platform/memory', 'platform/secrets'],
     assets: ['sql/engine/users.xml'],
   });
 }

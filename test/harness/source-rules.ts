@@ -22,6 +22,8 @@ const mayImport: Record<string, readonly string[]> = {
   control: ['proto', 'platform'],
   sql: ['platform'],
   demo: ['proto', 'platform'],
+  // Sends the demo's visits through the demo's client.
+  load: ['proto', 'platform', 'demo'],
   setup: ['dist'],
   bench: [...product, 'test/harness'],
   'test/harness': product,

@@ -1,13 +1,8 @@
 // The load generator: bodies are made beforehand and freshened in place, with one request at a time on each connection.
 // It shares two cores with the measured service, so it spends as little as Node allows.
 
-import {
-  type Body,
-  freshen,
-  makeBodies,
-  occurAt,
-  type Size,
-} from '../../../test/harness/requests/bodies.ts';
+import type { Size } from '../../../demo/visits/sized-events.ts';
+import { type Body, freshen, makeBodies, occurAt } from '../../../test/harness/requests/bodies.ts';
 import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
 

@@ -1,6 +1,7 @@
 // The agreement between a bench and its child processes: the task that a child gets as its argument, and the pipe that
 // ties it to its parent.
 
+import type { Target } from '../../../test/harness/requests/exhaustion.ts';
 import type { LoadOptions } from '../load/load.ts';
 
 /** A child's end of the pipe that its parent holds. */
@@ -10,4 +11,5 @@ export type ChildTask =
   | { role: 'load'; options: LoadOptions }
   | { role: 'sink'; answer: string }
   | { role: 'gateway'; publicKey: string }
+  | { role: 'attack'; attack: string; share: number; target: Target }
   | { role: 'engine'; path: string; database: string };

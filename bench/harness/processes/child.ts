@@ -2,6 +2,7 @@
 // event loop, with the subject of a measurement. argv[2] is the task.
 
 import { Socket } from 'node:net';
+import { runAttack } from '../load/attack.ts';
 import { runLoad } from '../load/load.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 import { serveEngine } from './engine-child.ts';
@@ -26,6 +27,10 @@ switch (task.role) {
   case 'gateway':
     parent.resume();
     print(String(await startGateway(task.publicKey)));
+    break;
+  case 'attack':
+    parent.resume();
+    await runAttack(task.attack, task.target, task.share, () => print('begun'));
     break;
   case 'engine':
     await serveEngine(task.path, task.database, parent);

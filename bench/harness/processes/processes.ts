@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import type { Target } from '../../../test/harness/requests/exhaustion.ts';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 
@@ -15,6 +16,18 @@ export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> 
   } finally {
     await child.stop();
   }
+}
+
+/** Attacks until it is stopped; resolves once the attack begins. */
+export async function startAttackProcess(
+  attack: string,
+  target: Target,
+  share: number,
+): Promise<{ stop(): Promise<void> }> {
+  const { baseUrl, publicKey } = target;
+  const child = startChild({ role: 'attack', attack, share, target: { baseUrl, publicKey } });
+  await child.nextLine();
+  return child;
 }
 
 export interface ServerProcess {

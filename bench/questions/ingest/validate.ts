@@ -2,9 +2,10 @@
 // JavaScript has to do. No HTTP, no queue.
 
 import { createHash, type Hash } from 'node:crypto';
+import { type Size, sizes } from '../../../demo/visits/sized-events.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
-import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bodies.ts';
+import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
 

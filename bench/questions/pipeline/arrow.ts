@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { tableFromIPC } from 'apache-arrow';
+import { type Size, sizes } from '../../../demo/visits/sized-events.ts';
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
 import type { Messages } from '../../../pipeline/build/thread-messages.ts';
-import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bodies.ts';
+import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
 import { makeFrames } from '../../harness/frames.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';

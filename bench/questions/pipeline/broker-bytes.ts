@@ -2,10 +2,11 @@
 // by the stream's own size. Bodies are the demo's visits; every event differs, every id is random.
 
 import { createHash } from 'node:crypto';
+import { type Size, sizes } from '../../../demo/visits/sized-events.ts';
 import type { NatsConnection } from '../../../platform/broker/nats.ts';
 import { eventsStream } from '../../../platform/broker/streams.ts';
 import { decodeFrame, type EncodedRequest } from '../../../proto/wire/frame.ts';
-import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bodies.ts';
+import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { startIngestService } from '../../../test/harness/services/ingest-service.ts';
 import { type Bench, check } from '../../bench.ts';
 import {

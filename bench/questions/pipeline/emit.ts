@@ -2,12 +2,13 @@
 // the same body only validated, as ingest needs it. The difference is the price of the columns.
 
 import { createHash } from 'node:crypto';
+import { type Size, sizes } from '../../../demo/visits/sized-events.ts';
 import { slotProperties } from '../../../pipeline/enrich/event-row.ts';
 import * as limits from '../../../platform/limits.ts';
 import { ColumnScanner } from '../../../proto/wire/scanner/column-scanner.ts';
 import { createScanner, type Scanner } from '../../../proto/wire/scanner/scanner.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
-import { makeBodies, type Size, sizes } from '../../../test/harness/requests/bodies.ts';
+import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
 

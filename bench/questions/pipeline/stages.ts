@@ -58,6 +58,7 @@ export const stagesBench: Bench = {
       duplicateCheck: new DuplicateCheck({
         seen: new SeenSet(256 * 2 ** 20),
         clock: systemClock,
+        loaded: Promise.resolve(),
         findStored: async () => [],
         storeIds: async () => {},
       }),

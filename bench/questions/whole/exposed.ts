@@ -1,5 +1,5 @@
 // Others' requests while somebody attacks the memory of the port: how long theirs take, and how much the service grows.
-// Attackers and load share the two cores with the service, so a part of the time is what attacking costs.
+// The attack runs at the lowest priority, since real attackers bring machines of their own.
 
 import { createHash } from 'node:crypto';
 import { type Attack, attacks } from '../../../test/harness/requests/exhaustion.ts';
@@ -7,7 +7,7 @@ import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Session } from '../../bench.ts';
 import type { LoadResult } from '../../harness/load/load.ts';
 import { median } from '../../harness/pairs.ts';
-import { runLoadProcess } from '../../harness/processes/processes.ts';
+import { runLoadProcess, startAttackProcess } from '../../harness/processes/processes.ts';
 import { memoryOfParts } from '../../harness/usage.ts';
 
 interface Parameters {
@@ -90,13 +90,14 @@ async function loadUnder(
   const watch = setInterval(() => {
     highest = Math.max(highest, memoryOfParts(stack).service);
   }, sampleMs);
-  let isOver = false;
-  const loading = load(stack, session, parameters).finally(() => (isOver = true));
-  const times = Math.ceil(attack.times * parameters.share);
-  do await attack.run(stack, times);
-  while (!isOver);
-  clearInterval(watch);
-  return { attacked: await loading, grownMiB: (highest - before) / 1_048_576 };
+  const attacking = await startAttackProcess(attack.name, stack, parameters.share);
+  try {
+    const attacked = await load(stack, session, parameters);
+    return { attacked, grownMiB: (highest - before) / 1_048_576 };
+  } finally {
+    await attacking.stop();
+    clearInterval(watch);
+  }
 }
 
 function rowOf(attack: Attack, pairs: readonly Pair[]): string[] {

@@ -2,6 +2,16 @@
 // new name, so that a body of unknown names would hold the event loop for seconds. Takes valid JSON and checks nothing.
 
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+} from '../../../proto/wire/json-characters.ts';
 
 /** The part of a value that a reader looks at. */
 export type Known =
@@ -13,15 +23,6 @@ export type Known =
   /** An object whose names are all known. */
   | { readonly values: Known }
   | { readonly items: Known };
-
-const space = 0x20;
-const quote = 0x22;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
 
 /** The members of a message, in both spellings, and theirs. A google.protobuf.Struct in it is `structs`. */
 export function knownMembers(message: DescMessage, structs: Known = 'whole'): Known {

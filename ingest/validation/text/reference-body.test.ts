@@ -39,8 +39,8 @@ const oneVariant =
 describe('a violation names its place and its rule', () => {
   const rows: [string, string][] = [
     // The request
-    ['', 'body: must be valid JSON'],
-    ['{', 'body: must be valid JSON'],
+    ['', 'body: must be valid JSON, the text ends too early, at byte 0'],
+    ['{"events":}', 'body: must be valid JSON, the fault is at byte 10, counted from 0'],
     ['null', 'body: must be a JSON object'],
     ['[]', 'body: must be a JSON object'],
     ['"events"', 'body: must be a JSON object'],

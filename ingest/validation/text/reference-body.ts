@@ -6,6 +6,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { type DescMessage, fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
 import { type FieldFault, fieldFault } from '../../../platform/http/bodies/message-fields.ts';
 import { isObject } from '../../../platform/json.ts';
+import { jsonFault } from '../../../platform/json-fault.ts';
 import { maxEventsPerRequest } from '../../../platform/limits.ts';
 import {
   BatchCreateRequestSchema,
@@ -116,17 +117,22 @@ export function readEvents(
   return sized(encodeCanonical(events), tally, context);
 }
 
+export type ParsedJson =
+  | { kind: 'parsed'; value: unknown }
+  | { kind: 'invalid'; violation: Violation };
+
 /** The value of a JSON body whose text passes checkText. */
-export function parseCheckedJson(
-  received: Buffer,
-  shape: Shape,
-): { kind: 'parsed'; value: unknown } | { kind: 'invalid'; violation: Violation } {
+export function parseCheckedJson(received: Buffer, shape: Shape): ParsedJson {
   const text = decodeUtf8(received);
   if (text === undefined) return invalidBody('body_utf8');
   const value = parseJson(text);
-  if (value === undefined) return invalidBody('body_json');
+  if (value === undefined) return invalidJson(received);
   const violation = checkText(text, shape);
   return violation === undefined ? { kind: 'parsed', value } : { kind: 'invalid', violation };
+}
+
+export function invalidJson(received: Buffer): { kind: 'invalid'; violation: Violation } {
+  return invalidBody('body_json', jsonFault(received));
 }
 
 export function invalidBody(

@@ -2,6 +2,19 @@
 // an escape, digits that a number lost. Takes valid JSON only.
 
 import { maxMembersPerObject } from '../../../platform/limits.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  zero,
+} from '../../../proto/wire/json-characters.ts';
 import type { Rule } from '../../../proto/wire/rules.ts';
 import { propertyPath, shown } from '../../../proto/wire/violation-path.ts';
 import { variantNamed } from '../property.ts';
@@ -12,18 +25,6 @@ export type Shape = 'typed' | 'short';
 
 // The default of protobuf parsers. Only unknown members can nest deeper.
 const maxDepth = 100;
-
-const quote = 0x22;
-const comma = 0x2c;
-const minus = 0x2d;
-const zero = 0x30;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const space = 0x20;
 
 /** An open object, with its names so far and the current name, or an open array, with the position. */
 interface Level {

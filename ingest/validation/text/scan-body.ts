@@ -9,7 +9,13 @@ import type { ScannerViolation } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 import type { Violation } from '../violation.ts';
 import { blankUnknown, knownMembers } from './known-members.ts';
-import { type BodyContext, type ReadBody, readJsonBody, sized } from './reference-body.ts';
+import {
+  type BodyContext,
+  invalidJson,
+  type ReadBody,
+  readJsonBody,
+  sized,
+} from './reference-body.ts';
 
 // One for the process. Its memory grows with the largest body, whose size is bounded.
 const scanner = createScanner(limits, wellKnownKinds);
@@ -19,7 +25,9 @@ const typedMembers = knownMembers(BatchCreateRequestSchema);
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const verdict = scanner.validate(received, context.receiveTimeMs);
-  if (verdict.kind === 'refused') return violationOf(verdict) ?? readJsonBody(received, context);
+  if (verdict.kind === 'refused') {
+    return violationOf(verdict, received) ?? readJsonBody(received, context);
+  }
   const { ipRanges } = verdict;
   if (ipRanges === undefined) {
     blankUnknown(received, typedMembers);
@@ -30,14 +38,13 @@ export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
 }
 
 type TextCheck =
-  | { kind: 'checked' }
+  | { kind: 'checked'; lacksEvents: boolean }
   | { kind: 'violation'; violation: Violation }
   /** Memory ran out: nobody knows whether the text is JSON. */
   | { kind: 'unchecked' };
 
 const textRules: ReadonlySet<string> = new Set([
   'body_utf8',
-  'body_json',
   'body_unicode',
   'body_depth',
   'member_once',
@@ -47,17 +54,23 @@ const textRules: ReadonlySet<string> = new Set([
 /** Checks a body of any request against the rules of all JSON text. */
 export function textViolation(received: Buffer): TextCheck {
   const verdict = scanner.validate(received, 0);
-  if (verdict.kind !== 'refused') return { kind: 'checked' };
+  if (verdict.kind !== 'refused') return { kind: 'checked', lacksEvents: false };
   const { rule, index, field } = verdict;
   if (rule === 'no_memory') return { kind: 'unchecked' };
+  if (rule === 'body_json')
+    return { kind: 'violation', violation: invalidJson(received).violation };
   return textRules.has(rule)
     ? { kind: 'violation', violation: { index, field, rule } }
-    : { kind: 'checked' };
+    : { kind: 'checked', lacksEvents: rule === 'events_missing' };
 }
 
 /** Undefined where memory ran out and the body is not at fault. */
-function violationOf({ rule, index, field, detail }: ScannerViolation): ReadBody | undefined {
+function violationOf(
+  { rule, index, field, detail }: ScannerViolation,
+  received: Buffer,
+): ReadBody | undefined {
   if (rule === 'no_memory') return undefined;
+  if (rule === 'body_json') return invalidJson(received);
   const violation = { index, field, rule };
   return {
     kind: 'invalid',

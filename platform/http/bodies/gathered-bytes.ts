@@ -15,11 +15,16 @@ export class GatheredBytes {
   #memory: Buffer<ArrayBuffer> | undefined;
   #length = 0;
 
-  /** `expectedBytes` may be wrong. Memory is taken for bytes that came, never for bytes that were promised. */
+  /** `expectedBytes` may be wrong. Memory is taken for bytes that came, unless it is reserved. */
   constructor(lease: Lease, maxBytes: number, expectedBytes = maxBytes) {
     this.#lease = lease;
     this.#maxBytes = maxBytes;
     this.#expectedBytes = expectedBytes;
+  }
+
+  /** Takes the memory for all expected bytes before any of them comes; false where there is no room. */
+  reserve(): boolean {
+    return this.#grow(this.#expectedBytes);
   }
 
   /** After any result but `added`, the bytes are incomplete. */

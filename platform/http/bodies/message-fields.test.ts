@@ -1,13 +1,59 @@
 // The largest valid request beside bodies that would become too many objects. ingest's hostile-bodies.test.ts has more.
 
-import { create, toBinary } from '@bufbuild/protobuf';
-import { SourceCodeInfo_LocationSchema as location } from '@bufbuild/protobuf/wkt';
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  toBinary,
+} from '@bufbuild/protobuf';
+import {
+  ListValueSchema,
+  SourceCodeInfo_LocationSchema as location,
+  type Value,
+  ValueSchema,
+} from '@bufbuild/protobuf/wkt';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BatchCreateRequestSchema as request } from '../../../proto/gen/sdk/events/v1/events_pb.js';
+import { IdentifyRequestSchema } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import { ListRequestSchema } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { fieldFault } from './message-fields.ts';
 
 const maxItems = 1_000;
 const repeated = (bytes: string, times: number) => Buffer.from(bytes.repeat(times), 'hex');
+
+const samples: [DescMessage, JsonObject][] = [
+  [
+    request,
+    {
+      events: [
+        {
+          eventId: 'e',
+          kind: 'k\u00e9',
+          occurTime: '2026-01-02T03:04:05.678Z',
+          cookieless: true,
+          autoProperties: { $url: { stringValue: '\u{1f389}' }, $n: { intValue: '-1' } },
+          customProperties: { d: { doubleValue: 1.5 }, b: { boolValue: true } },
+        },
+      ],
+    },
+  ],
+  [IdentifyRequestSchema, { externalId: 'u', traits: { plan: 'pro', list: [1, { a: null }] } }],
+  [
+    ListRequestSchema,
+    {
+      filterGroups: [
+        {
+          operator: 'LOGICAL_OPERATOR_OR',
+          filters: [{ property: 'p', operator: 'FILTER_OPERATOR_IN', values: ['a', 'b'] }],
+        },
+      ],
+    },
+  ],
+  [location, { path: [1, 200], span: [3], leadingDetachedComments: ['c'] }],
+];
 
 it('lets the largest valid request pass', () => {
   const properties = Object.fromEntries(
@@ -52,7 +98,11 @@ it.each([
   ['a key that goes on behind its entry', '0a041a020a0161'],
   ['a message that is cut off', '0a02'],
   ['a fault behind too many events', `${'0a00'.repeat(1_001)}07`],
-])('refuses what a decoder splits into other fields: %s', (_, body) => {
+  ['a text that is not UTF-8', '0a030a01ff'],
+  ['a key that is not UTF-8', '0a051a030a01ff'],
+  ['a varint of eleven bytes', `0a0c40${'80'.repeat(10)}00`],
+  ['a group', '7b7c'],
+])('refuses what a decoder splits into other fields, or cannot read: %s', (_, body) => {
   expect(fieldFault(request, Buffer.from(body, 'hex'), maxItems)).toEqual({ kind: 'undecodable' });
 });
 
@@ -67,4 +117,49 @@ it('takes a list of numbers in one piece, and number by number', () => {
   expect([numbers('0a0180'), numbers('0a01800a00')]).toEqual(
     Array(2).fill({ kind: 'undecodable' }),
   );
+});
+
+it('takes messages in messages, up to a depth', () => {
+  const nested = (depth: number): Value =>
+    depth === 0
+      ? create(ValueSchema)
+      : create(ValueSchema, {
+          kind: {
+            case: 'listValue',
+            value: create(ListValueSchema, { values: [nested(depth - 1)] }),
+          },
+        });
+  const faultOf = (depth: number) =>
+    fieldFault(ValueSchema, toBinary(ValueSchema, nested(depth)), maxItems);
+  expect(faultOf(49)).toBe(undefined);
+  expect(faultOf(50)).toEqual({ kind: 'undecodable' });
+});
+
+// The Connect router calls it an internal error where its decoder throws, and senders repeat such requests for ever.
+it('what it lets pass can be decoded', () => {
+  const messages = samples.map(([desc]) => desc);
+  const valid = samples.map(([desc, json]) => toBinary(desc, fromJson(desc, json)));
+  const change = fc.record({
+    at: fc.nat(400),
+    bytes: fc.uint8Array({ maxLength: 3 }),
+    cut: fc.nat(3),
+  });
+  const body = fc
+    .record({ of: fc.constantFrom(...valid), changes: fc.array(change, { maxLength: 4 }) })
+    .map(({ of, changes }) =>
+      changes.reduce((body, { at, bytes: put, cut }) => {
+        const start = body.length === 0 ? 0 : at % body.length;
+        return Buffer.concat([body.subarray(0, start), put, body.subarray(start + cut)]);
+      }, Buffer.from(of)),
+    );
+  let decoded = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...messages), body, (desc, bytes) => {
+      if (fieldFault(desc, bytes, maxItems) !== undefined) return;
+      fromBinary(desc, bytes, { readUnknownFields: false });
+      decoded++;
+    }),
+    { numRuns: 6_000, seed: 20_261_123 },
+  );
+  expect(decoded).toBeGreaterThan(300);
 });

@@ -1,7 +1,9 @@
 // Counts the fields of a binary protobuf message before it is decoded. A decoder makes an object for every two bytes of
 // empty messages: 16 s and a gigabyte for 8 MB. The decoder reads a known field by its type, whatever its tag says, and
-// on behind the end of its message: a body that it would split into other fields than those counted is refused.
+// on behind the end of its message: a body that it would split into other fields than those counted is refused. So is
+// every other body that it cannot decode, because the Connect router calls that an internal error.
 
+import { isUtf8 } from 'node:buffer';
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { maxFieldsPerBody, maxMembersPerObject } from '../../limits.ts';
@@ -24,7 +26,7 @@ export function fieldFault(
   body: Uint8Array,
   maxItems: number,
 ): FieldFault | undefined {
-  const count = { reader: new BinaryReader(body), fields: 0 };
+  const count = { reader: new BinaryReader(body), depth: 0, fields: 0 };
   try {
     return faultOfRequest(message, body.length, maxItems, count);
   } catch {
@@ -32,8 +34,15 @@ export function fieldFault(
   }
 }
 
+/** The default of protobuf parsers. */
+const maxDepth = 100;
+/** Of 64 bits, seven in each byte. */
+const maxVarintBytes = 10;
+
 interface Count {
   reader: BinaryReader;
+  /** How many messages enclose the current message. */
+  depth: number;
   /** In all messages that were read. */
   fields: number;
 }
@@ -66,9 +75,9 @@ function faultOfRequest(
   return excess === undefined ? undefined : tooMany(excess, String(items.get(excess)));
 }
 
-/** A message that holds itself too often fills the stack, as it would its decoder's. */
 function faultIn(message: DescMessage, end: number, count: Count): FieldFault | undefined {
   const { reader } = count;
+  if (++count.depth === maxDepth) return undecodable;
   let members = 0;
   while (reader.pos < end) {
     const [number, wireType] = reader.tag();
@@ -77,6 +86,7 @@ function faultIn(message: DescMessage, end: number, count: Count): FieldFault | 
     const fault = faultInField(field, number, wireType, count);
     if (fault !== undefined) return fault;
   }
+  count.depth--;
   return reader.pos === end ? undefined : undecodable;
 }
 
@@ -90,6 +100,8 @@ function faultInField(
   const { reader } = count;
   if (++count.fields > maxFieldsPerBody) return { kind: 'fields' };
   if (field === undefined) {
+    // No definition has a group, and skipping groups in groups would fill the stack.
+    if (wireType === WireType.StartGroup) return undecodable;
     reader.skip(wireType, number);
     return undefined;
   }
@@ -103,9 +115,7 @@ function faultInField(
       if (field.message !== undefined) {
         return isWhole ? faultInMessage(field.message, count) : undecodable;
       }
-      return isWhole
-        ? faultInPacked(wireTypeOf(field), count)
-        : faultInScalar(field, wireType, count);
+      return isWhole ? faultInPacked(field, count) : faultInScalar(field, wireType, count);
     default:
       return faultInScalar(field, wireType, count);
   }
@@ -127,33 +137,50 @@ function faultInEntry(map: DescField & { fieldKind: 'map' }, count: Count): Fiel
     if (!isValue && number !== 1) return undecodable;
     const expected = isValue ? wireTypeOf(map) : wireTypeOfScalar(map.mapKey);
     if (wireType !== expected) return undecodable;
-    if (isValue && map.message !== undefined) {
-      const fault = faultInMessage(map.message, count);
-      if (fault !== undefined) return fault;
-    } else reader.skip(wireType, number);
+    const fault =
+      isValue && map.message !== undefined
+        ? faultInMessage(map.message, count)
+        : faultInValue(isValue ? map.scalar : map.mapKey, wireType, count);
+    if (fault !== undefined) return fault;
   }
   return reader.pos === end ? undefined : undecodable;
 }
 
 /** A list of numbers in one piece; of texts, one of them. */
-function faultInPacked(itemType: WireType, { reader }: Count): FieldFault | undefined {
-  if (itemType === WireType.LengthDelimited) {
-    reader.skip(itemType);
-    return undefined;
-  }
+function faultInPacked(field: DescField, count: Count): FieldFault | undefined {
+  const { reader } = count;
+  const itemType = wireTypeOf(field);
+  if (itemType === WireType.LengthDelimited) return faultInValue(field.scalar, itemType, count);
   const end = reader.uint32() + reader.pos;
-  while (reader.pos < end) reader.skip(itemType);
+  while (reader.pos < end) {
+    const fault = faultInValue(field.scalar, itemType, count);
+    if (fault !== undefined) return fault;
+  }
   return reader.pos === end ? undefined : undecodable;
 }
 
-function faultInScalar(
-  field: DescField,
+function faultInScalar(field: DescField, wireType: WireType, count: Count): FieldFault | undefined {
+  if (wireType !== wireTypeOf(field)) return undecodable;
+  return faultInValue(field.scalar, wireType, count);
+}
+
+/** Reads one value; an enum has no scalar type. */
+function faultInValue(
+  scalar: ScalarType | undefined,
   wireType: WireType,
   { reader }: Count,
 ): FieldFault | undefined {
-  if (wireType !== wireTypeOf(field)) return undecodable;
-  reader.skip(wireType, field.number);
-  return undefined;
+  if (scalar === ScalarType.STRING) return isText(reader.bytes()) ? undefined : undecodable;
+  const value = reader.skip(wireType);
+  return wireType === WireType.Varint && value.length > maxVarintBytes ? undecodable : undefined;
+}
+
+/** Most texts are short and ASCII: this loop then costs less than a call of isUtf8. */
+function isText(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) {
+    if ((bytes[at] ?? 0) >= 0x80) return isUtf8(bytes.subarray(at));
+  }
+  return true;
 }
 
 /** The form of one value of the field: of an item of a list, of a value of a map. */

@@ -6,28 +6,32 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BodyReceiver } from './received-body.ts';
 import { RequestMemory } from './request-memory.ts';
 
-const memory = new RequestMemory(2_500);
-const bodies = new BodyReceiver(memory);
+const MiB = 1_048_576;
 let server: Server;
 let port: number;
 
-beforeEach(async () => {
+async function listen(memory: RequestMemory, maxBytes: number): Promise<void> {
+  const bodies = new BodyReceiver(memory);
   server = createServer((incoming, response) => {
     void memory.during(async (lease) => {
       lease.claim('a key');
       const encoding = incoming.headers['content-encoding'] ?? 'identity';
-      const received = await bodies.receive(incoming, { lease, maxBytes: 1_000, encoding });
+      const received = await bodies.receive(incoming, { lease, maxBytes, encoding });
       response.end(received.kind === 'received' ? received.bytes.toString() : received.kind);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   port = typeof address === 'object' && address !== null ? address.port : 0;
-});
-afterEach(() => {
+}
+
+function close(): void {
   server.closeAllConnections();
   server.close();
-});
+}
+
+beforeEach(() => listen(new RequestMemory(2_500), 1_000));
+afterEach(close);
 
 function open(headers: Record<string, string> = {}): {
   call: ClientRequest;
@@ -62,7 +66,7 @@ describe('a body', () => {
   });
 
   it('that is far too large is answered before it has arrived', async () => {
-    expect(await send(Buffer.alloc(5 * 1_048_576))).toBe('too_large');
+    expect(await send(Buffer.alloc(5 * MiB))).toBe('too_large');
   });
 
   it('is bounded after decompression too', async () => {
@@ -94,5 +98,14 @@ describe('bodies that arrive at once', () => {
     second.call.destroy();
     third.call.destroy();
     await expect.poll(() => send('x'.repeat(1_000))).toBe('x'.repeat(1_000));
+  });
+
+  it('and are longer than a MiB find room for all of themselves, or are not read', async () => {
+    close();
+    await listen(new RequestMemory(6 * MiB), 8 * MiB);
+    const { call, answer } = open({ 'content-length': String(4 * MiB) });
+    call.flushHeaders();
+    expect(await answer).toBe('busy');
+    expect(await send(Buffer.alloc(2 * MiB))).toHaveLength(2 * MiB);
   });
 });

@@ -30,10 +30,13 @@ interface Bound {
   encoding: string;
 }
 
-// A body that is too large and of known length is read on and thrown away, because many senders read no answer while
-// they write. Of one that is longer than twice what its method takes and this, of unknown length, or without
-// room, nothing more is read: what is thrown away costs time, and memory until garbage is collected.
+// Many senders read no answer while they write, so a body that is a little too large is read to its end and thrown
+// away: up to twice what its method takes, and this. Nothing more is read of a longer body, of one without a length,
+// and of one without room: reading costs time, and memory until garbage is collected.
 const maxDiscardedBytes = 65_536;
+// A longer body of known length gets its memory before it is read: a body that finds no room in its middle has cost its
+// reading, and a hundred of them hold up everybody. Only a key's events are as long, so strangers reserve nothing.
+const maxUnreservedBytes = 1_048_576;
 // The time for the answer to arrive, before a connection with an unread body is cut.
 const lingerMs = 2_000;
 
@@ -57,10 +60,13 @@ export class BodyReceiver {
     const readsOn =
       promisedBytes !== undefined && promisedBytes <= 2 * maxBytes + maxDiscardedBytes;
     if (refused !== undefined && !readsOn) {
-      // Listening to it would start the socket anew, after it was held.
-      request.on('error', closesNext);
       leaveUnread(request);
       return { kind: refused };
+    }
+    const isReserved = promisedBytes !== undefined && promisedBytes > maxUnreservedBytes;
+    if (isReserved && refused === undefined && !gathered.reserve()) {
+      leaveUnread(request);
+      return { kind: 'busy' };
     }
     const kind = await gather(request, gathered, readsOn, refused);
     if (kind !== 'received') return { kind };
@@ -77,9 +83,7 @@ export class BodyReceiver {
     if (this.#received.has(request)) return;
     const promisedBytes = lengthOf(request.headers) ?? 0;
     const isLong = promisedBytes > maxDiscardedBytes || 'transfer-encoding' in request.headers;
-    if (!isLong) return;
-    request.on('error', closesNext);
-    leaveUnread(request);
+    if (isLong) leaveUnread(request);
   }
 
   /** Decompresses a part of a body, such as one message of several. */
@@ -124,8 +128,12 @@ function gather(
 /** Emitted by a request whose body is not read to its end, before its answer is written. */
 export const leftUnread = 'left unread';
 
-/** Its sender is held up until the answer has arrived, then cut off. */
+/**
+ * Its sender is held up until the answer has arrived, then cut off. Nothing may listen for its bytes: that would start
+ * the socket anew.
+ */
 function leaveUnread(request: NodeRequest): void {
+  request.on('error', closesNext);
   request.pause();
   request.emit(leftUnread);
   setTimeout(() => request.destroy(), lingerMs).unref();

@@ -6,9 +6,9 @@ import { freeMemory } from '../../memory/free-memory.ts';
 const MiB = 1_048_576;
 /** All requests together. The process grows by up to twice as much: garbage is freed late, and sockets have buffers. */
 const maxHeldBytes = 96 * MiB;
-/** Requests without a checked credential, and those that everybody may make: all share one bound … */
+/** Requests without a checked credential, and requests that everybody may make, share this bound. */
 const maxStrangersBytes = 16 * MiB;
-/** … of which large bodies may take this much, so that sign-ins have room beside them. */
+/** Strangers' large bodies may take this much of their bound, so that sign-ins have room beside them. */
 const maxStrangersLargeBytes = 8 * MiB;
 /** A request may hold this much, about as much as its socket, whatever its holder's other requests hold. */
 const smallBytes = 4_096;

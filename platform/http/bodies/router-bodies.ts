@@ -1,8 +1,15 @@
 // Has the Connect router's bodies received like all others: counted, bounded and decompressed here, before the router
 // sees them. Left to itself, it would hold and decompress as much as anybody sends.
 
+import { isUtf8 } from 'node:buffer';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, createContextKey } from '@connectrpc/connect';
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createContextKey,
+  type HandlerContext,
+} from '@connectrpc/connect';
 import type {
   Compression,
   UniversalHandler,
@@ -11,7 +18,12 @@ import type {
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node';
 import { ruleText } from '../../../proto/wire/rules.ts';
 import { callerIdOf } from '../../access/auth-interceptor.ts';
+import { boundedByIngest } from '../../access/request-bounds.ts';
 import * as limits from '../../limits.ts';
+import { checkVersion, routerHeaders } from '../router/call-headers.ts';
+import { withEnvelope } from '../router/unsupported-call.ts';
+import { withoutByteOrderMark } from './byte-order-mark.ts';
+import { envelopeBytes, envelopeOf, openEnvelope } from './envelope.ts';
 import { type FieldFault, fieldFault } from './message-fields.ts';
 import { type BodyReceiver, busy, type NodeRequest, type ReceivedBody } from './received-body.ts';
 import { type Lease, strangers } from './request-memory.ts';
@@ -37,14 +49,23 @@ async function asItIs({
 
 /** The router copies a body, then makes text of it, then objects. */
 const copiesInRouter = 3;
-/** Flags and length in front of each message of gRPC and of Connect's streams. */
-const envelopeBytes = 5;
-const compressedFlag = 1;
 /**
- * JSON that comes here is parsed with all names that it holds, 200 ns each; ingest has readers of its own for larger
- * bodies of JSON in unary Connect.
+ * JSON that the router parses makes an object of all names in it, 200 ns each. ingest reads its own JSON, and larger.
  */
 const maxJsonBytes = 1_048_576;
+const emptyJson = Buffer.from('{}');
+
+const receivedJsonKey = createContextKey<Buffer | undefined>(undefined, {
+  description: 'received JSON',
+});
+
+/**
+ * The JSON of a request to ingest that came in an envelope, as it was sent: the handler's own message is empty then.
+ * protobuf-es reads more than ingest's rules allow, and changes what it reads: 30 February becomes 2 March.
+ */
+export function receivedJsonOf(context: Pick<HandlerContext, 'values'>): Buffer | undefined {
+  return context.values.get(receivedJsonKey);
+}
 
 interface Options {
   bodies: BodyReceiver;
@@ -67,25 +88,27 @@ function received(handler: UniversalHandler, { bodies, maxBytesOf }: Options): U
   const { protocolNames, supportedContentType, allowedMethods, requestPath, service, method } =
     handler;
   const maxBytes = maxBytesOf(`${service.typeName}/${method.name}`);
+  const isStream = method.methodKind !== 'unary';
   const serve = (request: UniversalServerRequest) =>
-    bodies.memory.during((lease) => {
-      const encoding = encodingOf(request.header);
-      const most = encoding.isJson ? Math.min(maxBytes, maxJsonBytes) : maxBytes;
-      const receiving = { bodies, lease, maxBytes: most, message: method.input };
-      const body = receive(request, encoding, receiving);
-      const header = withoutLength(request.header);
-      return handler({ ...request, header, body }).finally(() => {
-        const sent = request.contextValues?.get(nodeRequestKey);
-        // The body of a stream's request is read while its answer is written.
-        if (sent !== undefined && method.methodKind === 'unary') bodies.answerUnread(sent);
-      });
+    bodies.memory.during(async (lease) => {
+      const header = routerHeaders(request.header);
+      const body = receive({ ...request, header }, method.input, { bodies, lease, maxBytes });
+      const sent = request.contextValues?.get(nodeRequestKey);
+      try {
+        const answer = await handler({ ...request, header, body });
+        if (sent !== undefined && isStream && answer.status !== 200) bodies.answerUnread(sent);
+        return withEnvelope(answer, isStream, header.get('content-type'));
+      } finally {
+        // The body of a stream's request is read while its answer is written, if that is one.
+        if (sent !== undefined && !isStream) bodies.answerUnread(sent);
+      }
     });
   const names = { protocolNames, supportedContentType, allowedMethods, requestPath };
   return Object.assign(serve, { ...names, service, method });
 }
 
 interface Encoding {
-  /** Unary Connect compresses a body, all other protocols each message in it. */
+  /** Unary Connect compresses a body, all other protocols the message in its envelope. */
   of: 'body' | 'message';
   name: string;
   isJson: boolean;
@@ -102,63 +125,70 @@ function encodingOf(header: Headers): Encoding {
   return { of: 'message', name: name ?? 'identity', isJson };
 }
 
-/**
- * The router would compare a body's length with its header, and a decompressed body has another. It would also take
- * memory for all that the header promises.
- */
-function withoutLength(header: Headers): Headers {
-  const without = new Headers(header);
-  without.delete('content-length');
-  return without;
-}
-
 interface Receiving {
   bodies: BodyReceiver;
   lease: Lease;
   maxBytes: number;
-  message: DescMessage;
 }
 
-/** Runs when the handler reads: after access was checked, and never for a refused call. */
+/**
+ * Runs when the handler reads: after access was checked, and never for a refused call. Yields only what the router can
+ * decode: its own decoder calls a broken message an internal error.
+ */
 async function* receive(
-  { contextValues }: UniversalServerRequest,
-  encoding: Encoding,
-  { bodies, lease, maxBytes, message }: Receiving,
+  { header, contextValues }: UniversalServerRequest,
+  message: DescMessage,
+  { bodies, lease, maxBytes }: Receiving,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const request = contextValues?.get(nodeRequestKey);
   if (contextValues === undefined || request === undefined) {
     throw new ConnectError('the request came through no port', Code.Internal);
   }
+  checkVersion(header);
   lease.claim(callerIdOf(contextValues) ?? strangers);
-  const bound = { lease, maxBytes, encoding: encoding.name };
-  let bytes: Buffer<ArrayBuffer>;
-  let envelope: Buffer<ArrayBuffer> | undefined;
-  if (encoding.of === 'body') {
-    bytes = bytesOf(await bodies.receive(request, bound), maxBytes);
-  } else {
-    const whole = { lease, maxBytes: envelopeBytes + maxBytes, encoding: 'identity' };
-    bytes = bytesOf(await bodies.receive(request, whole), maxBytes);
-    if (isCompressed(bytes)) {
-      const sent = bytes.subarray(envelopeBytes);
-      bytes = bytesOf(await bodies.inflate(sent, bound), maxBytes);
-      envelope = envelopeOf(bytes);
-    }
-  }
-  if (!encoding.isJson) {
-    const messages = encoding.of === 'body' || envelope !== undefined ? [bytes] : messagesIn(bytes);
-    for (const sent of messages) checkFields(message, sent);
-  }
+  const { of, name, isJson } = encodingOf(header);
+  const isIngests = isJson && of === 'message' && boundedByIngest.has(message.typeName);
+  const most = isJson && !isIngests ? Math.min(maxBytes, maxJsonBytes) : maxBytes;
+  const bound = { lease, maxBytes: most, encoding: name };
+  let bytes =
+    of === 'body'
+      ? bytesOf(await bodies.receive(request, bound), most)
+      : await receiveMessage(request, bodies, bound);
+  if (!isJson) checkFields(message, bytes);
+  else if (!isUtf8(bytes)) throw invalidBody(ruleText('body_utf8', limits));
   if (!lease.take(copiesInRouter * bytes.length)) throw busyError();
-  if (envelope !== undefined) yield envelope;
+  if (isIngests) {
+    // A copy: a handler that is late outlives the lease.
+    contextValues.set(receivedJsonKey, Buffer.from(withoutByteOrderMark(bytes)));
+    bytes = emptyJson;
+  }
+  if (of === 'message') yield envelopeOf(bytes);
   yield bytes;
 }
 
-/** The messages behind their envelopes; what is cut off is the router's to refuse. */
-function* messagesIn(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at + envelopeBytes <= bytes.length; ) {
-    const end = at + envelopeBytes + bytes.readUInt32BE(at + 1);
-    yield bytes.subarray(at + envelopeBytes, end);
-    at = end;
+/** The one message of a call, decompressed. */
+async function receiveMessage(
+  request: NodeRequest,
+  bodies: BodyReceiver,
+  bound: { lease: Lease; maxBytes: number; encoding: string },
+): Promise<Buffer<ArrayBuffer>> {
+  const { lease, maxBytes, encoding } = bound;
+  const whole = { lease, maxBytes: envelopeBytes + maxBytes, encoding: 'identity' };
+  const sent = openEnvelope(bytesOf(await bodies.receive(request, whole), maxBytes));
+  switch (sent.kind) {
+    case 'message':
+      if (!sent.isCompressed) return sent.bytes;
+      if (encoding === 'identity') {
+        throw invalidBody('its envelope says that it is compressed, and no header says how');
+      }
+      return bytesOf(await bodies.inflate(sent.bytes, bound), maxBytes);
+    case 'cut':
+      if (sent.promised > maxBytes) throw tooLarge(maxBytes);
+      throw invalidBody('is shorter than its envelope says');
+    case 'messages':
+      throw new ConnectError(`one message is needed, got ${sent.count}`, Code.Unimplemented);
+    default:
+      return sent satisfies never;
   }
 }
 
@@ -186,22 +216,6 @@ function faultText(fault: FieldFault): string {
   }
 }
 
-/** Whether the bytes are one message, and that is compressed. */
-function isCompressed(bytes: Buffer): boolean {
-  if (bytes.length < envelopeBytes || bytes.length - envelopeBytes !== bytes.readUInt32BE(1)) {
-    return false;
-  }
-  return bytes.length > envelopeBytes && ((bytes[0] ?? 0) & compressedFlag) !== 0;
-}
-
-/** It still says `compressed`, since the router's decompression returns what it is given. */
-function envelopeOf(message: Buffer): Buffer<ArrayBuffer> {
-  const envelope = Buffer.alloc(envelopeBytes);
-  envelope[0] = compressedFlag;
-  envelope.writeUInt32BE(message.length, 1);
-  return envelope;
-}
-
 function bytesOf(received: ReceivedBody, maxBytes: number): Buffer<ArrayBuffer> {
   switch (received.kind) {
     case 'received':
@@ -209,9 +223,9 @@ function bytesOf(received: ReceivedBody, maxBytes: number): Buffer<ArrayBuffer> 
     case 'busy':
       throw busyError();
     case 'too_large':
-      throw new ConnectError(`the body is larger than ${maxBytes} bytes`, Code.InvalidArgument);
+      throw tooLarge(maxBytes);
     case 'undecodable':
-      throw new ConnectError('the body could not be decompressed', Code.InvalidArgument);
+      throw invalidBody(ruleText('body_encoding', limits));
     case 'unknown_encoding':
       throw new ConnectError('unknown content encoding', Code.Unimplemented);
     case 'gone':
@@ -219,6 +233,14 @@ function bytesOf(received: ReceivedBody, maxBytes: number): Buffer<ArrayBuffer> 
     default:
       return received satisfies never;
   }
+}
+
+function tooLarge(maxBytes: number): ConnectError {
+  return new ConnectError(`the body is larger than ${maxBytes} bytes`, Code.InvalidArgument);
+}
+
+function invalidBody(rule: string): ConnectError {
+  return new ConnectError(`body: ${rule}`, Code.InvalidArgument);
 }
 
 function busyError(): ConnectError {

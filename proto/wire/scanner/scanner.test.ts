@@ -52,10 +52,13 @@ describe('a body', () => {
     ['{"events":{}}', 'events_array'],
     ['{"events":[null]}', 'event_object'],
     ['{"x":"\\ud83d"}', 'body_unicode'],
-    ['{"x":"\\ud83d\\ude00"}', 'ok'],
+    ['{"x":"\\ud83d\\ude00","events":[]}', 'ok'],
+    ['{"x":1}', 'events_missing'],
+    ['{"event":[]}', 'events_missing'],
+    ['{"\\u0065vents":[]}', 'ok'],
     ['{"x":1,"\\u0078":2}', 'member_once'],
     ['{"x":{"y":{"a":1,"a":1}}}', 'member_once'],
-    [`{"x":${'['.repeat(99)}${']'.repeat(99)}}`, 'ok'],
+    [`{"events":null,"x":${'['.repeat(99)}${']'.repeat(99)}}`, 'ok'],
     [`{"x":${'['.repeat(100)}${']'.repeat(100)}}`, 'body_depth'],
   ])('%j: %s', (text, expected) => {
     const verdict = validate(text);

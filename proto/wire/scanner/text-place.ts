@@ -1,6 +1,16 @@
 // Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
 // only for bodies that are JSON. Walks the bytes once and decodes only the names that it returns.
 
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+} from '../json-characters.ts';
 import { propertyPath, shown } from '../violation-path.ts';
 
 interface TextPlace {
@@ -17,15 +27,6 @@ interface Level {
   nameEnd: number;
   position: number;
 }
-
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
 
 /** The place of the token that holds the byte at `offset`. */
 export function placeInText(body: Uint8Array, offset: number): TextPlace {

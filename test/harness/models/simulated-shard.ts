@@ -10,6 +10,7 @@ import type {
   Receiver,
   StreamMessage,
 } from '../../../pipeline/consume/event-stream.ts';
+import type { StoredMessages } from '../../../pipeline/consume/queue-state.ts';
 import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
 import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
@@ -151,10 +152,34 @@ export class SimulatedShard {
         await this.passTime(life);
         return this.#delivered;
       },
-      isUnchanged: async () => true,
+      hasHeld: async () => true,
       ack: (message) => this.#ack(life, message),
       working: () => {},
       close: () => void this.#receivers.delete(life.name),
+    };
+  }
+
+  /** Messages whose acks were lost are kept, as by a broker that was killed. */
+  storedMessages(life: Life, created: string): StoredMessages {
+    return {
+      state: async () => {
+        await this.passTime(life);
+        const [firstSeq = this.#lastSeq + 1] = this.#messages.keys();
+        const messages = this.#messages.size;
+        return {
+          created,
+          messages,
+          bytes: messages,
+          firstSeq,
+          lastSeq: this.#lastSeq,
+          oldestMs: 0,
+        };
+      },
+      delete: async (seq) => {
+        await this.passTime(life);
+        if ((this.record?.hwm ?? 0) < seq) this.#break(`message ${seq} deleted too early`);
+        return this.#messages.delete(seq);
+      },
     };
   }
 

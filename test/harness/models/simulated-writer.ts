@@ -3,14 +3,19 @@
 
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
 import { EventKeys, writeEventKey } from '../../../pipeline/build/event-key.ts';
-import { parseUuid } from '../../../pipeline/build/uuid.ts';
+import { formatUuid, parseUuid } from '../../../pipeline/build/uuid.ts';
+import { deleteLeftovers } from '../../../pipeline/consume/leftover-messages.ts';
 import { packMessages, readAgain } from '../../../pipeline/consume/message-batch.ts';
 import { MessageSource } from '../../../pipeline/consume/message-source.ts';
 import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { minSeenBytes, SeenSet } from '../../../pipeline/dedup/seen-set.ts';
 import { Sessions } from '../../../pipeline/sessions/sessions.ts';
 import { takeOverLedger } from '../../../pipeline/write/ledger.ts';
-import { type EventWriterParts, runEventWriter } from '../../../pipeline/write/writer.ts';
+import {
+  type DoneBatch,
+  type EventWriterParts,
+  runEventWriter,
+} from '../../../pipeline/write/writer.ts';
 import type { WriterEnd, WriterState } from '../../../pipeline/write/writer-state.ts';
 import { Broken, type Life, project, type SimulatedShard } from './simulated-shard.ts';
 
@@ -20,6 +25,10 @@ const created = '2026-11-20T00:00:00Z';
 const nowMs = Date.UTC(2026, 10, 20);
 /** The chance that a thread dies after its verdict. */
 const deadThreads = 0.05;
+/** The chance that messages that are done are deleted after a batch. */
+const deletions = 0.3;
+/** The share of lives in which no stored id is loaded in time. */
+const unloadedLives = 0.3;
 
 interface SimulatedWriter {
   state(): WriterState;
@@ -39,10 +48,20 @@ export function startSimulatedWriter(shard: SimulatedShard): SimulatedWriter {
   const run = async (): Promise<WriterEnd> => {
     const parts = await writerParts(shard, life, builder);
     source = parts.source;
+    const stored = shard.storedMessages(life, created);
+    const { ledger } = parts;
+    const onDone = (done: DoneBatch) => {
+      parts.onDone(done);
+      if (shard.random() > deletions) return;
+      const deleting = deleteLeftovers(stored, ledger, new AbortController().signal);
+      deleting.catch((error: unknown) => {
+        shard.broken ??= new Broken(String(error));
+      });
+    };
     const onState = (next: WriterState) => {
       state = next;
     };
-    return runEventWriter({ ...parts, onState }, 'token');
+    return runEventWriter({ ...parts, onDone, onState }, 'token');
   };
   run().catch((error: unknown) => {
     shard.broken ??= error instanceof Broken ? error : new Broken(String(error));
@@ -75,9 +94,15 @@ async function writerParts(
     maxSessions: Math.floor(shard.random() * 20),
   });
   const duplicateCheck = new DuplicateCheck({
-    seen: loadSeen(shard),
+    seen: shard.random() < unloadedLives ? unloadedSeen() : loadSeen(shard),
     clock: { nowMs: () => nowMs },
-    findStored: () => Promise.reject(new Broken('nothing here is beyond the budget')),
+    loaded: Promise.resolve(),
+    findStored: async (ids, rows) => {
+      await shard.passTime(life);
+      const stored = new Set(shard.rows.map(({ id }) => id));
+      const idOf = (row: number) => formatUuid(ids.eventIds.subarray(16 * row, 16 * row + 16));
+      return rows.filter((row) => stored.has(idOf(row)));
+    },
     storeIds: () => Promise.reject(new Broken('nothing here is beyond the budget')),
   });
   const stream = shard.stream(life);
@@ -108,15 +133,25 @@ async function writerParts(
   };
 }
 
+/** A seen-set whose keys are still being loaded when its writer ends: it asks for each event. */
+function unloadedSeen(): SeenSet {
+  const seen = new SeenSet(minSeenBytes);
+  seen.beginLoading();
+  return seen;
+}
+
 /** A seen-set with every row of the shard's table. */
 function loadSeen(shard: SimulatedShard): SeenSet {
   const seen = new SeenSet(minSeenBytes);
+  const table = seen.makeLoaded(shard.rows.length, nowMs);
   const id = new Uint32Array(4);
   const key = new Uint32Array(2);
   for (const row of shard.rows) {
     parseUuid(row.id, id);
     writeEventKey(eventKeys.projectKey(project), id, 0, key, 0);
-    seen.add(key[0] ?? 0, key[1] ?? 0, row.timeMs, nowMs, row.seq);
+    table.put(key[0] ?? 0, key[1] ?? 0, row.timeMs, false);
+    table.includeRow(row.seq, nowMs);
   }
+  seen.addLoaded(table);
   return seen;
 }

@@ -2,9 +2,10 @@
 
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { sizes } from '../../../demo/visits/sized-events.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
-import { freshen, makeBodies, occurAt, sizes } from './bodies.ts';
+import { freshen, makeBodies, occurAt } from './bodies.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const options = { batch: 50, count: 20, seed: 1, nowMs };

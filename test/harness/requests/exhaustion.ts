@@ -60,6 +60,7 @@ const inOneChunk: Framing = {
 export const attacks: readonly Attack[] = [
   overHttp1('SignIn bodies held over HTTP/1', signInPath, asStranger),
   overHttp1('SignIn bodies without a length', signInPath, asStranger, inOneChunk),
+  overHttp1('bodies for a path that nobody serves', '/no.Service/Method', asStranger),
   overHttp2('SignIn bodies held over HTTP/2', signInPath, asStranger),
   overHttp1('BatchCreate bodies of a key held over HTTP/1', batchCreatePath, withKey),
   overHttp2('BatchCreate bodies of a key held over HTTP/2', shortPath, withKey),

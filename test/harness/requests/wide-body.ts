@@ -12,5 +12,5 @@ export function wideBody(names: number, namesPerObject = maxMembersPerObject): B
     );
     objects.push(`{${members.join(',')}}`);
   }
-  return Buffer.from(`{"x":[${objects.join(',')}]}`);
+  return Buffer.from(`{"x":[${objects.join(',')}],"events":[]}`);
 }

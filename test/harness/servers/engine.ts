@@ -9,9 +9,12 @@ import { createLog } from '../../../platform/log.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../compiled-entries.ts';
 import { type ChildServer, startChildServer } from './child-server.ts';
+import type { SmallDisk } from './small-disk.ts';
 
 export interface EngineOptions {
   dir?: string;
+  /** The disk that holds the engine's directory, in place of `dir`. */
+  disk?: SmallDisk;
   /** False leaves the database to the test. */
   migrated?: boolean;
 }
@@ -27,18 +30,20 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
     name: 'engine',
     freePort: 0,
     command(dir: string) {
+      const inside = options.disk === undefined ? dir : options.disk.inside;
       // A restart keeps the password, so that clients go on.
       if (!existsSync(passwordFileIn(dir))) writePassword(passwordFileIn(dir));
       return [
-        ...[process.execPath, entry, '--path', dir, '--password-file', passwordFileIn(dir)],
-        ...['--socket', socketIn(dir), '--threads', String(threads)],
+        ...(options.disk?.enter ?? []),
+        ...[process.execPath, entry, '--path', inside, '--password-file', passwordFileIn(inside)],
+        ...['--socket', socketIn(inside), '--threads', String(threads)],
       ];
     },
     env: { ...process.env, UV_THREADPOOL_SIZE: String(threads) },
     createReadiness: () => (line: string) => (line === 'listening' ? 0 : undefined),
     urlOf: (_: number, dir: string) => socketUrl(socketIn(dir), database, passwordIn(dir)),
   };
-  const engine = await startChildServer(program, options.dir);
+  const engine = await startChildServer(program, options.disk?.directory ?? options.dir);
   if (options.migrated !== false) await migrateAt(engine.url);
   return engine;
 }

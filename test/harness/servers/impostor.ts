@@ -15,17 +15,18 @@ const nobody = 65_534;
 export const uidOfImpostor = process.getuid?.() || nobody;
 
 const program = (host: string, port: number): string => `
+  const print = (line) => process.stdout.write(line + '\\n');
   const server = require('node:net').createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (data) => {
-      console.log(JSON.stringify(String(data)));
+      print(JSON.stringify(String(data)));
       socket.write('PONG\\r\\n');
     });
     socket.write('INFO {"server_id":"x","version":"2.9.10","headers":true,"max_payload":1048576}\\r\\n');
   });
   const listen = () => server.listen(${port}, '${host}');
   server.on('error', () => setTimeout(listen, 5));
-  server.on('listening', () => console.log(server.address().port));
+  server.on('listening', () => print(server.address().port));
   listen();
 `;
 

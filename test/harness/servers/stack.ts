@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { readBrokerUrl } from '../../../platform/engines/broker-configuration.ts';
 import { root } from '../source-tree.ts';
+import type { SmallDisk } from './small-disk.ts';
 
 /** The line that `--json` prints when the service is ready. */
 interface Announcement {
@@ -45,6 +46,8 @@ interface StackOptions {
   args?: readonly string[];
   /** An existing data directory; otherwise a temporary one, removed by `stop`. */
   dataDir?: string;
+  /** The disk that holds `dataDir`, a path inside. */
+  disk?: SmallDisk;
 }
 
 /** The flags that `npm start` gives to node. */
@@ -59,7 +62,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const lines: string[] = [];
   const main = join(root, 'dist', 'main.js');
   const args = [...nodeFlags, main, '--json', '--port', '0', '--data', dataDir];
-  const service = spawn(process.execPath, [...args, ...(options.args ?? [])], {
+  const outside = (path: string): string => options.disk?.outside(path) ?? path;
+  const [program = '', ...words] = [...(options.disk?.enter ?? []), process.execPath, ...args];
+  const service = spawn(program, [...words, ...(options.args ?? [])], {
     env: { ...process.env, MILLRACE_LOG_LEVEL: 'info', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -70,14 +75,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const announcement = await firstLine(service, () => lines.join('\n'));
   const pids = (): Record<Part, number> => ({
     service: service.pid ?? 0,
-    broker: Number(readFileSync(join(dataDir, 'nats', 'nats.pid'), 'utf8')),
+    broker: brokerPid(service.pid ?? 0),
     engine: enginePid(service.pid ?? 0),
   });
   return {
     ...announcement,
     dataDir,
-    natsUrl: readBrokerUrl(dataDir, 'service'),
-    clickhouseUrl: engineUrl(pids().engine),
+    natsUrl: readBrokerUrl(outside(dataDir), 'service'),
+    clickhouseUrl: engineUrl(pids().engine, outside),
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
     kill9(part) {
@@ -143,6 +148,12 @@ function commandLine(pid: number): string[] {
   }
 }
 
+function brokerPid(service: number): number {
+  const isBroker = (pid: number): boolean =>
+    commandLine(pid).some((word) => word.endsWith('nats/nats.conf'));
+  return children(service).find(isBroker) ?? 0;
+}
+
 function enginePid(service: number): number {
   const isEngine = (pid: number): boolean =>
     commandLine(pid).some((word) => word.endsWith('sql/engine/main.js'));
@@ -154,9 +165,9 @@ function ingestPids(service: number): number[] {
   return children(service).filter((pid) => commandLine(pid).includes(script));
 }
 
-function engineUrl(pid: number): string {
+function engineUrl(pid: number, outside: (path: string) => string): string {
   const words = commandLine(pid);
-  const after = (flag: string): string => words[words.indexOf(flag) + 1] ?? '';
+  const after = (flag: string): string => outside(words[words.indexOf(flag) + 1] ?? '');
   const password = readFileSync(after('--password-file'), 'utf8');
   return socketUrl(after('--socket'), 'millrace', password);
 }

@@ -1,10 +1,11 @@
-// One real server for all tests of a file: started before the first test, stopped after the last. A test that needs a
-// server of its own calls startEngine or startBroker.
+// Real servers that end by themselves. An engine or a broker serves all tests of a file: started before the first test,
+// stopped after the last. A test that needs one of its own calls startEngine or startBroker.
 
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type BrokerOptions, startBroker } from './broker.ts';
 import type { ChildServer } from './child-server.ts';
 import { type EngineOptions, startEngine } from './engine.ts';
+import { type MailServerOptions, startMailServer, type TestMailServer } from './mail-server.ts';
 
 /**
  * Call it before the file's other hooks: hooks start in order and end in reverse, so theirs find the engine running.
@@ -17,6 +18,13 @@ export function useEngine(options: EngineOptions = {}): ChildServer {
 /** As useEngine. */
 export function useBroker(options: BrokerOptions = {}): ChildServer {
   return useServer(() => startBroker(options));
+}
+
+/** A mail server that ends with the test that starts it. */
+export async function mailServerOfTest(options: MailServerOptions): Promise<TestMailServer> {
+  const server = await startMailServer(options);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 function useServer(start: () => Promise<ChildServer>): ChildServer {

@@ -10,6 +10,7 @@ import { type Client, createClient, type Interceptor } from '@connectrpc/connect
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { defaultAttemptLimits } from '../../../control/auth/attempts.ts';
 import { type Control, type ControlOptions, startControl } from '../../../control/start.ts';
+import { serviceAliases } from '../../../platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
@@ -51,6 +52,7 @@ interface AccountsOptions {
   env?: Record<string, string>;
   control?: Partial<ControlOptions>;
   staleAfterMs?: number;
+  isDiskScarce?: () => boolean;
 }
 
 export interface AccountsProcess {
@@ -86,7 +88,8 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const connection = await connectBroker(options.brokerUrl, log);
   await ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
   const metrics = createMetrics();
-  const rooms = await followBucketRoom(connection, { log, metrics });
+  const disk = { isScarce: () => options.isDiskScarce?.() ?? false };
+  const rooms = await followBucketRoom(connection, { log, metrics, disk });
   const roomOf = rooms.roomOf.bind(rooms);
   const room = roomOf(buckets.projects);
   const bucket = await openBucket(connection, buckets.projects, readProject, room);
@@ -137,7 +140,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
     },
-    serviceAliases: new Map(),
+    serviceAliases,
   });
   const baseUrl = `http://127.0.0.1:${http.port}`;
   const client: AccountsProcess['client'] = (service, headers = {}) =>

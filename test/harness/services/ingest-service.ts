@@ -10,6 +10,7 @@ import {
 } from '../../../control/projects/project-record.ts';
 import { openSalts } from '../../../ingest/cookieless/salt-bucket.ts';
 import { type IngestOptions, startIngest } from '../../../ingest/start.ts';
+import { serviceAliases } from '../../../platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
@@ -75,6 +76,7 @@ export async function startIngestService(
   const salts = await openSalts({ nats, clock, log });
   const ingest = startIngest({
     nats,
+    disk: { isScarce: () => false },
     salts,
     shards: 1,
     authenticate,
@@ -107,7 +109,7 @@ export async function startIngestService(
         interceptors: [createAuthInterceptor(authenticate)],
         readMaxBytes: maxBodyBytes,
       },
-      serviceAliases: new Map(),
+      serviceAliases,
       ...(options.arrival && { arrival: options.arrival }),
     });
   const servers = await Promise.all([serve('plain requests'), serve('node:http'), serve('router')]);

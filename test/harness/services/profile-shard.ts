@@ -13,7 +13,6 @@ import { openBucket, type RecordBucket } from '../../../platform/broker/record-b
 import { profilesLedgerKey, profilesSubject } from '../../../platform/broker/streams.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
-import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { encodeContext, encodeFrame } from '../../../proto/wire/frame.ts';
@@ -63,7 +62,6 @@ export class ProfileShard {
       nats: this.nats,
       clickhouse: this.clickhouse,
       shard: 0,
-      clock: systemClock,
       log: this.#log,
       metrics: this.#pipelineMetrics,
       stop: stop.signal,

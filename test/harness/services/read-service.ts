@@ -4,7 +4,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { clickhouseReady, createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
@@ -36,6 +36,7 @@ interface ReadServiceOptions {
   readsPerSecond?: number;
   clock?: Clock;
   maxReadMs?: number;
+  storeSilenceMs?: number;
   log?: Log;
   /** Stands between the service and the store. */
   reader?: (store: RowReader) => RowReader;
@@ -55,6 +56,8 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
       routes: (router) =>
         registerQuery(router, {
           clickhouse: options.reader?.(clickhouse) ?? clickhouse,
+          storeAnswers: () => clickhouseReady(clickhouse),
+          ...(options.storeSilenceMs !== undefined && { storeSilenceMs: options.storeSilenceMs }),
           clock: options.clock ?? systemClock,
           log,
           readsPerSecond: options.readsPerSecond ?? 0,

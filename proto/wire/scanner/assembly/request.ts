@@ -12,7 +12,12 @@ import {
   skipSpace,
 } from './text/characters.ts';
 import { fieldBody, fieldEvents } from './codes.ts';
-import { ruleBodyObject, ruleEventsArray, ruleEventsCount } from './rule-codes.ts';
+import {
+  ruleBodyObject,
+  ruleEventsArray,
+  ruleEventsCount,
+  ruleEventsMissing,
+} from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
 import { scanEvent, setLatestMs } from './event/event.ts';
@@ -109,6 +114,9 @@ function scanRequest(p: usize): usize {
   const base = namesTop();
   p = skipSpace(p + 1);
   if (load<u8>(p) === closeBrace) return p + 1;
+  // Replaced at the first `events`.
+  requestRule = ruleEventsMissing;
+  requestField = fieldEvents;
   while (true) {
     if (load<u8>(p) !== quote) return 0;
     p = pushName(p + 1);

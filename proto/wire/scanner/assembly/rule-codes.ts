@@ -46,5 +46,6 @@ export const ruleWellKnownPercent = 41;
 export const ruleWellKnownScore = 42;
 export const ruleBodyUtf8 = 44;
 export const ruleMembersCount = 45;
+export const ruleEventsMissing = 46;
 /** Memory could not grow: the body is neither right nor wrong. */
 export const ruleNoMemory = 43;

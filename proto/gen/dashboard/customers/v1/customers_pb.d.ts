@@ -183,7 +183,8 @@ export declare type UpdateRequest = Message<"dashboard.customers.v1.UpdateReques
   displayName?: string | undefined;
 
   /**
-   * A new password, 8 to 128 characters, none of the commonest. All sessions end, the one that this call belongs to included.
+   * A new password of 8 to 128 characters, none of the commonest. It ends all of the customer's sessions, the caller's
+   * own too.
    *
    * @generated from field: optional string password = 3;
    */

@@ -494,7 +494,7 @@ export declare const SignOutResponseSchema: GenMessage<SignOutResponse>;
  * Makes customers (dashboard users) known to the service. No credential. Attempts are limited per caller address, and
  * for each e-mail address at a caller address: resource_exhausted with Retry-After. No answer tells whether an address
  * has an account, but for SignUp's already_exists where the address may sign up. An instance may take new accounts for
- * invited addresses only, or none: what would make another is permission_denied.
+ * invited addresses only, or none: a call that would make any other account answers permission_denied.
  *
  * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
  * no private key, organization key or invitation: failed_precondition.

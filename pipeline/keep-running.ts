@@ -1,0 +1,50 @@
+// Runs one writer of a shard again after each failure, with longer waits while it gets nowhere. It does not run it
+// again once another writer has the shard, nor after a halt.
+
+import type { Log } from '../platform/log.ts';
+import { sleep, waitAfter } from '../platform/retry.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
+
+interface KeepRunningOptions {
+  shard: number;
+  /** Names the writer. */
+  log: Log;
+  stop: AbortSignal;
+  onState(state: WriterState): void;
+  /** As platform/retry.ts has it. */
+  wait?: typeof sleep;
+}
+
+const restart = { baseMs: 500, capMs: 30_000 };
+
+/** Never rejects. */
+export async function keepRunning(
+  run: (onState: (state: WriterState) => void) => Promise<WriterEnd>,
+  options: KeepRunningOptions,
+): Promise<void> {
+  const { shard, log, stop, wait = sleep } = options;
+  let failures = 0;
+  let last: WriterState = 'loading';
+  const onState = (state: WriterState): void => {
+    // The writer has stored a batch: its next failure is another one.
+    if (last === 'finishing' && state === 'waiting') failures = 0;
+    last = state;
+    options.onState(state);
+  };
+  while (!stop.aborted) {
+    try {
+      const end = await run(onState);
+      if (end.kind === 'stopped') break;
+      log.error({ shard, ...end }, 'the writer has ended: restart it once the cause is known');
+      return;
+    } catch (error) {
+      if (stop.aborted) break;
+      failures++;
+      onState('failed');
+      log.error({ shard, failures, err: error }, 'the writer failed and starts again');
+    }
+    await wait(waitAfter(failures, restart, Math.random()), stop).catch(() => {});
+  }
+  log.info({ shard, kind: 'stopped' }, 'the writer has ended');
+  onState('stopped');
+}
