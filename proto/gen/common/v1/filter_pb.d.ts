@@ -62,6 +62,33 @@ export declare type PropertyFilter = Message<"common.v1.PropertyFilter"> & {
 export declare const PropertyFilterSchema: GenMessage<PropertyFilter>;
 
 /**
+ * The events of one kind that meet all filters.
+ *
+ * @generated from message common.v1.EventFilter
+ */
+export declare type EventFilter = Message<"common.v1.EventFilter"> & {
+  /**
+   * The kind; empty where every kind is meant.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * Conditions on the event's properties, or with the source PROFILE on traits of its profile; all must hold.
+   *
+   * @generated from field: repeated common.v1.PropertyFilter filters = 2;
+   */
+  filters: PropertyFilter[];
+};
+
+/**
+ * Describes the message common.v1.EventFilter.
+ * Use `create(EventFilterSchema)` to create a new message.
+ */
+export declare const EventFilterSchema: GenMessage<EventFilter>;
+
+/**
  * A half-open range of time.
  *
  * @generated from message common.v1.TimeRange
