@@ -18,7 +18,9 @@ import { type Question, readQuestion } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTrends } from './trends.ts';
+import { planFunnel } from './users/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
+import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
 
 export interface InsightSources {
@@ -56,6 +58,10 @@ function planOf(question: Question): Plan {
       return planTrends(question);
     case InsightType.SEGMENTATION:
       return planSegmentation(question);
+    case InsightType.FUNNEL:
+      return planFunnel(question);
+    case InsightType.RETENTION:
+      return planRetention(question);
     case InsightType.LIFECYCLE:
       return planLifecycle(question);
     case InsightType.STICKINESS:
