@@ -63,11 +63,11 @@ function placedSql({ breakdowns, groupLimit }: Question, users: string): string 
   const names = columns.join(', ');
   const values = `[${columns.map((name) => `toString(${name})`).join(', ')}]`;
   return `SELECT least(rank, ${groupLimit + 1}) AS place, if(rank > ${groupLimit}, [], ${values}) AS values,
-      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, user.1 AS level, user.2 AS chain
+      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, member.1 AS level, member.2 AS chain
     FROM (
       SELECT ${names}, users, row_number() OVER (ORDER BY length(users) DESC, ${names}) AS rank, count() OVER () AS total
       FROM (SELECT ${names}, groupArray((level, chain)) AS users FROM (${users}) GROUP BY ${names})
-    ) ARRAY JOIN users AS user`;
+    ) ARRAY JOIN users AS member`;
 }
 
 /** The times of a step, from 2. */
