@@ -8,7 +8,8 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { activitySql, allBits, bitColumns, placesSql } from './active-buckets.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns, placesSql } from './bucket-bits.ts';
 import {
   maxLeftOutRows,
   onlyEvent,

@@ -5,7 +5,8 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, allBits, bitColumns, bitsOfPlace, placesSql } from './active-buckets.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
 import { eventOrderNumberSql, groupColumnsSql, groupsTupleSql } from './user-order.ts';
 
 /** One event starts and returns: the least bit is the cohort. */
