@@ -1,5 +1,5 @@
-// The migration that tells lists of profiles when each was first seen, on a database that has profiles: it is interrupted
-// after each of its statements, and events come meanwhile.
+// The migration that tells lists of profiles when each was first seen, on a database that has profiles: it is
+// interrupted after each of its statements, and events come meanwhile.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';

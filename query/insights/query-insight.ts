@@ -18,7 +18,7 @@ import { type Question, readQuestion } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTrends } from './trends.ts';
-import { planFunnel } from './users/funnel.ts';
+import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';

@@ -1,5 +1,5 @@
-// LIFECYCLE: users who are new, returning, resurrecting or dormant, bucket by bucket. The statement counts those who were
-// active, those who were in the bucket before, too, and those who are new; the others are what is left of these.
+// LIFECYCLE: users who are new, returning, resurrecting or dormant, bucket by bucket. The statement counts those who
+// were active, those who were in the bucket before, too, and those who are new; the others are what is left of these.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -1,5 +1,5 @@
-// Reads the buckets in which users were active from profile_days, a row for each UTC day of a profile with a bit for each
-// quarter of an hour in which it sent an event of any kind. It serves whole UTC days alone.
+// Reads the buckets in which users were active from profile_days, a row for each UTC day of a profile with a bit for
+// each quarter of an hour in which it sent an event of any kind. It serves whole UTC days alone.
 
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import type { Question } from '../question/question.ts';

@@ -1,5 +1,5 @@
-// SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the buckets
-// in which they returned, and the groups of that event.
+// SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the
+// buckets in which they returned, and the groups of that event.
 
 import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';

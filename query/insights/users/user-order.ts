@@ -1,5 +1,5 @@
-// SQL for the order of a user's events, as one number: the engine finds the least of numbers, but not of tuples, without
-// making an object of each.
+// SQL for the order of a user's events, as one number: the engine finds the least of numbers, but not of tuples,
+// without making an object of each.
 
 /** Over occur_time and event_id: the milliseconds, then the id as a number. */
 export const eventOrderNumberSql =

@@ -1,6 +1,6 @@
 // The steps of a FUNNEL, and SQL for those that an event matches.
 
-import type { EventCondition } from '../events/event-condition.ts';
+import type { EventCondition } from '../../events/event-condition.ts';
 
 export interface Funnel {
   /** As in the question; empty for every kind. */
