@@ -88,5 +88,9 @@ export function bucketSql(question: Question, buckets: readonly number[]): strin
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }
 
-/** Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
-export const eventOrderSql = '(occur_time, toUInt128(event_id))';
+/**
+ * Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. One number, because
+ * aggregates compare tuples ten times as slowly.
+ */
+export const eventOrderSql =
+  'bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Milli(occur_time)), 128), toUInt256(toUInt128(event_id)))';
