@@ -17,6 +17,7 @@ import type { LeftOutCount, Plan } from './plan.ts';
 import { type Question, readQuestion } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
+import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
 
 export interface InsightSources {
@@ -54,6 +55,8 @@ function planOf(question: Question): Plan {
       return planTrends(question);
     case InsightType.SEGMENTATION:
       return planSegmentation(question);
+    case InsightType.TOP_K:
+      return planTopK(question);
     default:
       throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
   }
