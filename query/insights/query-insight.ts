@@ -18,6 +18,7 @@ import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
+import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
 
 export interface InsightSources {
@@ -70,6 +71,8 @@ function planOf(question: Question): Plan {
       return planTrends(question);
     case InsightType.SEGMENTATION:
       return planSegmentation(question);
+    case InsightType.TOP_K:
+      return planTopK(question);
     default:
       throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
   }

@@ -75,7 +75,7 @@ const reasons = [
   LeftOut_Reason.RECEIVED_LATER,
 ] as const;
 
-function readReason(value: unknown): LeftOut_Reason {
+export function readReason(value: unknown): LeftOut_Reason {
   const reason = reasons.find((known) => known === Number(value));
   if (reason === undefined) throw new Error('a statement answered no known reason');
   return reason;

@@ -73,7 +73,13 @@ function scopeConditions(question: Question, read: EventRead): string[] {
   return conditions;
 }
 
-function withTrait(question: Question, events: string, trait: string, index: number): string {
+/** Adds a column of the trait to rows with a user_key. */
+export function withTrait(
+  question: Question,
+  events: string,
+  trait: string,
+  index: number,
+): string {
   const column = groupColumn(index);
   const text = traitTextSql(trait, question.bindings);
   return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
