@@ -22,9 +22,10 @@ import { createOperatorRoutes, type MetricsPage } from './platform/http/operator
 import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
-import { Turns, turnBounds } from './query/turns.ts';
+import { insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
 
 const requestGraceMs = 5_000;
 
@@ -154,6 +155,8 @@ function registerRoles(
       readerOf: principalOf,
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
+      insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
+      completeUntilMs: createCompleteUntil({ nats, shards, clock }),
     });
   }
   if (roles.includes('control')) control.register(router);
