@@ -13,6 +13,7 @@ import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
@@ -22,6 +23,8 @@ import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { getFilterSchema } from './schema/filter-schema.ts';
+import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
 import { type StatementKind, Turns, turnBounds } from './turns.ts';
@@ -72,7 +75,7 @@ interface Shared extends QueryOptions {
   maxReadMs: number;
 }
 
-/** Registers ProfilesService and ActivityService. */
+/** Registers ProfilesService, ActivityService and InsightsService. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -90,6 +93,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
+  registerSchema(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -136,6 +140,26 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
         deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
     requestOptions(remove.input),
+  );
+}
+
+function registerSchema(router: ConnectRouter, shared: Shared): void {
+  const { getFilterSchema: names, getPropertyValues: values } = InsightsService.method;
+  router.rpc(
+    names,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getFilterSchema({ clickhouse }, projectId, request, deadline),
+      ),
+    requestOptions(names.input),
+  );
+  router.rpc(
+    values,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
+      ),
+    requestOptions(values.input),
   );
 }
 

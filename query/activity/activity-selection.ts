@@ -144,8 +144,11 @@ function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: numb
   return { fromMs: Math.max(fromMs, earliestMs), toMs: Math.min(toMs, latestMs) };
 }
 
-/** Rounded up: events have whole milliseconds, so that the same events lie before the moment and before its ceiling. */
-function momentMs(field: string, moment: Timestamp | undefined): number | undefined {
+/**
+ * Rounded up: events have whole milliseconds, so that the same events lie before the moment and before its ceiling.
+ * Throws invalid_argument for what is no Timestamp.
+ */
+export function momentMs(field: string, moment: Timestamp | undefined): number | undefined {
   if (moment === undefined) return undefined;
   const { seconds, nanos } = moment;
   const isValid =

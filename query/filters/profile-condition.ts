@@ -12,13 +12,18 @@ import { partSearch } from './text-search.ts';
  * object.
  */
 export function traitComparisons(name: string, bindings: Bindings): Comparisons {
+  const json = traitJsonSql(name, bindings);
+  return jsonComparisons(json, bindings, name.includes('.') ? !isCanonical : isCanonical);
+}
+
+/** SQL for the JSON text of the trait `name` of the column `traits`, '' if absent; dots as in traitComparisons. */
+export function traitJsonSql(name: string, bindings: Bindings): string {
   const key = bindings.bind('String', name);
   const whole = `traits[${key}]`;
-  if (!name.includes('.')) return jsonComparisons(whole, bindings, isCanonical);
+  if (!name.includes('.')) return whole;
   const [first = '', ...rest] = name.split('.').map((part) => bindings.bind('String', part));
   const nested = `JSONExtractRaw(traits[${first}], ${rest.join(', ')})`;
-  const json = `if(mapContains(traits, ${key}), ${whole}, ${nested})`;
-  return jsonComparisons(json, bindings, !isCanonical);
+  return `if(mapContains(traits, ${key}), ${whole}, ${nested})`;
 }
 
 const isCanonical = true;
