@@ -25,7 +25,7 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
-import { insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
+import { insightMemoryBytes, insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
 
 const requestGraceMs = 5_000;
 
@@ -140,7 +140,7 @@ async function openIngest(
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
   { nats, clickhouse, control, authenticate, clock, log }: Foundation,
   ingest: Ingest | undefined,
 ): void {
@@ -156,6 +156,7 @@ function registerRoles(
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
       insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
+      insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
     });
   }

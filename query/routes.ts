@@ -27,6 +27,8 @@ import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { getFilterSchema } from './schema/filter-schema.ts';
+import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
 import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
@@ -114,6 +116,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
   };
   registerProfiles(router, shared);
   registerInsights(router, shared);
+  registerSchema(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -177,6 +180,26 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
           queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
+  );
+}
+
+function registerSchema(router: ConnectRouter, shared: Shared): void {
+  const { getFilterSchema: names, getPropertyValues: values } = InsightsService.method;
+  router.rpc(
+    names,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getFilterSchema({ clickhouse }, projectId, request, deadline),
+      ),
+    requestOptions(names.input),
+  );
+  router.rpc(
+    values,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
+      ),
+    requestOptions(values.input),
   );
 }
 

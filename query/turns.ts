@@ -67,6 +67,12 @@ export function insightTurnBounds(processes: number): TurnBounds {
   };
 }
 
+/** Of one question's statement: all that run at once leave a part of the engine's memory to inserts, merges and other reads. */
+export function insightMemoryBytes(engineBytes: number, processes: number): number {
+  const atOnce = processes * insightTurnBounds(processes).running;
+  return Math.floor(engineBytes / (atOnce + 1));
+}
+
 interface Waiter {
   start: () => void;
 }

@@ -46,6 +46,7 @@ interface ReadServiceOptions {
   turns?: Turns;
   insightTurns?: Turns;
   streams?: OpenStreams;
+  insightMemoryBytes?: number;
   /** The moment before asking unless given: tests store their rows themselves. */
   completeUntilMs?: CompleteUntil;
 }
@@ -70,6 +71,9 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
           ...(options.turns && { turns: options.turns }),
           ...(options.insightTurns && { insightTurns: options.insightTurns }),
+          ...(options.insightMemoryBytes !== undefined && {
+            insightMemoryBytes: options.insightMemoryBytes,
+          }),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
           readerOf: ({ requestHeader }) => {
