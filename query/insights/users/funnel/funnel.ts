@@ -15,7 +15,7 @@ import {
   readUserGroups,
   type UserGroup,
 } from '../grouped-answer.ts';
-import { anyStep, type Funnel, matchesSql } from './funnel-steps.ts';
+import { anyStep, type Funnel, matchesOf } from './funnel-steps.ts';
 import { funnelUsersSql } from './funnel-users.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
 
@@ -29,7 +29,7 @@ export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
   const { steps, kinds, withTiming } = funnel;
   const users = funnelUsersSql(question, funnel);
-  const counted = [{ condition: anyStep(funnel), countsUsers: true, times: matchesSql(funnel) }];
+  const counted = [{ condition: anyStep(funnel), countsUsers: true, ...matchesOf(funnel) }];
   const groups = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
   return {
     sql: groupedPlanSql(question, groups, counted),
