@@ -117,12 +117,17 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
     browser: oneOf(undefined, undefined, 'Chrome'),
   }));
   const fromMs = startMs + below(5) * dayMs + oneOf(0, quarterMs, 1, 777_777);
-  const toMs = startMs + (7 + below(7)) * dayMs + oneOf(0, quarterMs, 1, 777_777);
+  const isLong = insightType !== InsightType.RETENTION || oneOf(true, false);
+  const days = isLong ? 7 + below(7) : 5;
+  const toMs = startMs + days * dayMs + oneOf(0, quarterMs, 1, 777_777);
   const windowMs = oneOf(1, quarterMs, 2 * hourMs, dayMs, 30 * dayMs);
   const hasGroups = insightType === InsightType.FUNNEL || insightType === InsightType.RETENTION;
   const ask: Ask = {
     ...{ fromMs, toMs, asOfMs: oneOf(undefined, undefined, startMs + 9 * dayMs) },
-    granularity: oneOf(Granularity.DAY, Granularity.WEEK, Granularity.HOUR, Granularity.MONTH),
+    granularity: oneOf(
+      isLong && insightType === InsightType.RETENTION ? Granularity.DAY : Granularity.HOUR,
+      ...[Granularity.DAY, Granularity.WEEK, Granularity.MONTH],
+    ),
     timezone: oneOf('', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns'),
     spec: {
       insightType,
