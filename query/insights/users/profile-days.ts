@@ -92,7 +92,7 @@ export function daysSql(
   return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
     SELECT profile_key, cookieless, ${ofDay(({ place }) => place)} AS early_place,
       ${isActive(({ early }) => early)} AS is_early, ${isLate ? isActive(({ late }) => late) : 'false'} AS is_late
-    FROM profile_days WHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)})`;
+    FROM profile_days WHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)}) WHERE is_early OR is_late`;
 }
 
 /** Bits of the two columns. */
