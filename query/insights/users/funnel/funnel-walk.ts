@@ -5,8 +5,9 @@
 import type { Funnel } from './funnel-steps.ts';
 
 /**
- * Adds reached_1, reached_2, … to `users`, who have `times` and `matched` of their events, the step of each or the mask of
- * its steps: for each event, the time of the first event of the chain that reached the step with it, or 0. No time is 0.
+ * Adds reached_1, reached_2, … to `users`, who have `times` and `matched` of their events, the step of each or the mask
+ * of its steps. For each event it is the time of the first event of the chain that reached the step with it, or 0; no
+ * time is 0.
  */
 function reachedSql({ steps, windowMs, mayOverlap }: Funnel, users: string): string {
   return steps.reduce((sql, _, index) => {
