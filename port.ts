@@ -22,6 +22,7 @@ import { createOperatorRoutes, type MetricsPage } from './platform/http/operator
 import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { runQuestion } from './query/boards/unanswered-questions.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
 import { Turns, turnBounds } from './query/turns.ts';
@@ -140,9 +141,10 @@ async function openIngest(
 function registerRoles(
   router: ConnectRouter,
   { roles, shards, readsPerSecond, ingestProcesses }: Config,
-  { nats, clickhouse, control, authenticate, clock, log }: Foundation,
+  foundation: Foundation,
   ingest: Ingest | undefined,
 ): void {
+  const { nats, clickhouse, control, projects, authenticate, networkOf, clock, log } = foundation;
   ingest?.register(router);
   if (roles.includes('query')) {
     registerQuery(router, {
@@ -154,6 +156,20 @@ function registerRoles(
       readerOf: principalOf,
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
+      boards: {
+        runQuestion,
+        readDashboard: control.readDashboard,
+        timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
+        shares: control.shares,
+        async checkPassword(stored, password, from) {
+          const { ok } = await control.passwords.check(stored, password, {
+            kind: 'stranger',
+            from,
+          });
+          return ok;
+        },
+        networkOf,
+      },
     });
   }
   if (roles.includes('control')) control.register(router);

@@ -15,6 +15,7 @@ import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
+import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
 import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
@@ -51,6 +52,8 @@ interface QueryOptions {
   /** Turns for a process that alone reads from its engine, unless given. */
   turns?: Turns;
   streams?: OpenStreams;
+  /** Without it no dashboard is rendered. */
+  boards?: BoardOptions;
 }
 
 /** What one call reads with. */
@@ -72,7 +75,7 @@ interface Shared extends QueryOptions {
   maxReadMs: number;
 }
 
-/** Registers ProfilesService and ActivityService. */
+/** Registers ProfilesService and ActivityService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -90,6 +93,16 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
+  const { boards, log } = options;
+  if (boards !== undefined) {
+    registerBoards(router, {
+      ...boards,
+      clock,
+      log,
+      startCall: (context) => startCall(shared, 'search', context),
+      readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+    });
+  }
   const { list } = ActivityService.method;
   router.rpc(
     list,
