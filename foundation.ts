@@ -32,8 +32,7 @@ import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
-import { checkBoardQuestion } from './query/boards/question.ts';
-import { checkSpec } from './query/boards/unanswered-questions.ts';
+import { checkQuestion } from './query/boards/check-question.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
@@ -99,7 +98,7 @@ export async function layFoundation(
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
     onlyThisMachine,
-    checkQuestion: checkBoardQuestion(checkSpec),
+    checkQuestion,
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);

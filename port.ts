@@ -22,7 +22,6 @@ import { createOperatorRoutes, type MetricsPage } from './platform/http/operator
 import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
-import { runQuestion } from './query/boards/unanswered-questions.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
 import { Turns, turnBounds } from './query/turns.ts';
@@ -157,7 +156,6 @@ function registerRoles(
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
       boards: {
-        runQuestion,
         readDashboard: control.readDashboard,
         timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
         shares: control.shares,

@@ -13,10 +13,13 @@ import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
+import { queryInsight } from './insights/query-insight.ts';
+import { maxInsightMs } from './insights/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
 import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
@@ -41,6 +44,8 @@ interface QueryOptions {
   /** A read asks it after so long without a row; after half a second unless given. */
   storeSilenceMs?: number;
   clock: Clock;
+  /** The moment before which every accepted event of the project is stored, in milliseconds. */
+  completeUntilMs?: (projectId: string) => Promise<number>;
   /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
   log: Log;
@@ -75,7 +80,7 @@ interface Shared extends QueryOptions {
   maxReadMs: number;
 }
 
-/** Registers ProfilesService and ActivityService, and what renders dashboards. */
+/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -93,16 +98,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
-  const { boards, log } = options;
-  if (boards !== undefined) {
-    registerBoards(router, {
-      ...boards,
-      clock,
-      log,
-      startCall: (context) => startCall(shared, 'search', context),
-      readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
-    });
-  }
+  registerInsights(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -150,6 +146,35 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       ),
     requestOptions(remove.input),
   );
+}
+
+function registerInsights(router: ConnectRouter, shared: Shared): void {
+  const { query } = InsightsService.method;
+  const { boards, clock, log } = shared;
+  // Without it an answer promises nothing.
+  const completeUntilMs = shared.completeUntilMs ?? (async () => 0);
+  router.rpc(
+    query,
+    (request, context) =>
+      read(
+        { ...shared, maxReadMs: maxInsightMs },
+        'search',
+        context,
+        ({ projectId, clickhouse, standIns }, deadline) =>
+          queryInsight({ clickhouse, completeUntilMs }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(query.input),
+  );
+  if (boards === undefined) return;
+  registerBoards(router, {
+    ...boards,
+    clock,
+    log,
+    runQuestion: ({ projectId, clickhouse, request, deadline, standIns }) =>
+      queryInsight({ clickhouse, completeUntilMs }, projectId, request, deadline, standIns),
+    startCall: (context) => startCall(shared, 'search', context),
+    readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+  });
 }
 
 function requestOptions(input: DescMessage) {

@@ -14,6 +14,7 @@ import type {
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import type { JsonStandIns } from '../json-codec.ts';
 import type { BoardTime, Range } from './board-time.ts';
 import { questionOf, type RunQuestion } from './question.ts';
 import type { QuestionGate } from './question-gate.ts';
@@ -32,6 +33,8 @@ export interface AnswerDeps {
   /** Reads in the project's turns. */
   clickhouse: RowReader;
   deadline: Deadline;
+  /** Of the answer's codec. */
+  standIns: JsonStandIns | undefined;
   /** The caller's error for whatever a question throws. */
   failureOf: (cause: unknown) => ConnectError;
 }
@@ -74,7 +77,7 @@ async function answerTile(
 }
 
 async function ask(
-  { run, gate, clickhouse, deadline }: AnswerDeps,
+  { run, gate, clickhouse, deadline, standIns }: AnswerDeps,
   board: BoardQuestions,
   spec: InsightQuerySpec,
   range: Range,
@@ -82,7 +85,7 @@ async function ask(
   const request = questionOf(spec, board, board.time, range);
   const { projectId } = board;
   return gate.run(projectId, deadline.signal, () =>
-    run({ projectId, clickhouse, request, deadline }),
+    run({ projectId, clickhouse, request, deadline, standIns }),
   );
 }
 

@@ -1,8 +1,9 @@
 // The time that a dashboard's questions are asked for: a preset becomes a range by the clock and the time zone, with
-// the range before it and a length of buckets that fits. Calendar days are zone-days.ts's.
+// the range before it and a length of buckets that fits.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { DateTime, type DurationLikeObject } from 'luxon';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type DashboardTimeRange,
@@ -11,8 +12,8 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { readTimezone } from '../insights/question/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
-import { addDays, type Day, dayOf, startOfDay } from './zone-days.ts';
 
 /** Half-open, in ms since the epoch. */
 export interface Range {
@@ -41,11 +42,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /** Throws invalid_argument for a range or a zone that cannot be. */
-export function boardTime(
-  { timeRange, granularity, timezone }: TimeFields,
-  nowMs: number,
-): BoardTime {
-  checkZone(timezone);
+export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
+  const { timeRange, granularity } = fields;
+  const timezone = readTimezone(fields.timezone);
   const { range, previous } = rangesOf(timeRange, timezone, nowMs);
   const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
   return { range, previous, granularity: fitting, timezone };
@@ -92,33 +91,30 @@ function rangesOf(
 function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number): Ranges {
   // Whole minutes, so that questions of the same minute are the same.
   const toMs = Math.ceil(nowMs / minuteMs) * minuteMs;
-  const today = dayOf(nowMs, timezone);
-  const month = { ...today, day: 1 };
-  const since = (day: Day, days: number, months = 0) => soFar(day, days, months, timezone, toMs);
-  const whole = (day: Day, days: number, months = 0) => period(day, days, months, timezone);
+  const today = DateTime.fromMillis(nowMs, { zone: timezone }).startOf('day');
   switch (preset) {
     case TimeRangePreset.TODAY:
-      return since(today, 1);
+      return soFar(today, { days: 1 }, toMs);
     case TimeRangePreset.YESTERDAY:
-      return whole(addDays(today, -1), 1);
+      return whole(today.minus({ days: 1 }), { days: 1 });
     case TimeRangePreset.LAST_24_HOURS:
       return before({ fromMs: toMs - dayMs, toMs });
     case TimeRangePreset.LAST_7_DAYS:
-      return since(addDays(today, -6), 7);
+      return soFar(today.minus({ days: 6 }), { days: 7 }, toMs);
     case TimeRangePreset.LAST_30_DAYS:
-      return since(addDays(today, -29), 30);
+      return soFar(today.minus({ days: 29 }), { days: 30 }, toMs);
     case TimeRangePreset.LAST_90_DAYS:
-      return since(addDays(today, -89), 90);
+      return soFar(today.minus({ days: 89 }), { days: 90 }, toMs);
     case TimeRangePreset.LAST_12_MONTHS:
-      return since(addDays(month, 0, -11), 0, 12);
+      return soFar(today.startOf('month').minus({ months: 11 }), { months: 12 }, toMs);
     case TimeRangePreset.THIS_WEEK:
-      return since(addDays(today, -daysSinceMonday(today)), 7);
+      return soFar(today.startOf('week'), { weeks: 1 }, toMs);
     case TimeRangePreset.THIS_MONTH:
-      return since(month, 0, 1);
+      return soFar(today.startOf('month'), { months: 1 }, toMs);
     case TimeRangePreset.LAST_MONTH:
-      return whole(addDays(month, 0, -1), 0, 1);
+      return whole(today.startOf('month').minus({ months: 1 }), { months: 1 });
     case TimeRangePreset.THIS_YEAR:
-      return since({ ...month, month: 1 }, 0, 12);
+      return soFar(today.startOf('year'), { years: 1 }, toMs);
     case TimeRangePreset.UNSPECIFIED:
       throw invalidArgument('timeRange.preset', 'is not one that is known');
     default: {
@@ -128,34 +124,34 @@ function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number):
   }
 }
 
-/** A period of so many days and months that has begun and goes on; the one before ends as far as this has come. */
-function soFar(first: Day, days: number, months: number, timezone: string, toMs: number): Ranges {
-  const fromMs = startOfDay(first, timezone);
+/** A period that has begun and goes on; the one before ends as far as this has come. */
+function soFar(first: DateTime, length: DurationLikeObject, toMs: number): Ranges {
+  const fromMs = startMs(first);
+  const previousMs = startMs(first.minus(length));
+  // In the first minute of the period.
   const range = { fromMs, toMs: Math.max(toMs, fromMs + minuteMs) };
-  const previousMs = startOfDay(addDays(first, -days, -months), timezone);
   const previousToMs = Math.min(previousMs + (range.toMs - fromMs), fromMs);
   return { range, previous: { fromMs: previousMs, toMs: previousToMs } };
 }
 
 /** A whole period and the one before it. */
-function period(first: Day, days: number, months: number, timezone: string): Ranges {
-  const startMs = (times: number): number =>
-    startOfDay(addDays(first, times * days, times * months), timezone);
-  const fromMs = startMs(0);
+function whole(first: DateTime, length: DurationLikeObject): Ranges {
+  const fromMs = startMs(first);
   return {
-    range: { fromMs, toMs: startMs(1) },
-    previous: { fromMs: startMs(-1), toMs: fromMs },
+    range: { fromMs, toMs: startMs(first.plus(length)) },
+    previous: { fromMs: startMs(first.minus(length)), toMs: fromMs },
   };
+}
+
+/** Midnight, or where the clock skips it, the moment when it does. */
+function startMs(day: DateTime): number {
+  return day.startOf('day').toMillis();
 }
 
 /** A range and the one of the same length before it. */
 function before(range: Range): Ranges {
   const { fromMs, toMs } = range;
   return { range, previous: { fromMs: fromMs - (toMs - fromMs), toMs: fromMs } };
-}
-
-function daysSinceMonday({ year, month, day }: Day): number {
-  return (new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 6) % 7;
 }
 
 /** Some twenty to a hundred buckets. */
@@ -165,12 +161,4 @@ function fittingGranularity({ fromMs, toMs }: Range): Granularity {
   if (lengthMs <= 2 * dayMs) return Granularity.HOUR;
   if (lengthMs <= 100 * dayMs) return Granularity.DAY;
   return lengthMs <= 210 * dayMs ? Granularity.WEEK : Granularity.MONTH;
-}
-
-function checkZone(timezone: string): void {
-  try {
-    dayOf(0, timezone);
-  } catch {
-    throw invalidArgument('timezone', 'must be an IANA time zone such as Europe/Berlin');
-  }
 }

@@ -1,5 +1,5 @@
-// What dashboards need of the service that answers questions, and a tile's question with what its dashboard adds. The
-// answers are that service's; composition joins both.
+// What dashboards need of InsightsService, and a tile's question with what its dashboard adds. The answers are
+// ../insights/query-insight.ts's; ../routes.ts joins both.
 
 import { create } from '@bufbuild/protobuf';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
@@ -11,6 +11,7 @@ import {
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import type { JsonStandIns } from '../json-codec.ts';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
 import { combinedFilters } from './combined-filters.ts';
 
@@ -20,16 +21,9 @@ export type RunQuestion = (question: {
   clickhouse: RowReader;
   request: QueryRequest;
   deadline: Deadline;
+  /** Absent where the answer is not sent as JSON by the method that asks. */
+  standIns: JsonStandIns | undefined;
 }) => Promise<QueryResponse>;
-
-/** Throws invalid_argument, naming a field below `spec`, where a question could not be answered whatever its time. */
-export type CheckSpec = (spec: InsightQuerySpec) => void;
-
-/** The check of a dashboard's questions when they are saved: each as it will be asked. */
-export function checkBoardQuestion(check: CheckSpec) {
-  return (spec: InsightQuerySpec, filters: DashboardFilters | undefined): void =>
-    check(withFilters(spec, filters));
-}
 
 /** Throws invalid_argument where the filters of both cannot be combined. */
 export function questionOf(
@@ -47,7 +41,8 @@ export function questionOf(
   });
 }
 
-function withFilters(
+/** The question with a dashboard's filters besides its own. Throws invalid_argument as questionOf does. */
+export function withFilters(
   spec: InsightQuerySpec,
   filters: DashboardFilters | undefined,
 ): InsightQuerySpec {

@@ -13,7 +13,7 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { type Deadline, startDeadline } from '../deadline.ts';
-import { jsonOptions } from '../json-codec.ts';
+import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
 import { readFailure } from '../read-failure.ts';
 import type { RunQuestion } from './question.ts';
 import { QuestionGate } from './question-gate.ts';
@@ -22,7 +22,6 @@ import { type CheckPassword, createRenderShared } from './render-shared.ts';
 
 /** What dashboards need besides the store. */
 export interface BoardOptions {
-  runQuestion: RunQuestion;
   readDashboard: ReadDashboard;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
@@ -33,15 +32,21 @@ export interface BoardOptions {
   maxRenderMs?: number;
 }
 
+interface Call {
+  projectId: string;
+  /** Reads in the project's turns. */
+  clickhouse: RowReader;
+  standIns: JsonStandIns | undefined;
+  /** Takes the price of what was read from the key's limit. */
+  charge(): void;
+}
+
 interface BoardDeps extends BoardOptions {
+  runQuestion: RunQuestion;
   clock: Clock;
   log: Log;
   /** Takes one read of the caller's key; throws resource_exhausted where the key reads too often. */
-  startCall: (context: HandlerContext) => {
-    projectId: string;
-    clickhouse: RowReader;
-    charge(): void;
-  };
+  startCall: (context: HandlerContext) => Call;
   /** Reads in the project's turns. */
   readerOf: (projectId: string) => RowReader;
 }
@@ -55,14 +60,18 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
   const gate = new QuestionGate();
   const renderFor = (
-    { projectId, clickhouse }: { projectId: string; clickhouse: RowReader },
+    { projectId, clickhouse, standIns }: Pick<Call, 'projectId' | 'clickhouse' | 'standIns'>,
     request: RenderRequest,
     context: MethodContext,
   ) => {
     const deadline: Deadline = startDeadline(context, maxRenderMs);
     const failureOf = (cause: unknown) => readFailure(cause, context, deadline, log);
     const own = { readDashboard, timezoneOf, clock, run: runQuestion, gate };
-    return renderDashboard({ ...own, clickhouse, deadline, failureOf }, projectId, request);
+    return renderDashboard(
+      { ...own, clickhouse, standIns, deadline, failureOf },
+      projectId,
+      request,
+    );
   };
   const { render } = DashboardsService.method;
   const options = { jsonOptions: jsonOptions(render.input) };
@@ -85,12 +94,14 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const shared = createRenderShared({
     ...deps,
     render: (projectId, request) =>
-      renderFor({ projectId, clickhouse: deps.readerOf(projectId) }, request, nobodys).catch(
-        (error: unknown) => {
-          if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
-          throw error;
-        },
-      ),
+      renderFor(
+        { projectId, clickhouse: deps.readerOf(projectId), standIns: undefined },
+        request,
+        nobodys,
+      ).catch((error: unknown) => {
+        if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
+        throw error;
+      }),
   });
   router.rpc(renderShared, shared);
 }

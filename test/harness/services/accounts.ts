@@ -50,6 +50,7 @@ import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { checkQuestion } from '../../../query/boards/check-question.ts';
 
 interface AccountsOptions {
   brokerUrl: string;
@@ -123,7 +124,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       facesOthers: settings.publicUrl !== undefined,
     }),
     attemptLimits: unlimited,
-    checkQuestion: () => {},
+    checkQuestion,
     ...options.control,
   });
   const { staleAfterMs } = options;
