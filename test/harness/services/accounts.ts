@@ -61,8 +61,8 @@ interface AccountsOptions {
   control?: Partial<ControlOptions>;
   staleAfterMs?: number;
   isDiskScarce?: () => boolean;
-  /** Registers what renders dashboards; otherwise both methods answer nothing. */
-  renderers?: (router: ConnectRouter, control: Control) => void;
+  /** Registers the read services; otherwise their methods answer nothing. */
+  reads?: (router: ConnectRouter, control: Control) => void;
 }
 
 export interface AccountsProcess {
@@ -140,16 +140,10 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     connect: {
       routes: (router) => {
         control.register(router);
-        for (const service of [
-          EventsService,
-          PlainEventsService,
-          ProfilesSDKService,
-          ProfilesService,
-          ActivityService,
-        ]) {
+        for (const service of [EventsService, PlainEventsService, ProfilesSDKService]) {
           router.service(service, answersNothing(service));
         }
-        (options.renderers ?? answerNoDashboards)(router, control);
+        (options.reads ?? readNothing)(router, control);
         checkAccessFirst(router, authenticate);
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
@@ -252,7 +246,10 @@ function answersNothing(service: DescService) {
   );
 }
 
-function answerNoDashboards(router: ConnectRouter): void {
+function readNothing(router: ConnectRouter): void {
+  for (const service of [ProfilesService, ActivityService]) {
+    router.service(service, answersNothing(service));
+  }
   router.rpc(DashboardsService.method.render, () => ({}));
   router.rpc(SharedDashboardsService.method.render, () => ({}));
 }
