@@ -93,6 +93,7 @@ export async function createDashboardRpc(
   const displayName = request.displayName || original.displayName;
   const copy = original.tiles.map((tile) => ({ ...tile, id: newId() }));
   const dashboard = withFields({ ...original, tiles: copy }, { ...request, displayName });
+  if (request.filters !== undefined) check(deps, dashboard);
   return save(deps, dashboard, caller);
 }
 
@@ -104,9 +105,7 @@ export async function updateDashboard(
   return change(deps, request, caller, (before) => {
     const after = withFields(before, request);
     // The service may have become stricter since the questions were saved: that keeps nobody from renaming.
-    if (request.filters !== undefined) {
-      checkQuestions(after.tiles, after.filters, deps.checkQuestion);
-    }
+    if (request.filters !== undefined) check(deps, after);
     return after;
   });
 }
@@ -122,7 +121,7 @@ export async function upsertDashboard(
   return change(deps, request, caller, (before) => {
     const known = new Set(before.tiles.map((tile) => tile.id));
     const after = { ...withFields(before, request), tiles: tilesField(tiles, known) };
-    checkQuestions(after.tiles, after.filters, deps.checkQuestion);
+    check(deps, after);
     return after;
   });
 }
@@ -147,7 +146,12 @@ async function makeNew(
   const displayName = sent.displayName ?? '';
   const tiles = tilesField(sentTiles, new Set());
   const dashboard = { ...withFields(plainDashboard(), { ...sent, displayName }), tiles };
+  check(deps, dashboard);
   return save(deps, dashboard, caller);
+}
+
+function check({ checkQuestion }: DashboardDeps, { tiles, filters }: Dashboard): void {
+  checkQuestions(tiles, filters, checkQuestion);
 }
 
 /** Stores a dashboard as a new one. */
@@ -156,7 +160,6 @@ async function save(
   fields: Dashboard,
   { projectId, organizationId }: Caller,
 ): Promise<{ dashboard: Dashboard }> {
-  checkQuestions(fields.tiles, fields.filters, deps.checkQuestion);
   const now = timestampFromMs(deps.clock.nowMs());
   const times = { createTime: now, updateTime: now };
   const dashboard = { ...fields, id: newId(), revision: 1, builtIn: false, ...times };
