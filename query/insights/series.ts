@@ -4,6 +4,7 @@
 import type { EventQuery } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 import { type Aggregation, cellValue, readAggregation } from './events/aggregation.ts';
+import { countedKindCellsSql } from './events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from './events/event-condition.ts';
 import { groupText } from './events/property-text.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
@@ -59,6 +60,13 @@ export function seriesSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const { counts, ofEvents, measure } = aggregation;
+  const counted =
+    counts === 'events' && aggregation.number === undefined && names.length === 0
+      ? countedKindCellsSql(question, condition, buckets)
+      : undefined;
+  if (counted !== undefined) {
+    return rankedGroupsSql({ sql: counted, groups: 0, limit: question.groupLimit, measure });
+  }
   const events = readEventsSql(question, {
     condition,
     groups,

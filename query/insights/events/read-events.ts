@@ -38,7 +38,9 @@ export function readEventsSql(question: Question, read: EventRead): string {
     ...groups.flatMap((property, index) =>
       property.startsWith(traitPrefix)
         ? []
-        : [`${propertyTextSql(property, question.bindings)} AS ${groupColumn(index)}`],
+        : [
+            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
+          ],
     ),
     ...(asksUser
       ? [`${userKeySql(question.spec.includeCookieless)} AS user_key`, 'cookieless', 'is_gone']

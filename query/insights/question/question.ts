@@ -19,6 +19,7 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
+import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readTimezone, timeBuckets } from './time-buckets.ts';
 
 const maxEvents = 20;
@@ -49,6 +50,8 @@ export interface Question {
   readonly groupLimit: number;
   /** The filter groups. */
   readonly everyEvent: EventCondition;
+  /** The types with which a property of events was ever stored; undefined where nobody knows. */
+  typesOf(property: string): PropertyTypes | undefined;
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -84,6 +87,7 @@ export function readQuestion(
     ),
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    typesOf: () => undefined,
   };
 }
 
