@@ -49,6 +49,7 @@ import { SharedDashboardsService } from '../../../proto/gen/public/dashboards/v1
 import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { checkQuestion } from '../../../query/boards/check-question.ts';
 
@@ -247,7 +248,7 @@ function answersNothing(service: DescService) {
 }
 
 function readNothing(router: ConnectRouter): void {
-  for (const service of [ProfilesService, ActivityService]) {
+  for (const service of [ProfilesService, ActivityService, InsightsService]) {
     router.service(service, answersNothing(service));
   }
   router.rpc(DashboardsService.method.render, () => ({}));
