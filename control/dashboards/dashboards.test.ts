@@ -6,7 +6,7 @@ import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bucketOptions, recordQuotaBytes } from '../../platform/broker/buckets.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
-import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import { FilterOperator, LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type Dashboard,
   DashboardSchema,
@@ -257,6 +257,17 @@ describe('what breaks a rule is refused', () => {
       message: expect.stringContaining(rule),
     });
     expect((await dashboards.list({})).dashboards).toHaveLength(1);
+  });
+
+  it('filters that cannot be combined with those of a tile', async () => {
+    const filter = { property: 'p', operator: FilterOperator.IS_SET };
+    const pairs = Array.from({ length: 8 }, () => ({ filters: [filter, filter] }));
+    const filters = { filterGroups: pairs, filterGroupsOperator: LogicalOperator.OR };
+    const made = await dashboards.create({ displayName: 'B', tiles: [trend('purchase', filters)] });
+    const refused = invalid('tiles[0].insight.filterGroups: with those of the dashboard');
+    const id = idOf(made);
+    await expect(dashboards.update({ id, filters })).rejects.toMatchObject(refused);
+    await expect(dashboards.create({ copyFrom: id, filters })).rejects.toMatchObject(refused);
   });
 
   it('a dashboard beyond 512 KiB, made or grown', async () => {
