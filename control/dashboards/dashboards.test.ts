@@ -62,7 +62,7 @@ afterAll(() => accounts.close());
 
 type TileInit = MessageInitShape<typeof TileSchema>;
 
-const place = { x: 0, y: 0, w: 24, h: 8 };
+const place = { w: 24, h: 8 };
 const text = (value: string): TileInit => ({
   ...place,
   content: { case: 'markdown', value } as const,
@@ -100,6 +100,7 @@ describe('a dashboard', () => {
     const { dashboard } = await dashboards.get({ id: idOf(made) });
     expect(json(dashboard)).toEqual(json(made.dashboard));
     expect(new Set(dashboard?.tiles.map(({ id }) => id)).size).toBe(2);
+    expect(dashboard?.tiles[0]).toMatchObject({ x: 0, y: 0, w: 24, h: 8 });
     const { dashboards: listed } = await dashboards.list({});
     expect(listed.map(({ id, displayName, tiles }) => [id, displayName, tiles.length])).toEqual([
       [overviewId, 'Overview', 0],

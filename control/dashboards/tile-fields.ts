@@ -42,7 +42,9 @@ export function tilesField(sent: readonly Tile[], knownIds: ReadonlySet<string>)
       throw invalidArgument(field, 'must have an insight or markdown');
     }
     const title = optionalDisplayNameField(`${field}.title`, tile.title);
-    return { ...tile, id: id === '' ? newId() : id, title };
+    // Both are in the answer when they are 0.
+    const { x = 0, y = 0 } = tile;
+    return { ...tile, id: id === '' ? newId() : id, title, x, y };
   });
 }
 
@@ -90,7 +92,7 @@ function codePoints(text: string): number {
   return text.length - pairs;
 }
 
-function checkPlace({ x, y, w, h }: Tile, field: string): void {
+function checkPlace({ x = 0, y = 0, w, h }: Tile, field: string): void {
   between(`${field}.w`, w, 1, columns);
   between(`${field}.x`, x, 0, columns - w);
   between(`${field}.y`, y, 0, maxRow);

@@ -7,6 +7,8 @@ import type { DashboardListRecord, ShareRecord } from './dashboard-list.ts';
 export interface FoundShare {
   projectId: string;
   share: ShareRecord;
+  /** Of its dashboard; 0 for a built-in one. */
+  revision: number;
 }
 
 export interface ShareDirectory {
@@ -28,7 +30,11 @@ export function createShareDirectory(
     for (const hash of hashesOf.get(projectId) ?? []) byTokenHash.delete(hash);
     hashesOf.delete(projectId);
     if (record === undefined || record.shares.length === 0) return;
-    for (const share of record.shares) byTokenHash.set(share.tokenHash, { projectId, share });
+    const revisions = new Map(record.dashboards.map(({ id, revision }) => [id, revision]));
+    for (const share of record.shares) {
+      const revision = revisions.get(share.dashboardId) ?? 0;
+      byTokenHash.set(share.tokenHash, { projectId, share, revision });
+    }
     hashesOf.set(
       projectId,
       record.shares.map(({ tokenHash }) => tokenHash),

@@ -1,4 +1,4 @@
-// Keeps the last result of each share for a while, and renders a share once at a time: whoever asks meanwhile waits for
+// Keeps the last result of each share for a while, and renders it once at a time: whoever asks meanwhile waits for
 // that result. So a link that many people open costs one rendering a minute.
 
 import type { Clock } from '../../platform/clock.ts';
@@ -30,26 +30,26 @@ export class KeptRenders<T> {
     this.#maxBytes = maxBytes;
   }
 
-  /** The share's kept result, or that of `render`. Rejects as `render` does, for all who wait for it. */
-  get(shareId: string, render: () => Promise<Rendered<T>>): Promise<T> {
-    const kept = this.#kept.get(shareId);
+  /** The kept result of `key`, or that of `render`. Rejects as `render` does, for all who wait for it. */
+  get(key: string, render: () => Promise<Rendered<T>>): Promise<T> {
+    const kept = this.#kept.get(key);
     if (kept !== undefined && this.#clock.nowMs() < kept.untilMs)
       return Promise.resolve(kept.value);
-    const underWay = this.#underWay.get(shareId);
+    const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     const rendering = render()
       .then((rendered) => {
-        this.#keep(shareId, rendered);
+        this.#keep(key, rendered);
         return rendered.value;
       })
-      .finally(() => this.#underWay.delete(shareId));
-    this.#underWay.set(shareId, rendering);
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, rendering);
     return rendering;
   }
 
-  #keep(shareId: string, { value, bytes, keepMs }: Rendered<T>): void {
-    this.#forget(shareId);
-    this.#kept.set(shareId, { value, bytes, untilMs: this.#clock.nowMs() + keepMs });
+  #keep(key: string, { value, bytes, keepMs }: Rendered<T>): void {
+    this.#forget(key);
+    this.#kept.set(key, { value, bytes, untilMs: this.#clock.nowMs() + keepMs });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#maxBytes) break;
@@ -57,8 +57,8 @@ export class KeptRenders<T> {
     }
   }
 
-  #forget(shareId: string): void {
-    this.#bytes -= this.#kept.get(shareId)?.bytes ?? 0;
-    this.#kept.delete(shareId);
+  #forget(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
+    this.#kept.delete(key);
   }
 }

@@ -52,7 +52,9 @@ it('refuses more than may wait', async () => {
   const gate = new QuestionGate();
   const running = gated();
   const leaving = new AbortController();
-  const asked = Array.from({ length: 153 }, () => gate.run('a', leaving.signal, running.work));
+  const asked = Array.from({ length: 153 }, () =>
+    gate.run('a', AbortSignal.any([leaving.signal]), running.work),
+  );
   const settled = Promise.allSettled(asked);
   await expect(gate.run('a', signal, running.work)).rejects.toMatchObject({
     code: Code.ResourceExhausted,

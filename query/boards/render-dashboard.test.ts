@@ -1,5 +1,5 @@
-// DashboardsService.Render over HTTP: real accounts, a real broker, and questions that InsightsService answers on a real
-// engine.
+// DashboardsService.Render over HTTP: real accounts, a real broker, and questions that InsightsService answers on a
+// real engine.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Shared dashboards over HTTP on a real broker, with questions that the test answers: whom a link lets in, and how often
-// it is rendered.
+// Shared dashboards over HTTP on a real broker, with questions that the test answers: whom a link lets in, and how
+// often it is rendered.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -239,6 +239,13 @@ describe('a rendering', () => {
     answer = async () => total(8);
     await shown(token);
     expect(questions).toBe(2);
+  });
+
+  it('is another one as soon as the dashboard has changed', async () => {
+    const { token, dashboardId } = await shareOne();
+    expect((await shown(token)).tiles).toHaveLength(2);
+    await dashboards.upsert({ id: dashboardId, revision: 1, tiles: [] });
+    expect((await shown(token)).tiles).toEqual([]);
   });
 
   it('shows nothing to who waited for it while the link was revoked', async () => {

@@ -64,7 +64,9 @@ export function createRenderShared(deps: SharedDeps): RenderShared {
   return async ({ token, password }, context) => {
     const found = findShare(shares, token, clock);
     await checkPassword(deps, tries, found.share, password, context);
-    const answer = kept.get(found.share.id, () => renderShare(deps, found));
+    // What is taken from a dashboard is not shown again.
+    const key = `${found.share.id} ${found.revision}`;
+    const answer = kept.get(key, () => renderShare(deps, found));
     const response = await unlessGone(answer, context.signal);
     // It may have ended while this call waited.
     findShare(shares, token, clock);

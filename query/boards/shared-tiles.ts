@@ -24,7 +24,7 @@ export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[]
 }
 
 function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
-  const { id, title, x, y, w, h, content } = tile;
+  const { id, title, x = 0, y = 0, w, h, content } = tile;
   const shown = create(SharedTileSchema, { id, title, x, y, w, h });
   if (content.case === 'markdown') shown.content = content;
   if (content.case !== 'insight' || result === undefined) return shown;

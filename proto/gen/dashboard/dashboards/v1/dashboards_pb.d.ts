@@ -101,16 +101,16 @@ export declare type Tile = Message<"dashboard.dashboards.v1.Tile"> & {
   /**
    * The first column, from 0. Tiles may overlap.
    *
-   * @generated from field: int32 x = 3;
+   * @generated from field: optional int32 x = 3;
    */
-  x: number;
+  x?: number | undefined;
 
   /**
    * The first row, from 0; at most 10,000.
    *
-   * @generated from field: int32 y = 4;
+   * @generated from field: optional int32 y = 4;
    */
-  y: number;
+  y?: number | undefined;
 
   /**
    * Columns, 1 to 72; x + w is at most 72.

@@ -113,16 +113,16 @@ export declare type SharedTile = Message<"public.dashboards.v1.SharedTile"> & {
   /**
    * The first of 72 columns, from 0.
    *
-   * @generated from field: int32 x = 3;
+   * @generated from field: optional int32 x = 3;
    */
-  x: number;
+  x?: number | undefined;
 
   /**
    * The first row, from 0.
    *
-   * @generated from field: int32 y = 4;
+   * @generated from field: optional int32 y = 4;
    */
-  y: number;
+  y?: number | undefined;
 
   /**
    * Columns.
