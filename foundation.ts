@@ -3,6 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { HandlerContext } from '@connectrpc/connect';
+import { network } from './control/auth/attempts.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
@@ -24,11 +26,13 @@ import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
 import { type DiskRoom, followDiskRoom, usualDiskReserve } from './platform/engines/disk-room.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
+import { callerRequestOf } from './platform/http/caller-request.ts';
 import type { ReadinessCheck } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
+import { checkQuestion } from './query/boards/check-question.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
@@ -96,9 +100,14 @@ export async function layFoundation(
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
     onlyThisMachine,
+    checkQuestion,
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
+  const networkOf = (context: HandlerContext): string | undefined => {
+    const address = callers.address(callerRequestOf(context));
+    return address === undefined ? undefined : network(address);
+  };
   return {
     nats,
     disk,
@@ -108,6 +117,7 @@ export async function layFoundation(
     control,
     listening,
     authenticate,
+    networkOf,
     onlyThisMachine,
     metrics,
     clock,

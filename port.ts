@@ -141,9 +141,10 @@ async function openIngest(
 function registerRoles(
   router: ConnectRouter,
   { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
-  { nats, clickhouse, control, authenticate, clock, log }: Foundation,
+  foundation: Foundation,
   ingest: Ingest | undefined,
 ): void {
+  const { nats, clickhouse, control, projects, authenticate, networkOf, clock, log } = foundation;
   ingest?.register(router);
   if (roles.includes('query')) {
     registerQuery(router, {
@@ -158,6 +159,19 @@ function registerRoles(
       insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
+      boards: {
+        readDashboard: control.readDashboard,
+        timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
+        shares: control.shares,
+        async checkPassword(stored, password, from) {
+          const { ok } = await control.passwords.check(stored, password, {
+            kind: 'stranger',
+            from,
+          });
+          return ok;
+        },
+        networkOf,
+      },
     });
   }
   if (roles.includes('control')) control.register(router);

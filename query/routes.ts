@@ -16,6 +16,7 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
+import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { queryInsight } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
@@ -62,6 +63,8 @@ interface QueryOptions {
   turns?: Turns;
   insightTurns?: Turns;
   streams?: OpenStreams;
+  /** Without it no dashboard is rendered. */
+  boards?: BoardOptions;
 }
 
 /** What one call reads with. */
@@ -86,7 +89,7 @@ interface Shared extends QueryOptions {
   insightRuns: InsightRuns;
 }
 
-/** Registers ProfilesService, ActivityService and InsightsService. */
+/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -168,7 +171,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns } = shared;
+  const { boards, clock, log, insightRuns } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -181,6 +184,16 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
       ),
     requestOptions(query.input),
   );
+  if (boards === undefined) return;
+  registerBoards(router, {
+    ...boards,
+    clock,
+    log,
+    runQuestion: ({ projectId, request, deadline, standIns }) =>
+      queryInsight(insightRuns, { projectId, request, deadline, standIns }),
+    startCall: (context) => startCall(shared, 'search', context),
+    readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+  });
 }
 
 function registerSchema(router: ConnectRouter, shared: Shared): void {

@@ -52,9 +52,12 @@ async function answer(method: string, body: Buffer | string, encoding = 'identit
   return response.text();
 }
 
-it('are 64 KiB for methods of accounts, and 256 KiB for reads', () => {
+it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards', () => {
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
-    if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
+    if (/DashboardsService\/(Create|Update|Upsert)$/.test(method)) {
+      expect(maxBodyBytes, method).toBe(MiB);
+    } else if (/^dashboard.*\/Render$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 4);
+    else if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
     else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/(Identify|Alias)$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 2);
     else expect(maxBodyBytes, method).toBe(8 * MiB);

@@ -70,7 +70,8 @@ async function typesOfProperties(
   return (property) => types?.get(property);
 }
 
-function planOf(question: Question): Plan {
+/** Throws invalid_argument for a question that its form does not allow. */
+export function planOf(question: Question): Plan {
   const { insightType } = question.spec;
   switch (insightType) {
     case InsightType.TRENDS:
