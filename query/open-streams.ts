@@ -41,8 +41,8 @@ export class OpenStreams {
 
   /**
    * `messages`, asked for one at a time. They end with deadline_exceeded where the reader leaves one untaken for too
-   * long, with `gone`: with its reason where that is an error, and with its credential, even while a message is awaited.
-   * Throws resource_exhausted where too many streams are open.
+   * long, with `gone`: with its reason where that is an error, and with its credential, even while a message is
+   * awaited. Throws resource_exhausted where too many streams are open.
    */
   watch<T>(
     projectId: string,

@@ -7,8 +7,8 @@
 //    writer that has lost the shard is stopped here, before it does anything.
 // 2. Dead letters (consume/dead-letter.ts): the broker drops a letter that comes again. Then their rows
 //    (consume/dead-letter-rows.ts): after the letters, which are the record, and before 4, because nobody repeats them
-//    from there on; a row that comes again replaces itself. Events wait for rows only while the engine is away, when they
-//    could not be inserted either.
+//    from there on; a row that comes again replaces itself. Events wait for rows only while the engine is away, and
+//    could not be inserted then either.
 // 3. Inserts (insert.ts), one a month, each under its promised token: ClickHouse drops rows that come again under it.
 // 4. Done (ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
 // 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can

@@ -61,7 +61,7 @@ export function credentialEndOf(
   return async () => {
     const authentication = await again();
     if (authentication.kind !== 'refused') return undefined;
-    // A membership that ended answers not_found, a lower role permission_denied: to a stream that was open, all are ends.
+    // A membership that ended answers not_found, a lower role permission_denied: to an open stream, all are ends.
     return authentication.code === 'unavailable'
       ? refusalError(authentication)
       : new ConnectError('the credential opens this stream no more', Code.Unauthenticated);

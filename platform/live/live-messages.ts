@@ -19,7 +19,7 @@ export function tellLive(
   }
 }
 
-/** Calls `onMessage` for each message until the function that it returns is called. A message that it throws on is lost. */
+/** Calls `onMessage` for each message until the returned function is called. A message that it throws on is lost. */
 export function hearLive(
   connection: Pick<NatsConnection, 'subscribe'>,
   subject: string,

@@ -53,7 +53,7 @@ export function comparison(filter: PropertyFilter, path: string, property: Compa
   return compared(filter, path, property, not);
 }
 
-/** The condition of `filter`'s operator and values on `property`; `not` turns one round. Throws like filterCondition. */
+/** The condition of `filter`'s operator and values on `property`; `not` negates one. Throws like filterCondition. */
 export function compared<Condition>(
   filter: PropertyFilter,
   path: string,

@@ -1,5 +1,5 @@
-// A refused request as ingest tells it to query, by a core message. It holds names and places only: never a value of the
-// request, nor the sentence that its sender got.
+// A refused request as ingest tells it to query, by a core message. It holds names and places only: never a value of
+// the request, nor the sentence that its sender got.
 
 import { type MessageFields, readFields, textOf } from './message-fields.ts';
 
