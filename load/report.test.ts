@@ -21,7 +21,7 @@ const result: LoadResult = {
 };
 const listed = { marks: 1, medianMs: 900, highestMs: 1_200, missing: 0 };
 const step = (changes: Partial<LoadResult> = {}): Step => ({
-  ...{ eventsPerSecond: 1_000, connections: 4, listed },
+  ...{ eventsPerSecond: 1_000, connections: 4, listed, lag: undefined },
   result: { ...result, ...changes },
 });
 const counted = (events: number, repeated = 0): Stored => ({ kind: 'counted', events, repeated });

@@ -43,7 +43,7 @@ const comparisons: Comparisons<Test> = {
   },
   holds: (part) => {
     // Upper and lower case are alike by Unicode's simple folding, as in the engine's regular expressions.
-    const search = new RegExp(part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), 'iu');
+    const search = new RegExp(part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
     return (value) => value !== undefined && search.test(canonicalText(value));
   },
   isPresent: () => (value) => value !== undefined,
