@@ -13,6 +13,8 @@ import {
 
 export interface Watching {
   readonly rows: WatchRow[];
+  /** When each of `rows` came, in milliseconds since the epoch. */
+  readonly cameMs: number[];
   readonly totals: WatchTotals[];
   /** The stages of the event, in the order of their rows. */
   stagesOf(eventId: string): string[];
@@ -36,12 +38,16 @@ export async function watch(
     signal: stop.signal,
   });
   const rows: WatchRow[] = [];
+  const cameMs: number[] = [];
   const totals: WatchTotals[] = [];
   const waiters = new Set<() => void>();
   const read = async (): Promise<unknown> => {
     try {
       for await (const { frame } of frames) {
-        if (frame.case === 'rows') rows.push(...frame.value.rows);
+        if (frame.case === 'rows') {
+          rows.push(...frame.value.rows);
+          cameMs.push(...frame.value.rows.map(() => Date.now()));
+        }
         if (frame.case === 'totals') totals.push(frame.value);
         for (const look of waiters) look();
       }
@@ -64,7 +70,7 @@ export async function watch(
     });
   await until(() => totals.length > 0);
   return {
-    ...{ rows, totals, until, ended },
+    ...{ rows, cameMs, totals, until, ended },
     stagesOf: (eventId) =>
       rows.filter(({ event }) => event?.eventId === eventId).map(({ stage }) => WatchStage[stage]),
     close: () => stop.abort(),
