@@ -80,6 +80,17 @@ describe('the rate', () => {
     expect(viewer.take()).toHaveLength(5);
   });
 
+  it('is a share where the process has many viewers', () => {
+    const viewer = viewerOf({ samplePerSecond: 1_000 });
+    viewer.limitRate(100);
+    for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
+    expect(viewer.take()).toHaveLength(100);
+    viewer.limitRate(2_000);
+    nowMs += 1_000;
+    for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
+    expect(viewer.take()).toHaveLength(300);
+  });
+
   it('holds for refusals, and totals count all of them', () => {
     const viewer = viewerOf({ samplePerSecond: 1 });
     const refusal = {

@@ -49,6 +49,8 @@ export class Viewer {
   readonly #rows: { row: WatchRow; bytes: number }[] = [];
   #waitingBytes = 0;
   #totals = create(WatchTotalsSchema);
+  /** Events a second. */
+  #rate: number;
   #tokens: number;
   #tokensAtMs: number;
   #wake = (): void => {};
@@ -56,16 +58,22 @@ export class Viewer {
   constructor(selection: WatchSelection, nowMs: () => number) {
     this.#selection = selection;
     this.#nowMs = nowMs;
-    this.#tokens = selection.samplePerSecond;
+    this.#rate = selection.samplePerSecond;
+    this.#tokens = this.#rate;
     this.#tokensAtMs = nowMs();
+  }
+
+  /** Its share of what the process shows: it gets no more, whatever it asked for. */
+  limitRate(perSecond: number): void {
+    this.#rate = Math.min(this.#selection.samplePerSecond, perSecond);
+    this.#tokens = Math.min(this.#rate, this.#tokens);
   }
 
   /** Whether its rate leaves room for one more event now. */
   get hasRoom(): boolean {
-    const { samplePerSecond } = this.#selection;
     const nowMs = this.#nowMs();
     const sinceMs = Math.max(0, nowMs - this.#tokensAtMs);
-    this.#tokens = Math.min(samplePerSecond, this.#tokens + (sinceMs * samplePerSecond) / 1_000);
+    this.#tokens = Math.min(this.#rate, this.#tokens + (sinceMs * this.#rate) / 1_000);
     this.#tokensAtMs = nowMs;
     return this.#tokens >= 1;
   }

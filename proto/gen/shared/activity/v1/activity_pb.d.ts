@@ -209,7 +209,8 @@ export declare type WatchRequest = Message<"shared.activity.v1.WatchRequest"> & 
   stages: WatchStage[];
 
   /**
-   * Events a second to show, each with all its stages: 50 unless given, at most 1,000.
+   * Events a second to show, each with all its stages: 50 unless given, at most 1,000. All viewers of a process share
+   * 1,000.
    *
    * @generated from field: int32 sample_per_second = 4;
    */
