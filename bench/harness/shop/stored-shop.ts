@@ -1,0 +1,65 @@
+// A data directory of the service that holds a shop: made once for each set of parameters and kept in a cache directory,
+// so that the next run only starts the service on it.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, homedir } from 'node:os';
+import { join } from 'node:path';
+import { startStack, type Stack } from '../../../test/harness/servers/stack.ts';
+import { check } from '../../bench.ts';
+import { untilMerged } from '../engine/merges.ts';
+import { countRows } from '../load/stored-rows.ts';
+import { storeShopShare } from '../processes/processes.ts';
+import type { Shop } from './shop.ts';
+import { storePeople } from './shop-people.ts';
+
+/** Counts the forms that the events had: shops of an older form are made anew. */
+const form = 1;
+/** Where made shops stand unless MILLRACE_BENCH_DATA names another directory. */
+const defaultDirectory = join(homedir(), '.cache', 'millrace-bench');
+
+/** The directory of the shop, which is made where there is none yet. `say` hears how far the making is. */
+export async function openShop(shop: Shop, say: (line: string) => void): Promise<string> {
+  const name = createHash('sha256').update(JSON.stringify([form, shop])).digest('hex');
+  const parent = process.env['MILLRACE_BENCH_DATA'] ?? defaultDirectory;
+  const directory = join(parent, `shop-${shop.events}-${name.slice(0, 12)}`);
+  if (existsSync(join(directory, 'shop.json'))) return directory;
+  const making = `${directory}.making`;
+  rmSync(making, { recursive: true, force: true });
+  mkdirSync(making, { recursive: true });
+  const stack = await startStack({ dataDir: making });
+  try {
+    await storeShop(stack, shop, say);
+  } finally {
+    await stack.stop();
+  }
+  writeFileSync(join(making, 'shop.json'), JSON.stringify(shop));
+  renameSync(making, directory);
+  return directory;
+}
+
+/** Stores a shop in the project of a running service; throws where a row is missing or too many. */
+export async function storeShop(
+  stack: Stack,
+  shop: Shop,
+  say: (line: string) => void,
+): Promise<void> {
+  const before = await countRows(stack);
+  const startMs = performance.now();
+  const step = Math.max(2, availableParallelism());
+  const { clickhouseUrl, projectId } = stack;
+  let stored = 0;
+  const onStored = (): void => {
+    stored += shop.batchEvents;
+    const seconds = ((performance.now() - startMs) / 1_000).toFixed(0);
+    if (stored % 1_000_000 < shop.batchEvents) say(`${stored} events stored after ${seconds} s`);
+  };
+  const shares = Array.from({ length: step }, (_, first) =>
+    storeShopShare({ clickhouseUrl, projectId, shop, first, step }, onStored),
+  );
+  await Promise.all(shares);
+  await storePeople(clickhouseUrl, projectId, shop);
+  check((await countRows(stack)) === before + shop.events, `${shop.events} more events are stored`);
+  await untilMerged(stack);
+  say(`made after ${((performance.now() - startMs) / 1_000).toFixed(0)} s`);
+}
