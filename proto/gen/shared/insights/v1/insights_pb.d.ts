@@ -1154,7 +1154,7 @@ export declare type UserFlowNode = Message<"shared.insights.v1.UserFlowNode"> & 
   id: string;
 
   /**
-   * All values of the step beyond max_nodes; its id is the step, a colon and "$others".
+   * All values of the step beyond max_nodes; its id is the step and "!others".
    *
    * @generated from field: bool is_others = 2;
    */
