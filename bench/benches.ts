@@ -7,6 +7,7 @@ import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
+import { insightsBench } from './questions/insights/speed.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
 import { brokerBytesBench } from './questions/pipeline/broker-bytes.ts';
 import { emitBench } from './questions/pipeline/emit.ts';
@@ -34,6 +35,7 @@ export const benches: readonly Bench[] = [
   steadyBench,
   identifyBench,
   profileReadsBench,
+  insightsBench,
   stagesBench,
   tricksBench,
   accountsBench,

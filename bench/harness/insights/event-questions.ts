@@ -22,7 +22,10 @@ function trend(name: string, askedMs: number, byRollup: boolean, more: TrendOpti
     rowsOf: (answers) =>
       answers.flatMap((answer) =>
         listOf(answer, 'trends', 'series').flatMap((series) =>
-          pointRows(listOf(series, 'points'), ...(breakdown === undefined ? [] : [valueOf(series, breakdown)])),
+          pointRows(
+            listOf(series, 'points'),
+            ...(breakdown === undefined ? [] : [groupValue(series, breakdown)]),
+          ),
         ),
       ),
   };
@@ -35,20 +38,26 @@ interface TrendOptions {
   group?: (layout: Parameters<Question['sql']>[0]) => string;
 }
 
-function valueOf(series: { breakdown?: unknown }, property: string): string {
+function groupValue(series: { breakdown?: unknown }, property: string): string {
   const values = Object.entries(series.breakdown ?? {});
   return String(values.find(([name]) => name === property)?.[1] ?? '');
 }
 
 const topPaths: Question = {
   name: 'top 10 paths',
-  ...{ askedMs: 120, byRollup: true, days: 30 },
+  ...{ askedMs: 120, byRollup: false, days: 30 },
   queries: [
     {
       granularity: day,
       spec: {
         insightType: 'INSIGHT_TYPE_TOP_K',
-        topK: { dimension: 'DIMENSION_PROPERTY', property: '$pathname', scope: pageViews, limit: 10, omitOthers: true },
+        topK: {
+          dimension: 'DIMENSION_PROPERTY',
+          property: '$pathname',
+          scope: pageViews,
+          limit: 10,
+          omitOthers: true,
+        },
       },
     },
   ],
@@ -57,7 +66,10 @@ const topPaths: Question = {
     GROUP BY path ORDER BY views DESC, path LIMIT 10`,
   rowsOf: (answers) =>
     answers.flatMap((answer) =>
-      listOf(answer, 'topK', 'rows').map((row) => [String(row['dimensionValue']), numberOf(row['value'])]),
+      listOf(answer, 'topK', 'rows').map((row) => [
+        String(row['dimensionValue']),
+        numberOf(row['value']),
+      ]),
     ),
 };
 
@@ -71,7 +83,13 @@ const userFlow: Question = {
       granularity: day,
       spec: {
         insightType: 'INSIGHT_TYPE_USER_FLOW',
-        userFlow: { nodeKind: 'NODE_KIND_EVENT_KIND', groupBy: 'GROUP_BY_SESSION', maxHops: hops, maxNodes: 50, maxLinks: 500 },
+        userFlow: {
+          nodeKind: 'NODE_KIND_EVENT_KIND',
+          groupBy: 'GROUP_BY_SESSION',
+          maxHops: hops,
+          maxNodes: 50,
+          maxLinks: 500,
+        },
       },
     },
   ],
@@ -84,18 +102,28 @@ const userFlow: Question = {
     GROUP BY source, target ORDER BY visits DESC, source, target LIMIT 500`,
   rowsOf: (answers) =>
     answers.flatMap((answer) =>
-      listOf(answer, 'userFlow', 'links').map(({ source, target, value }) => [String(source), String(target), numberOf(value)]),
+      listOf(answer, 'userFlow', 'links').map(({ source, target, value }) => [
+        String(source),
+        String(target),
+        numberOf(value),
+      ]),
     ),
 };
 
 export const eventQuestions: readonly Question[] = [
   trend('trend of one kind', 15, true, {}),
   trend('with a filter on a custom string', 300, false, {
-    event: { kind: 'page_view', filters: [{ property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' }] },
+    event: {
+      kind: 'page_view',
+      filters: [{ property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' }],
+    },
     condition: (layout) => layout.customIs('plan', 'pro'),
   }),
-  trend('by browser', 80, true, { breakdown: '$browser', group: ({ browser }) => browser }),
-  trend('by a custom property', 300, false, { breakdown: 'plan', group: ({ custom }) => custom('plan') }),
+  trend('by browser', 80, false, { breakdown: '$browser', group: ({ browser }) => browser }),
+  trend('by a custom property', 300, false, {
+    breakdown: 'plan',
+    group: ({ custom }) => custom('plan'),
+  }),
   userFlow,
   topPaths,
 ];

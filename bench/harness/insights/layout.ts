@@ -52,7 +52,9 @@ export function ourLayout(projectId: string): Layout {
     ...{ channel: 'e.channel', utmCampaign: 'e.utm_campaign', country: 'e.country' },
     deviceType: 'e.device_type',
     customIs: (name, text) => `e.string_properties['${name}'] = '${text}'`,
-    custom: (name) => `multiIf(mapContains(e.string_properties, '${name}'), e.string_properties['${name}'],
+    custom: (
+      name,
+    ) => `multiIf(mapContains(e.string_properties, '${name}'), e.string_properties['${name}'],
       mapContains(e.int_properties, '${name}'), toString(e.int_properties['${name}']),
       mapContains(e.double_properties, '${name}'), toString(e.double_properties['${name}']),
       mapContains(e.bool_properties, '${name}'), toString(e.bool_properties['${name}']),

@@ -2,8 +2,8 @@
 // properties, a column with the person of the moment of ingestion, and a table of overrides for ids merged since, which
 // each question about persons joins.
 
-import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { autoColumns, propertyMaps } from '../../../platform/clickhouse/event-columns.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { runStatement } from '../engine/engine-statement.ts';
 import { queryNumber } from '../load/stored-rows.ts';
 import type { Layout } from './layout.ts';
@@ -21,7 +21,8 @@ export function peerLayout(projectId: string): Layout {
     from: 'peer_events AS e',
     fromPersons: `peer_events AS e LEFT JOIN (${overrides}) AS overrides ON overrides.distinct_id = e.distinct_id`,
     user: `if(overrides.distinct_id != '', overrides.person_id, e.person_id)`,
-    userText: (id) => `lower(hex(reinterpretAsFixedString(bitAnd(reinterpretAsUInt128(${id}), 18446744073709551615::UInt64)::UInt64)))`,
+    userText: (id) =>
+      `lower(hex(reinterpretAsFixedString(bitAnd(reinterpretAsUInt128(${id}), 18446744073709551615::UInt64)::UInt64)))`,
     hasUser: `e.person_mode != 'none'`,
     ofProject: `e.project_id = '${projectId}'`,
     ...{ kind: 'e.event', time: 'e.timestamp', session: 'e.session_id', eventId: 'e.uuid' },
@@ -42,7 +43,10 @@ export async function makePeer(stack: Pick<Stack, 'clickhouseUrl'>): Promise<voi
   await runStatement(stack, 'TRUNCATE TABLE peer_events');
   await runStatement(stack, 'TRUNCATE TABLE peer_overrides');
   const days = await queryNumber(stack, 'SELECT uniqExact(toDate(occur_time)) FROM events');
-  const from = await queryNumber(stack, 'SELECT toUnixTimestamp(toDate(min(occur_time))) FROM events');
+  const from = await queryNumber(
+    stack,
+    'SELECT toUnixTimestamp(toDate(min(occur_time))) FROM events',
+  );
   const daysASlice = Math.ceil(days / slices);
   for (let day = 0; day < days; day += daysASlice) {
     const at = from + day * 86_400;
@@ -87,7 +91,9 @@ function fillSql(fromSeconds: number, toSeconds: number): string {
   const own = autoColumns.map(({ column, property }) => `'${property}', toString(${column})`);
   const texts = `mapFilter((k, v) -> v != '' OR mapContains(string_properties, k), mapConcat(map(${own.join(', ')}), string_properties))`;
   const maps = propertyMaps.map(({ column }) => (column === 'string_properties' ? texts : column));
-  const inner = maps.map((map) => `substring(toJSONString(${map}), 2, length(toJSONString(${map})) - 2)`);
+  const inner = maps.map(
+    (map) => `substring(toJSONString(${map}), 2, length(toJSONString(${map})) - 2)`,
+  );
   const json = `concat('{', arrayStringConcat(arrayFilter(t -> t != '', [${inner.join(', ')}]), ','), '}')`;
   return `INSERT INTO peer_events
     SELECT event_id, kind, ${json}, occur_time, project_id, distinct_id, receive_time,

@@ -6,9 +6,13 @@ import { listOf, numberOf, pointRows, secondsOf } from './answers.ts';
 import type { Layout } from './layout.ts';
 import { type Asked, dayOf, type Question, within } from './question.ts';
 
-const pageViews = { kind: 'page_view' };
 const day = 'GRANULARITY_DAY';
-const viewed = (layout: Layout): string => `${layout.kind} = 'page_view'`;
+
+/** The condition on the kind; every kind where it is ''. */
+const ofKind = (layout: Layout, kind: string): string =>
+  kind === '' ? '1' : `${layout.kind} = '${kind}'`;
+/** A rollup knows the days of a profile, and not what it did. */
+const byDays = (kind: string): boolean => kind === '';
 
 /** The FROM and WHERE of events that have a user. */
 function persons(layout: Layout, asked: Pick<Asked, 'fromMs' | 'toMs'>, condition = '1'): string {
@@ -18,10 +22,10 @@ function persons(layout: Layout, asked: Pick<Asked, 'fromMs' | 'toMs'>, conditio
 function uniqueUsers(name: string, askedMs: number, kind: string): Question {
   const events = [{ event: { kind }, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }];
   return {
-    ...{ name, askedMs, byRollup: true, days: 30 },
+    ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
     queries: [{ granularity: day, spec: { insightType: 'INSIGHT_TYPE_TRENDS', events } }],
     sql: (layout, asked) => `SELECT ${dayOf(layout, asked)} AS day, uniqExact(${layout.user})
-      ${persons(layout, asked, kind === '' ? '1' : viewed(layout))} GROUP BY day`,
+      ${persons(layout, asked, ofKind(layout, kind))} GROUP BY day`,
     rowsOf: (answers) =>
       answers.flatMap((answer) =>
         listOf(answer, 'trends', 'series').flatMap((series) => pointRows(listOf(series, 'points'))),
@@ -59,20 +63,20 @@ const funnel: Question = {
     ),
 };
 
-const retention: Question = {
-  name: 'weekly retention, 8 weeks',
-  ...{ askedMs: 300, byRollup: true, days: 56 },
+const retentionOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 56 },
   queries: [
     {
       granularity: 'GRANULARITY_WEEK',
-      spec: { insightType: 'INSIGHT_TYPE_RETENTION', events: [{ event: pageViews }] },
+      spec: { insightType: 'INSIGHT_TYPE_RETENTION', events: [{ event: { kind } }] },
     },
   ],
   sql: (layout, asked) => {
     const week = `toStartOfWeek(${layout.time}, 1, '${asked.timezone}')`;
-    const seconds = (of: string): string => `toUnixTimestamp(toDateTime(${of}, '${asked.timezone}'))`;
+    const seconds = (of: string): string =>
+      `toUnixTimestamp(toDateTime(${of}, '${asked.timezone}'))`;
     return `SELECT ${seconds('arrayMin(weeks)')} AS cohort, ${seconds('arrayJoin(weeks)')} AS week, count()
-      FROM (SELECT groupUniqArray(${week}) AS weeks ${persons(layout, asked, viewed(layout))} GROUP BY ${layout.user})
+      FROM (SELECT groupUniqArray(${week}) AS weeks ${persons(layout, asked, ofKind(layout, kind))} GROUP BY ${layout.user})
       GROUP BY cohort, week`;
   },
   rowsOf: (answers) =>
@@ -83,17 +87,21 @@ const retention: Question = {
         ),
       ),
     ),
-};
+});
 
-const lifecycleStates = ['newUsers', 'returningUsers', 'resurrectingUsers', 'dormantUsers'] as const;
+const lifecycleStates = [
+  'newUsers',
+  'returningUsers',
+  'resurrectingUsers',
+  'dormantUsers',
+] as const;
 
-const lifecycle: Question = {
-  name: 'lifecycle',
-  ...{ askedMs: 250, byRollup: true, days: 30 },
+const lifecycleOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
   queries: [
     {
       granularity: day,
-      spec: { insightType: 'INSIGHT_TYPE_LIFECYCLE', events: [{ event: pageViews }] },
+      spec: { insightType: 'INSIGHT_TYPE_LIFECYCLE', events: [{ event: { kind } }] },
     },
   ],
   sql: (layout, asked) => {
@@ -108,7 +116,7 @@ const lifecycle: Question = {
           arrayMap(d -> (${state}, d), arrayFilter(d -> d >= ${first}, days)),
           arrayMap(d -> ('dormantUsers', d + 1), arrayFilter(d -> d < ${end} AND NOT has(days, d + 1), days)))) AS state
         FROM (SELECT ${layout.user} AS person, arrayFilter(d -> d >= ${first} - 1, groupUniqArray(toDate(${layout.time}, ${zone}))) AS days
-          ${persons(layout, before, viewed(layout))} GROUP BY person) AS active
+          ${persons(layout, before, ofKind(layout, kind))} GROUP BY person) AS active
         JOIN (SELECT ${layout.user} AS person, toDate(min(${layout.time}), ${zone}) AS birth ${persons(layout, ever)} GROUP BY person) AS born
           ON born.person = active.person)
       GROUP BY name, day`;
@@ -117,19 +125,18 @@ const lifecycle: Question = {
     answers.flatMap((answer) =>
       lifecycleStates.flatMap((state) => pointRows(listOf(answer, 'lifecycle', state), state)),
     ),
-};
+});
 
-const stickiness: Question = {
-  name: 'stickiness',
-  ...{ askedMs: 250, byRollup: true, days: 30 },
+const stickinessOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
   queries: [
     {
       granularity: day,
-      spec: { insightType: 'INSIGHT_TYPE_STICKINESS', events: [{ event: pageViews }] },
+      spec: { insightType: 'INSIGHT_TYPE_STICKINESS', events: [{ event: { kind } }] },
     },
   ],
   sql: (layout, asked) => `SELECT days, count() FROM (
-      SELECT uniqExact(toDate(${layout.time}, '${asked.timezone}')) AS days ${persons(layout, asked, viewed(layout))}
+      SELECT uniqExact(toDate(${layout.time}, '${asked.timezone}')) AS days ${persons(layout, asked, ofKind(layout, kind))}
       GROUP BY ${layout.user})
     GROUP BY days`,
   rowsOf: (answers) =>
@@ -138,7 +145,7 @@ const stickiness: Question = {
         .filter(({ value }) => Number(value ?? 0) !== 0)
         .map(({ buckets, value }) => [numberOf(buckets), numberOf(value)]),
     ),
-};
+});
 
 const topUsers: Question = {
   name: 'top 10 users',
@@ -168,8 +175,11 @@ export const personQuestions: readonly Question[] = [
   uniqueUsers('unique users of one kind', 150, 'page_view'),
   uniqueUsers('unique users of all kinds', 250, ''),
   funnel,
-  retention,
-  lifecycle,
-  stickiness,
+  retentionOf('weekly retention, 8 weeks', '', 300),
+  retentionOf('weekly retention of one kind', 'page_view'),
+  lifecycleOf('lifecycle', '', 250),
+  lifecycleOf('lifecycle of one kind', 'page_view'),
+  stickinessOf('stickiness', '', 250),
+  stickinessOf('stickiness of one kind', 'page_view'),
   topUsers,
 ];

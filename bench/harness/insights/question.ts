@@ -16,8 +16,8 @@ export type AnswerRow = readonly string[];
 
 export interface Question {
   name: string;
-  /** p50, milliseconds, over 20 million events. */
-  askedMs: number;
+  /** p50, milliseconds, over 20 million events; undefined where none is asked. */
+  askedMs: number | undefined;
   /** A rollup can answer it. */
   byRollup: boolean;
   /** Of the 60 days, the last so many. */

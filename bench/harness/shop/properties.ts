@@ -75,19 +75,28 @@ export function addCustomProperties(row: EventRow, random: Random, person: numbe
   if (random.chance(0.3)) addRareProperty(row, random);
 }
 
+/** Their types take turns. */
 function addRareProperty(row: EventRow, random: Random): void {
   const name = random.below(rareNames);
-  const key = `detail_${name}`;
-  switch (name % 5) {
+  const [variant, value] = rareValue(name % 5, random, row.occurTimeMs);
+  row.add(`detail_${name}`, variant, value);
+}
+
+function rareValue(
+  type: number,
+  random: Random,
+  nowMs: number,
+): [variant: number, value: string | number | boolean] {
+  switch (type) {
     case 0:
-      return row.add(key, stringValue, `value ${random.below(100)}`);
+      return [stringValue, `value ${random.below(100)}`];
     case 1:
-      return row.add(key, intValue, random.below(1_000));
+      return [intValue, random.below(1_000)];
     case 2:
-      return row.add(key, doubleValue, random.below(100_000) / 8);
+      return [doubleValue, random.below(100_000) / 8];
     case 3:
-      return row.add(key, boolValue, random.chance(0.5));
+      return [boolValue, random.chance(0.5)];
     default:
-      return row.add(key, timestampValue, row.occurTimeMs - random.below(86_400_000));
+      return [timestampValue, nowMs - random.below(86_400_000)];
   }
 }

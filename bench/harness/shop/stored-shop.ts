@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
-import { startStack, type Stack } from '../../../test/harness/servers/stack.ts';
-import { check } from '../../bench.ts';
+import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import { check, type Mode, type Session } from '../../bench.ts';
 import { untilMerged } from '../engine/merges.ts';
 import { countRows } from '../load/stored-rows.ts';
 import { storeShopShare } from '../processes/processes.ts';
@@ -20,7 +20,9 @@ const defaultDirectory = join(homedir(), '.cache', 'millrace-bench');
 
 /** The directory of the shop, which is made where there is none yet. `say` hears how far the making is. */
 export async function openShop(shop: Shop, say: (line: string) => void): Promise<string> {
-  const name = createHash('sha256').update(JSON.stringify([form, shop])).digest('hex');
+  const name = createHash('sha256')
+    .update(JSON.stringify([form, shop]))
+    .digest('hex');
   const parent = process.env['MILLRACE_BENCH_DATA'] ?? defaultDirectory;
   const directory = join(parent, `shop-${shop.events}-${name.slice(0, 12)}`);
   if (existsSync(join(directory, 'shop.json'))) return directory;
@@ -37,6 +39,36 @@ export async function openShop(shop: Shop, say: (line: string) => void): Promise
   renameSync(making, directory);
   return directory;
 }
+
+/** Runs on a service with the shop: in smoke runs the session's, where the shop is stored anew. */
+export async function withShop<Result>(
+  shop: Shop,
+  mode: Mode,
+  session: Session,
+  run: (stack: Stack) => Promise<Result>,
+): Promise<Result> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  if (mode === 'smoke') {
+    const stack = await session.stack();
+    await storeShop(stack, shop, () => {});
+    return run(stack);
+  }
+  const dataDir = await openShop(shop, say);
+  const stack = await startStack({ dataDir, env: withoutLimits });
+  try {
+    await untilMerged(stack);
+    return await run(stack);
+  } finally {
+    await stack.stop();
+  }
+}
+
+/** The question is how soon an answer comes, not how many a key may ask for. */
+export const withoutLimits = {
+  MILLRACE_EVENTS_PER_SECOND: '0',
+  MILLRACE_READS_PER_SECOND: '0',
+  MILLRACE_LOG_LEVEL: 'warn',
+} as const;
 
 /** Stores a shop in the project of a running service; throws where a row is missing or too many. */
 export async function storeShop(

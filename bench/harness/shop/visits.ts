@@ -1,8 +1,8 @@
 // The events of a shop's visits: who comes when, by which source, and what they do, with all kinds of properties. A batch
 // of events is made from its number alone, so that several processes can make a shop.
 
-import { dayMs } from '../../../platform/clock.ts';
 import { EventRow, slotOf } from '../../../pipeline/enrich/event-row.ts';
+import { dayMs } from '../../../platform/clock.ts';
 import { addCustomProperties, kinds } from './properties.ts';
 import { hash32, Random, Weighted } from './random.ts';
 import { batchesOf, type Person, personOf, type Shop, startMsOf, zipfProfile } from './shop.ts';

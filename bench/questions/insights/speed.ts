@@ -1,0 +1,147 @@
+// Every kind of question over 20 million events, warm: asked of the service, as the plainest SQL for the same answer on
+// the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all three
+// answer the same.
+
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../../platform/clock.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
+import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
+import { checkSame } from '../../harness/insights/answers.ts';
+import { askEngine, askQuestion } from '../../harness/insights/ask.ts';
+import { ourLayout } from '../../harness/insights/layout.ts';
+import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
+import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
+import { questions } from '../../harness/insights/questions.ts';
+import { rangeOf, storedBytes } from '../../harness/insights/stored-range.ts';
+import { median } from '../../harness/pairs.ts';
+import { shopOf } from '../../harness/shop/shop-sizes.ts';
+import { withShop } from '../../harness/shop/stored-shop.ts';
+import { sumOf, watchMemory } from '../../harness/usage.ts';
+
+/** Runs that count, after one that does not. */
+const runs: Record<Mode, number> = { smoke: 1, real: 7 };
+
+const sides = ['ours', 'plain', 'peer'] as const;
+type Side = (typeof sides)[number];
+
+interface Measured {
+  question: Question;
+  rows: number;
+  ms: Record<Side, number[]>;
+}
+
+export const insightsBench: Bench = {
+  name: 'insights',
+  question: 'How soon is a question answered over 20 million events?',
+  async run(mode, session) {
+    return withShop(shopOf(mode, systemClock.nowMs()), mode, session, async (stack) => {
+      await makePeer(stack);
+      const memory = watchMemory(stack);
+      const measured: Measured[] = [];
+      const hash = createHash('sha256');
+      for (const question of questions) {
+        const { answer, ...times } = await measure(stack, question, runs[mode]);
+        measured.push(times);
+        hash.update(JSON.stringify([question.name, answer.length]));
+      }
+      memory.stop();
+      const highest = sumOf(memory.peak()) / 1_048_576;
+      const tables = [
+        speedTable(measured),
+        meansTable(measured, highest),
+        await storedBytes(stack),
+      ];
+      return { tables, resultHash: hash.digest('hex') } satisfies Report;
+    });
+  },
+};
+
+async function measure(
+  stack: Stack,
+  question: Question,
+  times: number,
+): Promise<Measured & { answer: AnswerRow[] }> {
+  const asked = await rangeOf(stack, question.days);
+  const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
+  let answer: AnswerRow[] = [];
+  for (let turn = 0; turn <= times; turn++) {
+    const answers: Partial<Record<Side, AnswerRow[]>> = {};
+    for (const side of sides) {
+      const startMs = performance.now();
+      const rows = await ask(stack, side, question, asked, turn);
+      if (turn > 0) ms[side].push(performance.now() - startMs);
+      answers[side] = rows;
+    }
+    answer = answers.plain ?? [];
+    check(answer.length > 0, `${question.name} has an answer`);
+    checkSame(`${question.name}, ours and plain`, answers.ours ?? [], answer);
+    checkSame(`${question.name}, peer and plain`, answers.peer ?? [], answer);
+  }
+  return { question, rows: answer.length, ms, answer };
+}
+
+async function ask(
+  stack: Stack,
+  side: Side,
+  question: Question,
+  asked: Asked,
+  turn: number,
+): Promise<AnswerRow[]> {
+  switch (side) {
+    case 'ours':
+      return question.rowsOf(await askQuestion(stack, question, asked, turn));
+    case 'plain':
+      return askEngine(stack, question, ourLayout(stack.projectId), asked);
+    case 'peer':
+      return askEngine(stack, question, peerLayout(stack.projectId), asked);
+    default:
+      return side satisfies never;
+  }
+}
+
+function speedTable(measured: readonly Measured[]): Table {
+  return {
+    title: 'Milliseconds until the answer, warm; ratios are medians of the pairs',
+    columns: [
+      'question',
+      'asked ms',
+      'p50 ms',
+      'least ms',
+      'of asked',
+      'plain ms',
+      'peer ms',
+      'of plain',
+      'peer / ours',
+      'rollup',
+      'rows',
+    ],
+    rows: measured.map(({ question, rows, ms }) => {
+      const ours = median(ms.ours);
+      const { askedMs } = question;
+      return [
+        question.name,
+        ...[askedMs === undefined ? '' : String(askedMs), ours.toFixed(1)],
+        Math.min(...ms.ours).toFixed(1),
+        askedMs === undefined ? '' : (ours / askedMs).toFixed(2),
+        ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
+        ...[ratio(ms.ours, ms.plain).toFixed(2), ratio(ms.peer, ms.ours).toFixed(2)],
+        ...[question.byRollup ? 'yes' : 'no', String(rows)],
+      ];
+    }),
+  };
+}
+
+function meansTable(measured: readonly Measured[], highestMiB: number): Table {
+  const logs = measured.map(({ ms }) => Math.log(ratio(ms.peer, ms.ours)));
+  const mean = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+  return {
+    title: 'Over all questions',
+    columns: ['peer / ours, geometric mean', 'highest MiB of all processes'],
+    rows: [[mean.toFixed(2), highestMiB.toFixed(0)]],
+  };
+}
+
+/** The median of the pairs' ratios. */
+function ratio(over: readonly number[], under: readonly number[]): number {
+  return median(over.map((value, index) => value / (under[index] ?? Number.NaN)));
+}
