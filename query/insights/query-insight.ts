@@ -14,7 +14,8 @@ import {
 import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
-import { type Question, readQuestion } from './question/question.ts';
+import { readPropertyTypes } from './question/property-types.ts';
+import { type Question, readQuestion, traitPrefix } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTrends } from './trends.ts';
@@ -33,18 +34,33 @@ export async function queryInsight(
   deadline: Deadline,
   standIns: JsonStandIns | undefined,
 ): Promise<QueryResponse> {
-  const question = readQuestion(projectId, request, standIns);
-  const plan = planOf(question);
+  const checked = readQuestion(projectId, request, standIns);
+  const typesOf = await typesOfProperties(clickhouse, projectId, checked, deadline);
+  const plan = planOf({ ...checked, typesOf });
   // Before the statement: events that are stored meanwhile may be counted, none from before is missing.
   const completeUntil = await completeUntilMs(projectId);
-  const rows = await runInsight(clickhouse, plan, question.bindings.params, deadline);
+  const rows = await runInsight(clickhouse, plan, checked.bindings.params, deadline);
   const { result, leftOut } = plan.read(rows);
   return create(QueryResponseSchema, {
     result,
     completeUntil: timestampFromMs(completeUntil),
     leftOut: added(leftOut),
-    identitiesAreCurrent: question.asOfMs !== undefined,
+    identitiesAreCurrent: checked.asOfMs !== undefined,
   });
+}
+
+/** Only properties that are shown are looked up: a filter's value tells which types can have it. */
+async function typesOfProperties(
+  clickhouse: RowReader,
+  projectId: string,
+  { breakdowns, spec }: Question,
+  deadline: Deadline,
+): Promise<Question['typesOf']> {
+  const shown = [...breakdowns, spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''];
+  const names = shown.filter((name) => name !== '' && !name.startsWith(traitPrefix));
+  if (names.length === 0) return () => undefined;
+  const types = await readPropertyTypes(clickhouse, projectId, names, deadline);
+  return (property) => types?.get(property);
 }
 
 function planOf(question: Question): Plan {

@@ -1,6 +1,6 @@
 // Cells of a series that counts events by kind alone, from the table event_counts, which has their number for each
-// quarter of an hour: every zone's minutes are whole quarters. What lies before the first whole quarter of the range, and
-// after the last, is counted event by event.
+// quarter of an hour: a zone's hours and days are whole quarters. What lies before the first whole quarter of the
+// range, and after the last, is counted event by event.
 
 import type { Question } from '../question/question.ts';
 import type { EventCondition } from './event-condition.ts';
