@@ -1,5 +1,5 @@
-// Questions about persons: unique users, a funnel, retention, lifecycle, stickiness and the most active. A person is all
-// ids that were merged.
+// Questions about persons: unique users, a funnel, retention, lifecycle, stickiness and the most active. A person is
+// all ids that were merged.
 
 import { dayMs } from '../../../platform/clock.ts';
 import { listOf, numberOf, pointRows, secondsOf } from './answers.ts';

@@ -9,9 +9,9 @@ import type { Asked } from './question.ts';
 /** A zone that is neither UTC nor off by whole days of it, and that changes its clocks. */
 const timezone = 'Europe/Berlin';
 
-/** The last `days` whole days of the stored events, in the zone that all questions follow. */
-export async function rangeOf(stack: Stack, days: number): Promise<Asked> {
-  const end = `toStartOfDay((SELECT max(occur_time) + 1 FROM events), '${timezone}')`;
+/** The last `days` whole days before `endMs`, in the zone that all questions follow. */
+export async function rangeOf(stack: Stack, days: number, endMs: number): Promise<Asked> {
+  const end = `toStartOfDay(fromUnixTimestamp64Milli(${endMs}), '${timezone}')`;
   const moment = (of: string): Promise<number> =>
     queryNumber(stack, `SELECT toUnixTimestamp(${of})`);
   const [from, to] = [await moment(`${end} - INTERVAL ${days} DAY`), await moment(end)];

@@ -1,5 +1,5 @@
-// Batches of a shop's events as the pipeline inserts them: its own columns, one Arrow stream a month, its own insert with
-// a token. Runs in the processes that stored-shop.ts starts.
+// Batches of a shop's events as the pipeline inserts them: its own columns, one Arrow stream a month, its own insert
+// with a token. Runs in the processes that stored-shop.ts starts.
 
 import { Months } from '../../../pipeline/columns/months.ts';
 import { createClickHouse, insertArrow } from '../../../platform/clickhouse/clickhouse.ts';

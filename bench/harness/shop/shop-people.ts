@@ -1,5 +1,5 @@
-// The identity records of a shop's people, in the rows of the profile writer: the named ones with traits, and an edge for
-// each id that is merged.
+// The identity records of a shop's people, in the rows of the profile writer: the named ones with traits, and an edge
+// for each id that is merged.
 
 import { blockOf, insertBlock } from '../../../pipeline/profiles/insert-block.ts';
 import { newRecord, type ProfileRecord } from '../../../pipeline/profiles/record.ts';

@@ -75,7 +75,8 @@ export function personOf(shop: Shop, number: number): Person {
 export function zipfProfile({ profiles }: Shop, unit: number): number {
   const head = 100;
   const rank = Math.floor(head * ((profiles + head) / head) ** unit - head);
-  // Ranks must not follow the order in which profiles first come: a step that has no divisor in common with 10 spreads them.
+  // Ranks must not follow the order in which profiles first come: a step that has no divisor in common with 10 spreads
+  // them.
   return (Math.min(rank, profiles - 1) * 7_368_787) % profiles;
 }
 

@@ -1,8 +1,8 @@
-// A data directory of the service that holds a shop: made once for each set of parameters and kept in a cache directory,
-// so that the next run only starts the service on it.
+// A data directory of the service that holds a shop: made once for each set of parameters and kept in a cache
+// directory, so that the next run only starts the service on it.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
@@ -10,28 +10,41 @@ import { check, type Mode, type Session } from '../../bench.ts';
 import { untilMerged } from '../engine/merges.ts';
 import { countRows } from '../load/stored-rows.ts';
 import { storeShopShare } from '../processes/processes.ts';
+import { storeOlderCopies } from './older-copies.ts';
 import type { Shop } from './shop.ts';
 import { storePeople } from './shop-people.ts';
 
 /** Counts the forms that the events had: shops of an older form are made anew. */
 const form = 1;
+const noPast: Past = { olderCopies: 0 };
 /** Where made shops stand unless MILLRACE_BENCH_DATA names another directory. */
 const defaultDirectory = join(homedir(), '.cache', 'millrace-bench');
 
+/** What a shop has besides its own days. */
+export interface Past {
+  /** Copies of all events in the stretches of time before them. */
+  olderCopies: number;
+}
+
 /** The directory of the shop, which is made where there is none yet. `say` hears how far the making is. */
-export async function openShop(shop: Shop, say: (line: string) => void): Promise<string> {
-  const name = createHash('sha256')
-    .update(JSON.stringify([form, shop]))
-    .digest('hex');
+export async function openShop(
+  shop: Shop,
+  say: (line: string) => void,
+  { olderCopies }: Past = noPast,
+): Promise<string> {
+  const parameters = olderCopies === 0 ? [form, shop] : [form, shop, olderCopies];
+  const name = createHash('sha256').update(JSON.stringify(parameters)).digest('hex');
   const parent = process.env['MILLRACE_BENCH_DATA'] ?? defaultDirectory;
-  const directory = join(parent, `shop-${shop.events}-${name.slice(0, 12)}`);
+  const directory = join(parent, `shop-${shop.events * (1 + olderCopies)}-${name.slice(0, 12)}`);
   if (existsSync(join(directory, 'shop.json'))) return directory;
   const making = `${directory}.making`;
   rmSync(making, { recursive: true, force: true });
-  mkdirSync(making, { recursive: true });
+  if (olderCopies === 0) mkdirSync(making, { recursive: true });
+  else cpSync(await openShop(shop, say), making, { recursive: true });
   const stack = await startStack({ dataDir: making });
   try {
-    await storeShop(stack, shop, say);
+    if (olderCopies === 0) await storeShop(stack, shop, say);
+    else await storeOlderCopies(stack, shop, olderCopies, say);
   } finally {
     await stack.stop();
   }
@@ -46,6 +59,7 @@ export async function withShop<Result>(
   mode: Mode,
   session: Session,
   run: (stack: Stack) => Promise<Result>,
+  past: Past = noPast,
 ): Promise<Result> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (mode === 'smoke') {
@@ -53,7 +67,7 @@ export async function withShop<Result>(
     await storeShop(stack, shop, () => {});
     return run(stack);
   }
-  const dataDir = await openShop(shop, say);
+  const dataDir = await openShop(shop, say, past);
   const stack = await startStack({ dataDir, env: withoutLimits });
   try {
     await untilMerged(stack);

@@ -1,5 +1,5 @@
-// The events of a shop's visits: who comes when, by which source, and what they do, with all kinds of properties. A batch
-// of events is made from its number alone, so that several processes can make a shop.
+// The events of a shop's visits: who comes when, by which source, and what they do, with all kinds of properties. A
+// batch of events is made from its number alone, so that several processes can make a shop.
 
 import { EventRow, slotOf } from '../../../pipeline/enrich/event-row.ts';
 import { dayMs } from '../../../platform/clock.ts';

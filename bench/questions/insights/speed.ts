@@ -34,13 +34,14 @@ export const insightsBench: Bench = {
   name: 'insights',
   question: 'How soon is a question answered over 20 million events?',
   async run(mode, session) {
-    return withShop(shopOf(mode, systemClock.nowMs()), mode, session, async (stack) => {
+    const shop = shopOf(mode, systemClock.nowMs());
+    return withShop(shop, mode, session, async (stack) => {
       await makePeer(stack);
       const memory = watchMemory(stack);
       const measured: Measured[] = [];
       const hash = createHash('sha256');
       for (const question of questions) {
-        const { answer, ...times } = await measure(stack, question, runs[mode]);
+        const { answer, ...times } = await measure(stack, question, shop.endMs, runs[mode]);
         measured.push(times);
         hash.update(JSON.stringify([question.name, answer.length]));
       }
@@ -59,9 +60,10 @@ export const insightsBench: Bench = {
 async function measure(
   stack: Stack,
   question: Question,
+  endMs: number,
   times: number,
 ): Promise<Measured & { answer: AnswerRow[] }> {
-  const asked = await rangeOf(stack, question.days);
+  const asked = await rangeOf(stack, question.days, endMs);
   const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
   let answer: AnswerRow[] = [];
   for (let turn = 0; turn <= times; turn++) {
