@@ -13,23 +13,23 @@ const agent = new Agent({ keepAlive: true });
 /** What the service gives its own statements. */
 const settings = 'max_threads = 2, output_format_json_quote_64bit_integers = 0';
 
-/**
- * The answers of all its queries, asked at once. `turn` makes the question another one with the same work, so that no
- * kept result answers it: the limit of groups, where there are fewer groups than that.
- */
+/** The answers of all its queries, asked at once. */
 export async function askQuestion(
   stack: Pick<Stack, 'baseUrl' | 'privateKey'>,
   { queries }: Question,
   asked: Asked,
-  turn: number,
 ): Promise<JsonObject[]> {
   const calls = queries.map(async ({ granularity, spec }) => {
-    const { status, text } = await postQuery(stack, {
-      spec: { ...spec, breakdownLimit: 11 + (turn % 90) },
-      granularity,
-      timezone: asked.timezone,
-      timeRange: { from: momentOf(asked.fromMs), to: momentOf(asked.toMs) },
-    });
+    const { status, text } = await post(
+      stack.baseUrl,
+      queryPath,
+      { 'x-api-key': stack.privateKey },
+      {
+        ...{ spec, granularity },
+        timezone: asked.timezone,
+        timeRange: { from: momentOf(asked.fromMs), to: momentOf(asked.toMs) },
+      },
+    );
     check(status === 200, `Query answered ${status}: ${text.slice(0, 500)}`);
     const answer: unknown = JSON.parse(text);
     check(isObject(answer), 'an answer is an object');
@@ -38,23 +38,16 @@ export async function askQuestion(
   return Promise.all(calls);
 }
 
-/** One call of Query, whatever its answer. */
-export function postQuery(
-  stack: Pick<Stack, 'baseUrl' | 'privateKey'>,
-  body: JsonObject,
-): Promise<{ status: number; text: string }> {
-  return post(stack, queryPath, body);
-}
-
 /** With node:http, because fetch costs the client a millisecond of CPU more on the same cores. */
 export function post(
-  { baseUrl, privateKey }: Pick<Stack, 'baseUrl' | 'privateKey'>,
+  baseUrl: string,
   path: string,
+  headers: Readonly<Record<string, string>>,
   body: JsonObject,
 ): Promise<{ status: number; text: string }> {
-  const headers = { 'content-type': 'application/json', 'x-api-key': privateKey };
+  const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
   return new Promise((resolve, reject) => {
-    const call = request(baseUrl + path, { method: 'POST', headers, agent }, (response) => {
+    const call = request(baseUrl + path, { ...options, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

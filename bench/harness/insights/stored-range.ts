@@ -18,6 +18,18 @@ export async function rangeOf(stack: Stack, days: number, endMs: number): Promis
   return { fromMs: from * 1_000, toMs: to * 1_000, timezone };
 }
 
+const quarterMs = 15 * 60_000;
+/** A day has so many. */
+const quarters = 96;
+
+/**
+ * The same range, some quarters of an hour shorter: another question with the same work, so that no kept result answers
+ * it. As with every range until now, its last day is not whole.
+ */
+export function turned(asked: Asked, turn: number): Asked {
+  return { ...asked, toMs: asked.toMs - (1 + (turn % (quarters - 1))) * quarterMs };
+}
+
 /** Bytes on disk of each table, for each stored event. */
 export async function storedBytes(stack: Stack): Promise<Table> {
   const text = await runStatement(

@@ -8,7 +8,7 @@ import { type Bench, check, type Mode, type Session, type Table } from '../../be
 import { askQuestion } from '../../harness/insights/ask.ts';
 import type { AnswerRow, Question } from '../../harness/insights/question.ts';
 import { questions } from '../../harness/insights/questions.ts';
-import { rangeOf } from '../../harness/insights/stored-range.ts';
+import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { type Past, withShop } from '../../harness/shop/stored-shop.ts';
@@ -75,7 +75,7 @@ async function measure(
     let answer: AnswerRow[] = [];
     for (let turn = 0; turn <= times; turn++) {
       const startMs = performance.now();
-      answer = question.rowsOf(await askQuestion(stack, question, asked, turn));
+      answer = question.rowsOf(await askQuestion(stack, question, turned(asked, turn)));
       if (turn > 0) ms.push(performance.now() - startMs);
     }
     check(answer.length > 0, `${question.name} has an answer`);

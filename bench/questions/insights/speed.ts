@@ -8,11 +8,12 @@ import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
 import { checkSame } from '../../harness/insights/answers.ts';
 import { askEngine, askQuestion } from '../../harness/insights/ask.ts';
+import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board.ts';
 import { ourLayout } from '../../harness/insights/layout.ts';
 import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
 import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
 import { questions } from '../../harness/insights/questions.ts';
-import { rangeOf, storedBytes } from '../../harness/insights/stored-range.ts';
+import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
@@ -45,11 +46,13 @@ export const insightsBench: Bench = {
         measured.push(times);
         hash.update(JSON.stringify([question.name, answer.length]));
       }
+      const board = await measureBoard(stack, shop.endMs, runs[mode]);
       memory.stop();
       const highest = sumOf(memory.peak()) / 1_048_576;
       const tables = [
-        speedTable(measured),
+        ...speedTables(measured),
         meansTable(measured, highest),
+        boardTable(board),
         await storedBytes(stack),
       ];
       return { tables, resultHash: hash.digest('hex') } satisfies Report;
@@ -63,14 +66,15 @@ async function measure(
   endMs: number,
   times: number,
 ): Promise<Measured & { answer: AnswerRow[] }> {
-  const asked = await rangeOf(stack, question.days, endMs);
+  const range = await rangeOf(stack, question.days, endMs);
   const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
   let answer: AnswerRow[] = [];
   for (let turn = 0; turn <= times; turn++) {
+    const asked = turned(range, turn);
     const answers: Partial<Record<Side, AnswerRow[]>> = {};
     for (const side of sides) {
       const startMs = performance.now();
-      const rows = await ask(stack, side, question, asked, turn);
+      const rows = await ask(stack, side, question, asked);
       if (turn > 0) ms[side].push(performance.now() - startMs);
       answers[side] = rows;
     }
@@ -82,16 +86,28 @@ async function measure(
   return { question, rows: answer.length, ms, answer };
 }
 
+/** Milliseconds of each rendering. */
+async function measureBoard(stack: Stack, endMs: number, times: number): Promise<number[]> {
+  const render = await openBoard(stack);
+  const range = await rangeOf(stack, boardDays, endMs);
+  const ms: number[] = [];
+  for (let turn = 0; turn <= times; turn++) {
+    const startMs = performance.now();
+    await render(turned(range, turn));
+    if (turn > 0) ms.push(performance.now() - startMs);
+  }
+  return ms;
+}
+
 async function ask(
   stack: Stack,
   side: Side,
   question: Question,
   asked: Asked,
-  turn: number,
 ): Promise<AnswerRow[]> {
   switch (side) {
     case 'ours':
-      return question.rowsOf(await askQuestion(stack, question, asked, turn));
+      return question.rowsOf(await askQuestion(stack, question, asked));
     case 'plain':
       return askEngine(stack, question, ourLayout(stack.projectId), asked);
     case 'peer':
@@ -101,9 +117,20 @@ async function ask(
   }
 }
 
-function speedTable(measured: readonly Measured[]): Table {
+function speedTables(measured: readonly Measured[]): Table[] {
+  const [asked, others] = [true, false].map((isAsked) =>
+    measured.filter(({ question }) => (question.askedMs !== undefined) === isAsked),
+  );
+  const title = 'Milliseconds until the answer, warm; ratios are medians of the pairs';
+  return [
+    speedTable(title, asked ?? []),
+    speedTable('The same of questions for which no time is asked', others ?? []),
+  ];
+}
+
+function speedTable(title: string, measured: readonly Measured[]): Table {
   return {
-    title: 'Milliseconds until the answer, warm; ratios are medians of the pairs',
+    title,
     columns: [
       'question',
       'asked ms',
@@ -140,6 +167,14 @@ function meansTable(measured: readonly Measured[], highestMiB: number): Table {
     title: 'Over all questions',
     columns: ['peer / ours, geometric mean', 'highest MiB of all processes'],
     rows: [[mean.toFixed(2), highestMiB.toFixed(0)]],
+  };
+}
+
+function boardTable(ms: readonly number[]): Table {
+  return {
+    title: 'The overview board: all tiles, with the range before',
+    columns: ['board', 'asked ms', 'board p50 ms', 'least ms'],
+    rows: [['overview', String(boardAskedMs), median(ms).toFixed(1), Math.min(...ms).toFixed(1)]],
   };
 }
 

@@ -8,9 +8,10 @@ import { systemClock } from '../../../platform/clock.ts';
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import { askQuestion } from '../../harness/insights/ask.ts';
+import { boardDays, openBoard } from '../../harness/insights/board.ts';
 import type { Question } from '../../harness/insights/question.ts';
 import { questions } from '../../harness/insights/questions.ts';
-import { rangeOf } from '../../harness/insights/stored-range.ts';
+import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { countRows, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
 import { runLoadProcess } from '../../harness/processes/processes.ts';
@@ -26,7 +27,7 @@ interface Parameters {
   /** Rounds of all questions in quiet, and so many at least under load. */
   rounds: number;
   readers: number;
-  /** Questions of each reader. */
+  /** Boards of each reader. */
   each: number;
 }
 
@@ -47,7 +48,7 @@ const sizes: Record<Mode, Parameters> = {
     loadMs: 120_000,
     rounds: 5,
     readers: 32,
-    each: 15,
+    each: 2,
   },
 };
 const drainTimeoutMs = 300_000;
@@ -60,16 +61,17 @@ export const insightsUnderLoadBench: Bench = {
     return onCopy(mode, session, async (stack) => {
       const parameters = sizes[mode];
       const memory = watchMemory(stack);
+      const { endMs } = shopOf(mode, systemClock.nowMs());
       let turn = 0;
       const ask = async (question: Question): Promise<number> => {
-        const asked = await rangeOf(stack, question.days, shopOf(mode, systemClock.nowMs()).endMs);
+        const asked = await rangeOf(stack, question.days, endMs);
         const startMs = performance.now();
-        await askQuestion(stack, question, asked, turn++);
+        await askQuestion(stack, question, turned(asked, turn++));
         return performance.now() - startMs;
       };
       const quiet = await rounds(ask, (round) => round < parameters.rounds);
       const loaded = await underLoad(stack, session, parameters, ask);
-      const readers = await manyReaders(ask, parameters);
+      const readers = await manyReaders(stack, endMs, parameters);
       memory.stop();
       const tables = [
         loadTable(quiet, loaded),
@@ -129,13 +131,20 @@ async function underLoad(
   return ms;
 }
 
-/** Milliseconds of each question of each reader; they ask in turn, each beginning with another. */
-async function manyReaders(ask: Ask, { readers, each }: Parameters): Promise<number[]> {
+/** Milliseconds of each rendering of the board; each reader asks for another range, one after the other. */
+async function manyReaders(
+  stack: Stack,
+  endMs: number,
+  { readers, each }: Parameters,
+): Promise<number[]> {
+  const render = await openBoard(stack);
+  const range = await rangeOf(stack, boardDays, endMs);
   const reader = async (number: number): Promise<number[]> => {
     const ms: number[] = [];
     for (let index = 0; index < each; index++) {
-      const question = questions[(number + index) % questions.length];
-      if (question !== undefined) ms.push(await ask(question));
+      const startMs = performance.now();
+      await render(turned(range, number * each + index));
+      ms.push(performance.now() - startMs);
     }
     return ms;
   };
@@ -168,7 +177,7 @@ function readersTable(ms: readonly number[], highestMiB: number): Table {
   const at = (share: number): string =>
     (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(0);
   return {
-    title: 'Readers at once, each question after the other; none was refused',
+    title: '32 readers at once, each the overview board in turn; all were answered',
     columns: ['answers', 'p50 ms', 'p99 ms', 'slowest ms', 'highest MiB of all processes'],
     rows: [[String(ms.length), at(0.5), at(0.99), at(1), highestMiB.toFixed(0)]],
   };
