@@ -51,6 +51,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         log,
         readerOf: principalOf,
         readsPerSecond,
+        completeUntilMs: async () => nowMs,
         boards: {
           readDashboard,
           timezoneOf: () => 'Asia/Kolkata',
