@@ -171,7 +171,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns, boards, clock, log } = shared;
+  const { insightRuns, boards } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -186,9 +186,8 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   );
   if (boards === undefined) return;
   registerBoards(router, {
+    ...shared,
     ...boards,
-    clock,
-    log,
     runQuestion: (call) => queryInsight(insightRuns, call),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
