@@ -13,7 +13,7 @@ import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import { connectBroker, followConnection } from './platform/broker/nats.ts';
+import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import {
@@ -39,7 +39,10 @@ const clickhouseConnections = 16;
 
 export type Connections = Awaited<ReturnType<typeof connectEngines>>;
 
-/** Rejects with one sentence for every engine that does not answer. */
+/**
+ * Rejects with one sentence for every engine that does not answer. `connectAgain` makes another connection to the
+ * broker, which its caller closes.
+ */
 export async function connectEngines(
   { natsUrl, clickhouseUrl }: EngineUrls,
   { engineMemoryBytes }: Pick<Config, 'engineMemoryBytes'>,
@@ -59,7 +62,8 @@ export async function connectEngines(
   shutdown.add('broker connection', () => nats.close());
   // It reconnects for ever, unless somebody else has taken the embedded broker's port.
   void nats.closed().then((error) => error && shutdown.fail(error));
-  return { nats, clickhouse };
+  const connectAgain = (): Promise<NatsConnection> => connectBroker(natsUrl, log);
+  return { nats, clickhouse, connectAgain };
 }
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
@@ -67,7 +71,7 @@ export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 /** The engines must have their streams, buckets and tables. */
 export async function layFoundation(
   config: Config,
-  { nats, clickhouse }: Connections,
+  { nats, clickhouse, connectAgain }: Connections,
   log: Log,
   shutdown: Shutdown,
 ) {
@@ -110,6 +114,7 @@ export async function layFoundation(
   };
   return {
     nats,
+    connectAgain,
     disk,
     rooms,
     projects,

@@ -23,7 +23,7 @@ import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { InsightRuns } from './insights/run/insight-runs.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
-import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
+import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
@@ -33,6 +33,9 @@ import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
 import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
+import { ingestHealth } from './watch/ingest-health.ts';
+import type { LiveViews } from './watch/live-views.ts';
+import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 interface Reader {
@@ -55,6 +58,10 @@ interface QueryOptions {
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
+  /** Asked again and again while a stream is open; without it a stream outlives its credential. */
+  credentialEndOf?: (context: HandlerContext) => CredentialEnd;
+  /** Without them there are no methods Watch and IngestHealth. */
+  live?: LiveViews;
   /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
@@ -128,6 +135,29 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
         listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
     requestOptions(list.input),
+  );
+  if (shared.live !== undefined) registerLive(router, shared, shared.live);
+}
+
+function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
+  const { watch, ingestHealth: health } = ActivityService.method;
+  const { clock, log } = shared;
+  const viewers = new OpenStreams(viewerBounds, systemTimer);
+  router.rpc(
+    watch,
+    (request, context) =>
+      readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
+        watchEvents({ feed, clock, log }, projectId, request),
+      ),
+    requestOptions(watch.input),
+  );
+  router.rpc(
+    health,
+    (request, context) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
+        ingestHealth({ clickhouse, refusals, clock }, projectId, request, deadline),
+      ),
+    requestOptions(health.input),
   );
 }
 
@@ -235,7 +265,8 @@ function readStream<T>(
       throw readFailure(cause, context, deadline, shared.log);
     }
   }
-  return shared.streams.watch(call.projectId, context.signal, messages());
+  const credentialEnd = shared.credentialEndOf?.(context);
+  return shared.streams.watch(call.projectId, context.signal, messages(), credentialEnd);
 }
 
 async function read<T>(

@@ -136,6 +136,8 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.profiles.v1.ProfilesService/List', shared],
   ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
   ['shared.activity.v1.ActivityService/List', shared],
+  ['shared.activity.v1.ActivityService/Watch', shared],
+  ['shared.activity.v1.ActivityService/IngestHealth', shared],
   ['shared.insights.v1.InsightsService/Query', shared],
   ['shared.insights.v1.InsightsService/GetFilterSchema', shared],
   ['shared.insights.v1.InsightsService/GetPropertyValues', shared],

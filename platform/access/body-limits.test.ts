@@ -37,7 +37,8 @@ const MiB = 1_048_576;
 const limitOf = (method: string): number =>
   Math.min(MiB, accessTable.get(method)?.maxBodyBytes ?? 0);
 const streamed = 'shared.profiles.v1.ProfilesService/List';
-const unary = [...accessTable.keys()].filter((method) => method !== streamed);
+const streams = [streamed, 'shared.activity.v1.ActivityService/Watch'];
+const unary = [...accessTable.keys()].filter((method) => !streams.includes(method));
 
 async function answer(method: string, body: Buffer | string, encoding = 'identity') {
   const response = await fetch(`${accounts.baseUrl}/${method}`, {
