@@ -20,6 +20,9 @@ export function engineArguments(memoryMiB: number): string[] {
     max_memory_usage: share(2),
     max_bytes_before_external_group_by: share(8),
     max_bytes_before_external_sort: share(8),
+    // What a statement may put on disk instead, and all together.
+    max_temporary_data_on_disk_size_for_query: share(1),
+    max_temporary_data_on_disk_size_for_user: share(1) * 2,
     mark_cache_size: cache(16, 128),
     primary_index_cache_size: cache(16, 128),
     index_mark_cache_size: cache(64, 32),
