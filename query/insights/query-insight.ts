@@ -12,6 +12,7 @@ import {
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { type Question, readQuestion } from './question/question.ts';
@@ -19,6 +20,7 @@ import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
+import { planSessions } from './visits/sessions.ts';
 
 export interface InsightSources {
   clickhouse: RowReader;
@@ -49,12 +51,18 @@ export async function queryInsight(
 }
 
 function planOf(question: Question): Plan {
-  const { insightType } = question.spec;
+  const { insightType, session } = question.spec;
+  const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
+  if (session !== undefined && !mayAskVisits) {
+    throw invalidArgument('spec.session', 'is for TRENDS and SEGMENTATION');
+  }
   switch (insightType) {
     case InsightType.TRENDS:
-      return planTrends(question);
+      return session === undefined ? planTrends(question) : planSessions(question, 'trends');
     case InsightType.SEGMENTATION:
-      return planSegmentation(question);
+      return session === undefined
+        ? planSegmentation(question)
+        : planSessions(question, 'segmentation');
     case InsightType.TOP_K:
       return planTopK(question);
     default:
