@@ -39,7 +39,9 @@ export function readEventsSql(question: Question, read: EventRead): string {
     ...groups.flatMap((property, index) =>
       property.startsWith(traitPrefix)
         ? []
-        : [`${propertyTextSql(property, question.bindings)} AS ${groupColumn(index)}`],
+        : [
+            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
+          ],
     ),
     ...(asksUser
       ? [`${userKeySql(question.spec.includeCookieless)} AS user_key`, 'cookieless', 'is_gone']
@@ -97,5 +99,9 @@ export function bucketSql(question: Question, buckets: readonly number[]): strin
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }
 
-/** Orders a user's or a visit's events: by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
-export const eventOrderSql = '(occur_time, toUInt128(event_id))';
+/**
+ * Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. One number, because
+ * aggregates compare tuples ten times as slowly.
+ */
+export const eventOrderSql =
+  'bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Milli(occur_time)), 128), toUInt256(toUInt128(event_id)))';

@@ -9,6 +9,7 @@ import {
 } from '../../../platform/limits.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
+  Granularity,
   InsightQuerySpec,
   QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -19,6 +20,7 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
+import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readTimezone, timeBuckets } from './time-buckets.ts';
 
 const maxEvents = 20;
@@ -39,6 +41,7 @@ export interface Question {
   readonly asOfMs: number | undefined;
   /** IANA name. */
   readonly timezone: string;
+  readonly granularity: Granularity;
   /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
   readonly buckets: readonly number[];
   /** Names of the properties to split by. */
@@ -51,6 +54,8 @@ export interface Question {
   readonly groupLimit: number;
   /** The filter groups. */
   readonly everyEvent: EventCondition;
+  /** The types with which a property of events was ever stored; undefined where nobody knows. */
+  typesOf(property: string): PropertyTypes | undefined;
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -76,6 +81,7 @@ export function readQuestion(
     spec,
     ...range,
     timezone,
+    granularity: request.granularity,
     asOfMs: readAsOf(request),
     buckets: hasBuckets(spec)
       ? timeBuckets(request.granularity, timezone, range.fromMs, range.toMs)
@@ -87,6 +93,7 @@ export function readQuestion(
     standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    typesOf: () => undefined,
   };
 }
 

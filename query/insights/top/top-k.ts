@@ -14,11 +14,10 @@ import { type Aggregation, readAggregation } from '../events/aggregation.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
-import { leftOutSql } from '../left-out.ts';
+import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
 import { numberOf, textsOf } from '../rows.ts';
-import { readReason } from '../series-plan.ts';
 import { type Greatest, greatestSql, groupsSql, othersAreTheRest } from './greatest-groups.ts';
 import { topUsersSql } from './top-users.ts';
 

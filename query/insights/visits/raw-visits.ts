@@ -53,13 +53,13 @@ const matches = 'edge_matches';
 
 /** What is read of a visit's first or last event, by name. */
 function edgeColumns(
-  { breakdowns, bindings }: Question,
+  { breakdowns, bindings, typesOf }: Question,
   { edgeEvent }: VisitRead,
 ): [string, string][] {
   const columns: [string, string][] = edgeEvent.kind === 'every' ? [] : [[matches, edgeEvent.sql]];
   for (const [index, property] of breakdowns.entries()) {
     if (!property.startsWith(traitPrefix)) {
-      columns.push([groupColumn(index), propertyTextSql(property, bindings)]);
+      columns.push([groupColumn(index), propertyTextSql(property, bindings, typesOf(property))]);
     }
   }
   if (breakdowns.some((property) => property.startsWith(traitPrefix))) {

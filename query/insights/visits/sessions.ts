@@ -12,12 +12,12 @@ import { cellValue } from '../events/aggregation.ts';
 import { both, eventCondition, every } from '../events/event-condition.ts';
 import { type Measure, rankedGroupsSql } from '../events/ranked-groups.ts';
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { leftOutSql } from '../left-out.ts';
+import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
-import { readReason } from '../series-plan.ts';
+
 import { pointsOf } from '../trends.ts';
 import { rawVisitsSql } from './raw-visits.ts';
 import { type VisitRead, visitMarginMs } from './visit.ts';
