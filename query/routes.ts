@@ -13,9 +13,12 @@ import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
+import { queryInsight } from './insights/query-insight.ts';
+import { maxInsightMs } from './insights/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
 import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
@@ -40,6 +43,8 @@ interface QueryOptions {
   /** A read asks it after so long without a row; after half a second unless given. */
   storeSilenceMs?: number;
   clock: Clock;
+  /** The moment before which every accepted event of the project is stored, in milliseconds. */
+  completeUntilMs?: (projectId: string) => Promise<number>;
   /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
   log: Log;
@@ -72,7 +77,7 @@ interface Shared extends QueryOptions {
   maxReadMs: number;
 }
 
-/** Registers ProfilesService and ActivityService. */
+/** Registers ProfilesService, ActivityService and InsightsService. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -90,6 +95,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
+  registerInsights(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -136,6 +142,24 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
         deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
     requestOptions(remove.input),
+  );
+}
+
+function registerInsights(router: ConnectRouter, shared: Shared): void {
+  const { query } = InsightsService.method;
+  // Without it an answer promises nothing.
+  const completeUntilMs = shared.completeUntilMs ?? (async () => 0);
+  router.rpc(
+    query,
+    (request, context) =>
+      read(
+        { ...shared, maxReadMs: maxInsightMs },
+        'search',
+        context,
+        ({ projectId, clickhouse, standIns }, deadline) =>
+          queryInsight({ clickhouse, completeUntilMs }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(query.input),
   );
 }
 

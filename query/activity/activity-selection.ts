@@ -2,7 +2,6 @@
 // engine is asked anything; running statements is list-activity.ts's.
 
 import { clone, toBinary } from '@bufbuild/protobuf';
-import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
@@ -18,6 +17,7 @@ import { filterCondition } from '../filters/filter.ts';
 import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
 import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
+import { momentMs } from '../moment.ts';
 
 /** Events of a page: without a pageSize, and at most. */
 const defaultPageSize = 100;
@@ -142,16 +142,6 @@ function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: numb
     throw invalidArgument('timeRange', 'from must not be after to');
   }
   return { fromMs: Math.max(fromMs, earliestMs), toMs: Math.min(toMs, latestMs) };
-}
-
-/** Rounded up: events have whole milliseconds, so that the same events lie before the moment and before its ceiling. */
-function momentMs(field: string, moment: Timestamp | undefined): number | undefined {
-  if (moment === undefined) return undefined;
-  const { seconds, nanos } = moment;
-  const isValid =
-    seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos < 1e9;
-  if (!isValid) throw invalidArgument(field, `is not a ${TimestampSchema.name}`);
-  return Number(seconds) * 1_000 + Math.ceil(nanos / 1e6);
 }
 
 function readPageSize({ pageSize }: ListRequest): number {

@@ -12,18 +12,24 @@ import { partSearch } from './text-search.ts';
  * object.
  */
 export function traitComparisons(name: string, bindings: Bindings): Comparisons {
-  const key = bindings.bind('String', name);
-  const whole = `traits[${key}]`;
-  if (!name.includes('.')) return jsonComparisons(whole, bindings, isCanonical);
-  const [first = '', ...rest] = name.split('.').map((part) => bindings.bind('String', part));
-  const nested = `JSONExtractRaw(traits[${first}], ${rest.join(', ')})`;
-  const json = `if(mapContains(traits, ${key}), ${whole}, ${nested})`;
-  return jsonComparisons(json, bindings, !isCanonical);
+  const { sql, isCanonical } = traitJsonSql(name, bindings);
+  return jsonComparisons(sql, bindings, isCanonical);
 }
 
-const isCanonical = true;
+/** SQL for the JSON text of that trait, '' if absent; canonical: in the form of JSON.stringify. */
+export function traitJsonSql(
+  name: string,
+  bindings: Bindings,
+): { sql: string; isCanonical: boolean } {
+  const key = bindings.bind('String', name);
+  const whole = `traits[${key}]`;
+  if (!name.includes('.')) return { sql: whole, isCanonical: true };
+  const [first = '', ...rest] = name.split('.').map((part) => bindings.bind('String', part));
+  const nested = `JSONExtractRaw(traits[${first}], ${rest.join(', ')})`;
+  return { sql: `if(mapContains(traits, ${key}), ${whole}, ${nested})`, isCanonical: false };
+}
 
-/** `json` is SQL for a trait's JSON text, '' if absent. `canonical`: the text is in the form of JSON.stringify. */
+/** `json` and `canonical` as traitJsonSql gives them. */
 function jsonComparisons(json: string, bindings: Bindings, canonical: boolean): Comparisons {
   const present = `${json} NOT IN ('', 'null')`;
   const text = `if(startsWith(${json}, '"'), JSONExtractString(${json}), ${json})`;

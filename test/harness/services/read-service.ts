@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { createLog, type Log } from '../../../platform/log.ts';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { OpenStreams } from '../../../query/open-streams.ts';
 import { registerQuery } from '../../../query/routes.ts';
@@ -22,6 +23,7 @@ export interface ReadService {
   /** Generated clients that read `projectId`; binary, so that every type is exact. */
   activity(projectId: string): Client<typeof ActivityService>;
   profiles(projectId: string): Client<typeof ProfilesService>;
+  insights(projectId: string): Client<typeof InsightsService>;
   /** POSTs JSON to a method, for example `shared.activity.v1.ActivityService/List`. */
   post(
     projectId: string,
@@ -89,6 +91,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
     clickhouse,
     activity: (projectId) => createRpcClient(ActivityService, transport(projectId)),
     profiles: (projectId) => createRpcClient(ProfilesService, transport(projectId)),
+    insights: (projectId) => createRpcClient(InsightsService, transport(projectId)),
     async post(projectId, method, body) {
       const response = await fetch(`${baseUrl}/${method}`, {
         method: 'POST',

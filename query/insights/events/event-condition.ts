@@ -1,0 +1,133 @@
+// Turns the events that a question names, kind and filters, into a condition on rows of `events`. Filters on traits ask
+// for the event's person, whose key is the column user_key (persons.ts).
+
+import {
+  type EventFilter,
+  FilterOperator,
+  LogicalOperator,
+  type PropertyFilter,
+  PropertySource,
+} from '../../../proto/gen/common/v1/filter_pb.js';
+import type { FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Bindings } from '../../filters/bindings.ts';
+import { checkPropertyName, comparison, filterCondition } from '../../filters/filter.ts';
+import { traitComparisons } from '../../filters/profile-condition.ts';
+import { invalidArgument } from '../../invalid-argument.ts';
+import { livingProfilesSql } from './persons.ts';
+
+/** A condition that is true or false for every event. */
+export interface EventCondition {
+  /** SQL; one term. */
+  sql: string;
+  /** It names user_key. */
+  usesUser: boolean;
+  /** It looks at nothing but the kind, which is here where it is one. */
+  kind: 'every' | { is: string } | 'filtered';
+}
+
+interface Scope {
+  project: string;
+  bindings: Bindings;
+}
+
+/** The kind and filters of an event; undefined means every event. Throws invalid_argument below `path`. */
+export function eventCondition(
+  event: EventFilter | undefined,
+  path: string,
+  scope: Scope,
+): EventCondition {
+  if (event === undefined) return every;
+  const kinds = event.kind === '' ? [] : [`kind = ${scope.bindings.bind('String', event.kind)}`];
+  const filters = event.filters.map((filter, index) =>
+    filterSql(filter, `${path}.filters[${index}]`, scope),
+  );
+  return {
+    sql: all([...kinds, ...filters]),
+    usesUser: event.filters.some(asksForTrait),
+    kind: kindOf(event),
+  };
+}
+
+const every: EventCondition = { sql: 'true', usesUser: false, kind: 'every' };
+
+function kindOf({ kind, filters }: EventFilter): EventCondition['kind'] {
+  if (filters.length > 0) return 'filtered';
+  return kind === '' ? 'every' : { is: kind };
+}
+
+/** The filter groups of a question. Throws invalid_argument. */
+export function groupsCondition(
+  groups: readonly FilterGroup[],
+  operator: LogicalOperator,
+  scope: Scope,
+): EventCondition {
+  if (groups.length === 0) return every;
+  const conditions = groups.map((group, place) => {
+    const path = `spec.filterGroups[${place}]`;
+    const filters = group.filters.map((filter, index) =>
+      filterSql(filter, `${path}.filters[${index}]`, scope),
+    );
+    return combine(filters, group.operator, `${path}.operator`);
+  });
+  return {
+    sql: combine(conditions, operator, 'spec.filterGroupsOperator'),
+    usesUser: groups.some(({ filters }) => filters.some(asksForTrait)),
+    kind: 'filtered',
+  };
+}
+
+/** Both conditions hold. */
+export function both(one: EventCondition, other: EventCondition): EventCondition {
+  if (one.kind === 'every') return other;
+  if (other.kind === 'every') return one;
+  return {
+    sql: all([one.sql, other.sql]),
+    usesUser: one.usesUser || other.usesUser,
+    kind: 'filtered',
+  };
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : `(${conditions.join(' AND ')})`;
+}
+
+function combine(conditions: readonly string[], operator: LogicalOperator, path: string): string {
+  switch (operator) {
+    case LogicalOperator.UNSPECIFIED:
+    case LogicalOperator.AND:
+      return all(conditions);
+    case LogicalOperator.OR:
+      return conditions.length === 0 ? 'true' : `(${conditions.join(' OR ')})`;
+    default: {
+      const unknown: never = operator;
+      throw invalidArgument(path, `${Number(unknown)} is not an operator`);
+    }
+  }
+}
+
+function asksForTrait({ source }: PropertyFilter): boolean {
+  return source === PropertySource.PROFILE;
+}
+
+function filterSql(filter: PropertyFilter, path: string, { project, bindings }: Scope): string {
+  if (!asksForTrait(filter)) return filterCondition(filter, path, bindings);
+  checkPropertyName(filter, path);
+  const holds = comparison(filter, path, traitComparisons(filter.property, bindings));
+  // A person without traits is not in `profiles`: where the condition holds for them, the others are excluded.
+  return admitsTraitless(filter)
+    ? `(user_key NOT IN (SELECT profile_key ${livingProfilesSql(project)} AND NOT (${holds})))`
+    : `(user_key IN (SELECT profile_key ${livingProfilesSql(project)} AND (${holds})))`;
+}
+
+function admitsTraitless({ operator }: PropertyFilter): boolean {
+  switch (operator) {
+    case FilterOperator.NOT_EQUALS:
+    case FilterOperator.NOT_CONTAINS:
+    case FilterOperator.IS_NOT_SET:
+    case FilterOperator.NOT_IN:
+    case FilterOperator.NOT_BETWEEN:
+      return true;
+    default:
+      return false;
+  }
+}

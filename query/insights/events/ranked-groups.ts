@@ -1,0 +1,45 @@
+// SQL that ranks the groups of a breakdown, keeps the greatest and folds all others into one. It works on cells: what
+// one group has in one bucket, in parts that can be added up, so that the group of all others is exact, too.
+
+import { groupColumn } from './read-events.ts';
+
+/** How a result's number is made of the parts `a` and `b` of its cells. */
+export interface Measure {
+  /** How `a` of several cells become one; `b` is always added up. */
+  combine: 'sum' | 'min' | 'max';
+  /** The number is a / b, not a. */
+  isRatio: boolean;
+}
+
+export interface Cells {
+  /** SELECT with the columns of the groups, bucket, a, b, and weight; the weights of a group's cells are added up. */
+  sql: string;
+  /** The number of the groups' columns. */
+  groups: number;
+  /** Groups that stay. */
+  limit: number;
+  measure: Measure;
+}
+
+/**
+ * One row a group, in any order: `place` from 1 by weight, then by the group's values; `values` are its values; `cells`
+ * an array of (bucket, a, b); `folded` how many groups the row stands for. All groups beyond the limit are one row with
+ * the place limit + 1. Without groups there is one row of place 1, which has no cells where nothing matched.
+ */
+export function rankedGroupsSql({ sql, groups, limit, measure }: Cells): string {
+  if (groups === 0) {
+    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
+      toUInt64(1) AS folded FROM (${sql})`;
+  }
+  const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
+  const names = columns.join(', ');
+  return `SELECT place, any(shown) AS values, groupArray((bucket, a, b)) AS cells, any(folded) AS folded FROM (
+    SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], [${columns.map((name) => `toString(${name})`).join(', ')}])) AS shown,
+      ${measure.combine}(cell.2) AS a, sum(cell.3) AS b, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
+    FROM (
+      SELECT ${names}, cells, row_number() OVER (ORDER BY weight DESC, ${names}) AS rank, count() OVER () AS total
+      FROM (SELECT ${names}, groupArray((bucket, a, b)) AS cells, sum(weight) AS weight FROM (${sql}) GROUP BY ${names})
+    ) ARRAY JOIN cells AS cell
+    GROUP BY place, cell.1 AS bucket
+  ) GROUP BY place`;
+}

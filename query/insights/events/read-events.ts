@@ -1,0 +1,92 @@
+// SELECT of the events that a part of a question counts, with the columns that the part asks for. Every statement of an
+// insight that reads raw events is built on it.
+
+import type { Question } from '../question/question.ts';
+import { traitPrefix } from '../question/question.ts';
+import { both, type EventCondition } from './event-condition.ts';
+import { livingProfilesSql, personJoinSql, userKeySql } from './persons.ts';
+import { propertyTextSql, traitTextSql } from './property-text.ts';
+
+export interface EventRead {
+  /** Besides the filter groups. */
+  condition: EventCondition;
+  /** Result columns by name: SQL over columns of `events`. `occur_time` and `event_id` need no entry. */
+  columns?: Readonly<Record<string, string>>;
+  /** Also answers user_key, cookieless and is_gone; an event without a user has user_key 0. */
+  withUser?: boolean;
+  /** Properties or traits to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
+  groups?: readonly string[];
+  /** Half-open, in milliseconds; the question's range unless given. */
+  fromMs?: number;
+  toMs?: number;
+  /** Only events received after `as_of`, in place of those received until then. */
+  receivedLater?: boolean;
+}
+
+/** A SELECT without ORDER BY; its rows have occur_time, event_id and the columns asked for. */
+export function readEventsSql(question: Question, read: EventRead): string {
+  const { groups = [] } = read;
+  const condition = both(question.everyEvent, read.condition);
+  const traits = groups.flatMap((property, index) =>
+    property.startsWith(traitPrefix) ? [{ trait: property.slice(traitPrefix.length), index }] : [],
+  );
+  const asksUser = read.withUser === true || condition.usesUser || traits.length > 0;
+  const columns = [
+    'occur_time',
+    'event_id',
+    ...Object.entries(read.columns ?? {}).map(([name, sql]) => `${sql} AS ${name}`),
+    ...groups.flatMap((property, index) =>
+      property.startsWith(traitPrefix)
+        ? []
+        : [
+            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
+          ],
+    ),
+    ...(asksUser
+      ? [`${userKeySql(question.spec.includeCookieless)} AS user_key`, 'cookieless', 'is_gone']
+      : []),
+  ];
+  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
+    WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
+  return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), events);
+}
+
+/** The column of the breakdown with that place. */
+export function groupColumn(index: number): string {
+  return `group_${index}`;
+}
+
+/** Project, range and as_of, over columns of `events`. */
+function scopeConditions(question: Question, read: EventRead): string[] {
+  const { project, bindings, asOfMs } = question;
+  const time = (ms: number): string =>
+    `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+  const { fromMs = question.fromMs, toMs = question.toMs } = read;
+  const conditions = [
+    `project_id = ${project}`,
+    `occur_time >= ${time(fromMs)}`,
+    `occur_time < ${time(toMs)}`,
+  ];
+  if (asOfMs !== undefined) {
+    conditions.push(`receive_time ${read.receivedLater === true ? '>' : '<='} ${time(asOfMs)}`);
+  }
+  return conditions;
+}
+
+function withTrait(question: Question, events: string, trait: string, index: number): string {
+  const column = groupColumn(index);
+  const text = traitTextSql(trait, question.bindings);
+  return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
+    SELECT profile_key AS user_key, ${text} AS ${column} ${livingProfilesSql(question.project)} AND ${column} != ''
+  ) AS trait_${index} USING (user_key)`;
+}
+
+/** SQL for the start of the bucket of an event, in milliseconds; over its column occur_time. */
+export function bucketSql(question: Question, buckets: readonly number[]): string {
+  if (buckets.length === 1) return 'toInt64(0)';
+  const starts = question.bindings.bind('Array(Int64)', buckets.map(BigInt));
+  return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
+}
+
+/** Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
+export const eventOrderSql = '(occur_time, toUInt128(event_id))';

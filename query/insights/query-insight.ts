@@ -1,0 +1,86 @@
+// InsightsService.Query: checks the question, runs its one statement, answers. Each form of a question is a file beside
+// this one; docs/insights.md defines their results.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import {
+  InsightType,
+  type QueryRequest,
+  type QueryResponse,
+  QueryResponseSchema,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Deadline } from '../deadline.ts';
+import type { JsonStandIns } from '../json-codec.ts';
+import type { LeftOutCount, Plan } from './plan.ts';
+import { readPropertyTypes } from './question/property-types.ts';
+import { type Question, readQuestion, traitPrefix } from './question/question.ts';
+import { runInsight } from './run-insight.ts';
+import { planSegmentation } from './segmentation.ts';
+import { planTrends } from './trends.ts';
+
+export interface InsightSources {
+  clickhouse: RowReader;
+  /** The moment before which every accepted event of the project is stored, in milliseconds. */
+  completeUntilMs: (projectId: string) => Promise<number>;
+}
+
+/** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much memory. */
+export async function queryInsight(
+  { clickhouse, completeUntilMs }: InsightSources,
+  projectId: string,
+  request: QueryRequest,
+  deadline: Deadline,
+  standIns: JsonStandIns | undefined,
+): Promise<QueryResponse> {
+  const checked = readQuestion(projectId, request, standIns);
+  const typesOf = await typesOfProperties(clickhouse, projectId, checked, deadline);
+  const plan = planOf({ ...checked, typesOf });
+  // Before the statement: events that are stored meanwhile may be counted, none from before is missing.
+  const completeUntil = await completeUntilMs(projectId);
+  const rows = await runInsight(clickhouse, plan, checked.bindings.params, deadline);
+  const { result, leftOut } = plan.read(rows);
+  return create(QueryResponseSchema, {
+    result,
+    completeUntil: timestampFromMs(completeUntil),
+    leftOut: added(leftOut),
+    identitiesAreCurrent: checked.asOfMs !== undefined,
+  });
+}
+
+/** Only properties that are shown are looked up: a filter's value tells which types can have it. */
+async function typesOfProperties(
+  clickhouse: RowReader,
+  projectId: string,
+  { breakdowns, spec }: Question,
+  deadline: Deadline,
+): Promise<Question['typesOf']> {
+  const shown = [...breakdowns, spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''];
+  const names = shown.filter((name) => name !== '' && !name.startsWith(traitPrefix));
+  if (names.length === 0) return () => undefined;
+  const types = await readPropertyTypes(clickhouse, projectId, names, deadline);
+  return (property) => types?.get(property);
+}
+
+function planOf(question: Question): Plan {
+  const { insightType } = question.spec;
+  switch (insightType) {
+    case InsightType.TRENDS:
+      return planTrends(question);
+    case InsightType.SEGMENTATION:
+      return planSegmentation(question);
+    default:
+      throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
+  }
+}
+
+/** One entry for each reason that left something out. */
+function added(counts: readonly LeftOutCount[]) {
+  const sums = new Map<LeftOutCount['reason'], number>();
+  for (const { reason, count } of counts) sums.set(reason, (sums.get(reason) ?? 0) + count);
+  return [...sums]
+    .filter(([, count]) => count > 0)
+    .sort(([one], [other]) => one - other)
+    .map(([reason, count]) => ({ reason, count: BigInt(count) }));
+}

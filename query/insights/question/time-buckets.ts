@@ -1,0 +1,99 @@
+// The buckets of a question: whole minutes, hours, days, weeks from Monday or months of a time zone. They are computed
+// here alone and given to the engine as a list, so that answer and statement cannot differ, and a day without a
+// midnight or an hour that comes twice needs no care elsewhere.
+
+import { DateTime, type DateTimeUnit, IANAZone } from 'luxon';
+import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../invalid-argument.ts';
+
+interface Length {
+  unit: DateTimeUnit;
+  /** The longest range, without the hour to spare for daylight saving. */
+  maxRangeMs: number;
+  /** Names that range in errors. */
+  maxRange: string;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** The longest range of a question without buckets. */
+export const maxRangeMs = 3_653 * dayMs + hourMs;
+/** No zone's name is longer than America/Argentina/ComodRivadavia, 32 characters. */
+const maxZoneCharacters = 64;
+
+const lengths: Readonly<Record<Granularity, Length>> = {
+  [Granularity.UNSPECIFIED]: { unit: 'day', maxRangeMs: 365 * dayMs, maxRange: '365 days' },
+  [Granularity.MINUTE]: { unit: 'minute', maxRangeMs: 6 * hourMs, maxRange: '6 hours' },
+  [Granularity.HOUR]: { unit: 'hour', maxRangeMs: 14 * dayMs, maxRange: '14 days' },
+  [Granularity.DAY]: { unit: 'day', maxRangeMs: 365 * dayMs, maxRange: '365 days' },
+  [Granularity.WEEK]: { unit: 'week', maxRangeMs: 1_461 * dayMs, maxRange: '4 years' },
+  [Granularity.MONTH]: { unit: 'month', maxRangeMs: 3_653 * dayMs, maxRange: '10 years' },
+};
+
+/** Returns the zone's name, UTC for an empty one. Throws invalid_argument for a name that is no zone of the IANA's. */
+export function readTimezone(timezone: string): string {
+  if (timezone === '') return 'UTC';
+  if (timezone.length <= maxZoneCharacters && isZoneName(timezone)) return timezone;
+  throw invalidArgument('timezone', 'must be the IANA name of a time zone');
+}
+
+/** Node also takes offsets, such as +01:00, for zones. */
+function isZoneName(timezone: string): boolean {
+  return /^[A-Za-z]/.test(timezone) && IANAZone.isValidZone(timezone);
+}
+
+/**
+ * When the buckets of the range begin, in milliseconds, ascending; the first may begin before `fromMs`. Throws
+ * invalid_argument for a range that is too long for the granularity.
+ */
+export function timeBuckets(
+  granularity: Granularity,
+  timezone: string,
+  fromMs: number,
+  toMs: number,
+): number[] {
+  const { unit, maxRangeMs: maxMs, maxRange } = lengths[granularity];
+  if (toMs - fromMs > maxMs + hourMs) {
+    const name = Granularity[granularity === 0 ? Granularity.DAY : granularity];
+    throw invalidArgument('timeRange', `is at most ${maxRange} for the granularity ${name}`);
+  }
+  const starts = [bucketStart(granularity, timezone, fromMs)];
+  for (;;) {
+    const next = nextBucket(unit, timezone, starts.at(-1) ?? fromMs);
+    if (next >= toMs) return starts;
+    starts.push(next);
+  }
+}
+
+/** When the bucket of that moment begins. */
+export function bucketStart(granularity: Granularity, timezone: string, ms: number): number {
+  const { unit } = lengths[granularity];
+  let start = DateTime.fromMillis(ms, { zone: timezone }).startOf(unit).toMillis();
+  // Of two wall-clock times that are alike, luxon begins both at the first.
+  for (let next = nextBucket(unit, timezone, start); next <= ms; ) {
+    start = next;
+    next = nextBucket(unit, timezone, start);
+  }
+  return start;
+}
+
+function nextBucket(unit: DateTimeUnit, timezone: string, startMs: number): number {
+  const start = DateTime.fromMillis(startMs, { zone: timezone });
+  if (unit === 'minute') return startMs + 60_000;
+  // Where clocks go back by half an hour, the half hour that comes again is a bucket of its own.
+  if (unit === 'hour') {
+    const next = DateTime.fromMillis(startMs + hourMs, { zone: timezone }).startOf('hour');
+    return next.toMillis() > startMs ? next.toMillis() : startMs + hourMs;
+  }
+  const next = start
+    .plus({ [unit]: 1 })
+    .startOf(unit)
+    .toMillis();
+  // A zone may have left out a day.
+  return next > startMs
+    ? next
+    : start
+        .plus({ [unit]: 2 })
+        .startOf(unit)
+        .toMillis();
+}

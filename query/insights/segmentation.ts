@@ -1,0 +1,37 @@
+// SEGMENTATION: one value of each series and group over the whole range.
+
+import { create } from '@bufbuild/protobuf';
+import { SegmentationResultSchema } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Plan } from './plan.ts';
+import type { Question } from './question/question.ts';
+import { readSeries, type SeriesGroup } from './series.ts';
+import { readSeriesRows, seriesPlanSql } from './series-plan.ts';
+
+/** Throws invalid_argument. */
+export function planSegmentation(question: Question): Plan {
+  const series = readSeries(question);
+  return {
+    sql: seriesPlanSql(question, series, { withTotal: true }),
+    maxRows: series.length * (question.groupLimit + 4) + 1,
+    read: (rows) => {
+      const answer = readSeriesRows(question, series, rows);
+      const value = create(SegmentationResultSchema, {
+        total: numberIn(answer.total),
+        series: answer.series.flatMap((groups, eventIndex) =>
+          groups.map((group) => ({
+            eventKind: series[eventIndex]?.kind ?? '',
+            eventIndex,
+            breakdown: group.breakdown,
+            isOthers: group.isOthers,
+            value: numberIn(group),
+          })),
+        ),
+      });
+      return { result: { case: 'segmentation', value }, leftOut: answer.leftOut };
+    },
+  };
+}
+
+function numberIn(group: SeriesGroup | undefined): number {
+  return group?.values.get(0) ?? 0;
+}

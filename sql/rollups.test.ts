@@ -1,0 +1,108 @@
+// The tables of sums beside the raw rows that they were made of: late events, several blocks, midnights and hostile names
+// must not tell them apart, and neither may a migration that fills them from what a database has. Repeated and
+// interrupted inserts are views.test.ts's.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
+import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
+import { type StoredRow, storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
+
+let database: OldDatabase;
+beforeAll(async () => {
+  database = await startOldDatabase('0010_rollups.sql');
+});
+afterAll(() => database?.stop());
+
+async function rows(query: string): Promise<unknown[][]> {
+  const result = await database.client.query({ query, format: 'JSONCompactEachRow' });
+  return result.json<unknown[]>();
+}
+
+const quarterMs = 900_000;
+const midnightMs = Date.UTC(2026, 10, 1);
+const hostile = ['', 'a.b', "'; DROP TABLE events --", 'ключ 🔑', '__proto__', '\u0000', '$city'];
+
+/** Around two midnights and a turn of the month, some of it years ago; a few sessions and people, kinds and names. */
+function madeRows(count: number, seed: number): StoredRow[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = seed * 1_000 + index;
+    const name = hostile[number % hostile.length] ?? '';
+    const sessionId = `00000000-0000-4000-8000-00000000000${number % 7}`;
+    return storedRow({
+      projectId: `p${number % 2}`,
+      kind: ['page_view', 'click', "kind '\\"][number % 3] ?? '',
+      distinctId: `visitor-${number % 5}`,
+      cookieless: number % 5 === 4,
+      sessionId,
+      // Several events of a millisecond, in no order of their ids.
+      occurTimeMs:
+        midnightMs +
+        ((number * 7) % 400) * quarterMs -
+        200 * quarterMs -
+        (number % 3) -
+        (number % 50 === 0 ? 700 * 96 * quarterMs : 0),
+      columns: {
+        browser: ['Lynx', ''][number % 2] ?? '',
+        pathname: `/${number % 4}`,
+        country: 'DE',
+      },
+      strings: number % 2 === 0 ? { [name]: 'x', plan: '' } : {},
+      ints: number % 3 === 0 ? { [name]: 1n, $pathname: 3n } : {},
+      doubles: number % 4 === 0 ? { price: 1.5 } : {},
+      bools: number % 5 === 0 ? { $mobile: true } : {},
+      times: number % 6 === 0 ? { at: 1 } : {},
+    });
+  });
+}
+
+/** As the pipeline does: the rows of each month are an insert of their own. */
+async function store(made: readonly StoredRow[]): Promise<void> {
+  const month = ({ occurTimeMs }: StoredRow) => new Date(occurTimeMs).toISOString().slice(0, 7);
+  for (const one of new Set(made.map(month))) {
+    await storeRows(
+      database.client,
+      made.filter((row) => month(row) === one),
+    );
+  }
+}
+
+it('are what raw rows say, when they are filled and when rows arrive', async () => {
+  const { client, statements } = database;
+  for (const seed of [1, 2, 3]) await store(madeRows(300, seed));
+  await storeProfiles(client, [{ projectId: 'p0', distinctId: 'visitor-1' }], '7');
+  await database.interruptMigration();
+  await database.finishMigration();
+  await expectRollupsOfEvents(client);
+  const changes = 'SELECT project_id, max(newest_version) FROM project_changes GROUP BY project_id';
+  expect(await rows(changes)).toEqual([['p0', '7']]);
+  for (const seed of [4, 5]) await store(madeRows(300, seed));
+  await expectRollupsOfEvents(client);
+  // A second process that is late: the first one has written rows meanwhile.
+  for (const query of statements) await client.command({ query });
+  await expectRollupsOfEvents(client);
+  for (const table of ['event_counts', 'profile_days', 'visits', 'property_keys']) {
+    await client.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
+  }
+  await expectRollupsOfEvents(client);
+  await storeProfiles(client, [{ projectId: 'p0', distinctId: 'visitor-2' }], '9');
+  expect(await rows(changes)).toEqual([['p0', '9']]);
+});
+
+it('a block adds 2,000 names of a project, and says that there were more', async () => {
+  const { client } = database;
+  const ints = (start: number, count: number): Record<string, bigint> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${start + index}`, 1n]));
+  const projectId = randomUUID();
+  const flood = Array.from({ length: 20 }, (_, index) =>
+    storedRow({ projectId, ints: { ...ints(index * 150, 150), often: 1n } }),
+  );
+  const neighbour = storedRow({ projectId: `${projectId} beside`, ints: { own: 1n } });
+  await storeRows(client, [...flood, neighbour]);
+  const named = (id: string) =>
+    rows(`SELECT uniqExact(property), countIf(type = 'cut'), sumIf(events, property = 'often')
+      FROM property_keys WHERE project_id = '${id}'`);
+  expect(await named(projectId)).toEqual([['2001', '1', '20']]);
+  expect(await named(neighbour.projectId)).toEqual([['1', '0', '0']]);
+});
