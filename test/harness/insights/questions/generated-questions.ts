@@ -9,7 +9,7 @@ import {
   traits,
 } from '../project/catalogue.ts';
 import type { GeneratedProject } from '../project/generated-project.ts';
-import { allZones, type Season } from '../project/seasons.ts';
+import { allZones, lastSureMs, type Season } from '../project/seasons.ts';
 import { createDraw, type Draw } from '../random.ts';
 import { createDeck, type Deal } from './deck.ts';
 import type {
@@ -304,8 +304,8 @@ export class QuestionSource {
     const zone = draw.chance(0.9) ? { timezone } : {};
     const unit = granularity === 'DAY' && draw.chance(0.3) ? {} : { granularity };
     const nanos = draw.chance(0.1) ? { fromNanos: 1, toNanos: 999_999 } : {};
-    const span = this.#span(season, granularity, form);
-    return { ...span, ...zone, ...unit, ...nanos };
+    const { fromMs, toMs } = this.#span(season, granularity, form);
+    return { fromMs, toMs: lastSureMs(timezone, toMs), ...zone, ...unit, ...nanos };
   }
 
   #span(season: Season, granularity: Unit, form: string): { fromMs: number; toMs: number } {
