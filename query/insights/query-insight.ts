@@ -19,6 +19,8 @@ import { type Question, readQuestion, traitPrefix } from './question/question.ts
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTrends } from './trends.ts';
+import { planLifecycle } from './users/lifecycle.ts';
+import { planStickiness } from './users/stickiness.ts';
 
 export interface InsightSources {
   clickhouse: RowReader;
@@ -70,6 +72,10 @@ function planOf(question: Question): Plan {
       return planTrends(question);
     case InsightType.SEGMENTATION:
       return planSegmentation(question);
+    case InsightType.LIFECYCLE:
+      return planLifecycle(question);
+    case InsightType.STICKINESS:
+      return planStickiness(question);
     default:
       throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
   }

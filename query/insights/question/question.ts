@@ -9,6 +9,7 @@ import {
 } from '../../../platform/limits.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
+  Granularity,
   InsightQuerySpec,
   QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -40,6 +41,7 @@ export interface Question {
   readonly asOfMs: number | undefined;
   /** IANA name. */
   readonly timezone: string;
+  readonly granularity: Granularity;
   /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
   readonly buckets: readonly number[];
   /** Names of the properties to split by. */
@@ -77,6 +79,7 @@ export function readQuestion(
     spec,
     ...range,
     timezone,
+    granularity: request.granularity,
     asOfMs: readAsOf(request),
     buckets: hasBuckets(spec)
       ? timeBuckets(request.granularity, timezone, range.fromMs, range.toMs)
