@@ -13,6 +13,7 @@ import type { KnownEvent, KnownProject } from '../oracle/tables.ts';
 import { type SentEvent, wireEvent } from './sent-event.ts';
 
 const eventsPerCall = 500;
+const readsAtOnce = 4;
 const dayMs = 86_400_000;
 const never = { from: 0, to: 0 };
 
@@ -99,27 +100,31 @@ export class Play {
       ([row]) => row?.count === this.#events.size,
       60_000,
     );
-    for (const distinctId of distinctIds) {
-      const expected = this.#model.read(distinctId);
-      const id = await this.#profileId(distinctId);
-      const wanted = canonical(
-        expected && [expected.externalId ?? '', expected.properties, expected.totalEvents],
-      );
-      await eventually(
-        async () => {
-          const read = await getProfile(stack, id);
-          return canonical(
-            read && [
-              read.externalId ?? '',
-              read.properties ?? {},
-              Number(read.activity.totalEvents),
-            ],
-          );
-        },
-        (read) => read === wanted,
-        60_000,
-      );
-    }
+    const rest = distinctIds[Symbol.iterator]();
+    const lane = async (): Promise<void> => {
+      for (let next = rest.next(); !next.done; next = rest.next()) {
+        await this.#settleOne(stack, next.value);
+      }
+    };
+    await this.#profileIdsOfAll();
+    await Promise.all(Array.from({ length: readsAtOnce }, lane));
+  }
+
+  async #settleOne(stack: Stack, distinctId: string): Promise<void> {
+    const expected = this.#model.read(distinctId);
+    const wanted = canonical(
+      expected && [expected.externalId ?? '', expected.properties, expected.totalEvents],
+    );
+    await eventually(
+      async () => {
+        const read = await getProfile(stack, this.#profileIds.get(distinctId) ?? '');
+        return canonical(
+          read && [read.externalId ?? '', read.properties ?? {}, Number(read.activity.totalEvents)],
+        );
+      },
+      (read) => read === wanted,
+      60_000,
+    );
   }
 
   /** What was sent, as the oracle reads it. */
@@ -173,20 +178,23 @@ export class Play {
     for (const id of distinctIds) if (id !== '') this.#distinctIds.add(id);
   }
 
-  /** The profile id of a distinct id, before merges: the product alone has the key of that hash. */
   async #profileId(distinctId: string): Promise<string> {
     if (this.#stack === undefined) return distinctId;
-    const missing = [...this.#distinctIds].filter((id) => !this.#profileIds.has(id));
-    if (missing.length > 0) {
-      const list = missing.map(literal).join(', ');
-      const found = await rows<{ name: string; id: string }>(
-        this.#stack.clickhouseUrl,
-        `SELECT name, lower(hex(millraceProfileHash('${this.#stack.projectId}', name))) AS id
-         FROM (SELECT arrayJoin([${list}]) AS name)`,
-      );
-      for (const { name, id } of found) this.#profileIds.set(name, id);
-    }
+    await this.#profileIdsOfAll();
     return this.#profileIds.get(distinctId) ?? '';
+  }
+
+  /** The profile ids of all distinct ids, before merges: the product alone has the key of that hash. */
+  async #profileIdsOfAll(): Promise<void> {
+    const missing = [...this.#distinctIds].filter((id) => !this.#profileIds.has(id));
+    if (this.#stack === undefined || missing.length === 0) return;
+    const list = missing.map(literal).join(', ');
+    const found = await rows<{ name: string; id: string }>(
+      this.#stack.clickhouseUrl,
+      `SELECT name, lower(hex(millraceProfileHash('${this.#stack.projectId}', name))) AS id
+       FROM (SELECT arrayJoin([${list}]) AS name)`,
+    );
+    for (const { name, id } of found) this.#profileIds.set(name, id);
   }
 
   /** The ids that the server gave to cookieless visitors, read back because nobody else can know them. */
