@@ -38,12 +38,14 @@ export type Connections = Awaited<ReturnType<typeof connectEngines>>;
 /** Rejects with one sentence for every engine that does not answer. */
 export async function connectEngines(
   { natsUrl, clickhouseUrl }: EngineUrls,
+  { engineMemoryBytes }: Pick<Config, 'engineMemoryBytes'>,
   log: Log,
   shutdown: Shutdown,
 ) {
   const clickhouse = createClickHouse(clickhouseUrl, {
     log,
     maxConnections: clickhouseConnections,
+    statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
   });
   shutdown.add('clickhouse connection', () => clickhouse.close());
   const [nats] = await allOrProblems([

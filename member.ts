@@ -15,7 +15,7 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   configureProtobufText();
   const locate = await openLocator(config);
   const { natsUrl = '', clickhouseUrl = '' } = config;
-  const connections = await connectEngines({ natsUrl, clickhouseUrl }, log, shutdown);
+  const connections = await connectEngines({ natsUrl, clickhouseUrl }, config, log, shutdown);
   const foundation = await layFoundation(config, connections, log, shutdown);
   const { registry } = foundation.metrics;
   const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });

@@ -59,7 +59,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     takeDataDir(config.dataDir, shutdown),
   ]);
   const urls = await startEngines(config, log, shutdown);
-  const connections = await connectEngines(urls, log, shutdown);
+  const connections = await connectEngines(urls, config, log, shutdown);
   await prepareStores(config, connections.nats, urls, log);
   const foundation = await layFoundation(config, connections, log, shutdown);
   const demo = await ensureDemoWithAdmin(config, foundation);

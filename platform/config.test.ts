@@ -32,6 +32,17 @@ describe('readConfig', () => {
     expect(result.config).toMatchObject({ port: 9, dataDir: '/b', json: true });
   });
 
+  it('gives the engine a quarter of the memory, or what is said, and no less than it needs', () => {
+    const memory = (env: Record<string, string>) => {
+      const result = read(env);
+      return result.kind === 'ok' ? result.config.engineMemoryBytes / 1_048_576 : result.problems;
+    };
+    expect(memory({})).toBeGreaterThanOrEqual(768);
+    expect(memory({ MILLRACE_ENGINE_MEMORY_MIB: '2000' })).toBe(2_000);
+    const problem = 'MILLRACE_ENGINE_MEMORY_MIB must be a whole number from 768 to 524288';
+    expect(memory({ MILLRACE_ENGINE_MEMORY_MIB: '767' })).toEqual([problem]);
+  });
+
   it('reports every problem at once', () => {
     const result = read(
       {

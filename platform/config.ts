@@ -2,9 +2,10 @@
 // instead of guessing, and returns one typed value. Nothing else in the product looks at process.env.
 
 import { BlockList, isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
+import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
 
 const processRoles = ['ingest', 'pipeline', 'query', 'control'] as const;
 type ProcessRole = (typeof processRoles)[number];
@@ -34,6 +35,8 @@ export interface Config {
   diskReserveBytes?: number;
   pipelineThreads: number;
   seenMaxBytes: number;
+  /** Of the embedded engine in all; a statement of a read may take half, in a server of one's own too. */
+  engineMemoryBytes: number;
   /** 1: the process that does everything else also serves requests. */
   ingestProcesses: number;
   publishDeadlineMs: number;
@@ -84,6 +87,13 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     shards: integer('MILLRACE_SHARDS', 1, 1, 64),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
     seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 160, 8, 65_536) * 1_048_576,
+    engineMemoryBytes:
+      integer(
+        'MILLRACE_ENGINE_MEMORY_MIB',
+        defaultEngineMemoryMiB(totalmem(), process.constrainedMemory()),
+        leastEngineMemoryMiB,
+        524_288,
+      ) * 1_048_576,
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
     publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),
     frameLz4:

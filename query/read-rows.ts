@@ -11,13 +11,12 @@ export const maxReadRows = 1_001;
 
 /**
  * The same for all reads, as a change of settings costs the embedded engine a statement. The engine's own time limit
- * ends a read whose caller has gone.
+ * ends a read whose caller has gone. How much memory a read may take is the client's (createClickHouse).
  */
 const settings = {
   output_format_json_quote_64bit_integers: 1,
   max_execution_time: defaultMaxReadMs / 1_000,
   max_result_rows: String(maxReadRows),
-  max_memory_usage: String(512 * 1_048_576),
   // A parameter may become part of the statement's text at each place that names it.
   max_query_size: String(8 * 1_048_576),
   // ClickHouse would compile a statement at its fourth run: 50 ms that save these reads nothing.

@@ -1,5 +1,5 @@
-// The tables of sums beside the raw rows that they were made of: late events, several blocks, midnights and hostile names
-// must not tell them apart, and neither may a migration that fills them from what a database has. Repeated and
+// The tables of sums beside the raw rows that they were made of: late events, several blocks, midnights and hostile
+// names must not tell them apart, and neither may a migration that fills them from what a database has. Repeated and
 // interrupted inserts are views.test.ts's.
 
 import { randomUUID } from 'node:crypto';

@@ -10,6 +10,7 @@ import type {
 } from '@clickhouse/client';
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../log.ts';
+import { leastEngineMemoryMiB } from '../memory/engine-memory.ts';
 import { createRowReader, type RowReader } from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
@@ -21,16 +22,23 @@ export const databaseHeader = 'X-ClickHouse-Database';
 
 const application = 'millrace';
 const defaultRequestTimeoutMs = 60_000;
+/** Half of the least memory of the embedded engine. */
+const leastStatementMemoryBytes = (leastEngineMemoryMiB / 2) * 1_048_576;
 const readyTimeoutMs = 2_000;
 
 /**
  * A client for the server at `url` (server-url.ts), with `maxConnections` more connections for `select`.
  * 64-bit integers come back as text, because JSON numbers would lose digits. A statement that sends nothing for
- * `requestTimeoutMs` (60 s) is given up. Where the server is not there, the calls throw; this function does not.
+ * `requestTimeoutMs` (60 s) is given up; a `select` may hold `statementMemoryBytes` (384 MiB). Where the server is not there, the calls throw; this function does not.
  */
 export function createClickHouse(
   url: string,
-  options: { log: Log; maxConnections: number; requestTimeoutMs?: number },
+  options: {
+    log: Log;
+    maxConnections: number;
+    requestTimeoutMs?: number;
+    statementMemoryBytes?: number;
+  },
 ): DatabaseClient {
   const server = readServerUrl(url);
   const { database, socketPath } = server;
@@ -51,6 +59,7 @@ export function createClickHouse(
   const rows = createRowReader(server, {
     headers: { [databaseHeader]: database, 'User-Agent': application },
     maxConnections,
+    statementMemoryBytes: options.statementMemoryBytes ?? leastStatementMemoryBytes,
   });
   return Object.assign(client, {
     database,

@@ -40,7 +40,12 @@ export interface RowReader {
 /** Reads from the server. `headers` go with every request. Close it when no read is running. */
 export function createRowReader(
   server: ServerUrl,
-  options: { headers: Readonly<Record<string, string>>; maxConnections: number },
+  options: {
+    headers: Readonly<Record<string, string>>;
+    maxConnections: number;
+    /** The most that one statement may hold. */
+    statementMemoryBytes: number;
+  },
 ): RowReader & { close(): void } {
   const { socketPath, http: url } = server;
   const { Agent, request: open } = url.protocol === 'https:' ? https : http;
@@ -54,7 +59,7 @@ export function createRowReader(
     new Promise((resolve, reject) => {
       const request = open({
         ...target,
-        path: `${url.pathname}?${searchOf(select)}`,
+        path: `${url.pathname}?${searchOf(select)}&max_memory_usage=${options.statementMemoryBytes}`,
         headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
         agent: kept ? agent : false,
         signal: select.signal,

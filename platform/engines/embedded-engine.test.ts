@@ -9,12 +9,13 @@ import { createLog } from '../log.ts';
 import { type EmbeddedEngine, startEmbeddedEngine } from './embedded-engine.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-embedded-engine-'));
+const memoryBytes = 1_000 * 1_048_576;
 let engine: EmbeddedEngine;
 
 beforeAll(async () => {
   // As an earlier version, or a person, may have made it.
   mkdirSync(join(dataDir, 'clickhouse'), { mode: 0o755 });
-  const options = { dataDir, entry: compiledEngine(), log: createLog('silent') };
+  const options = { dataDir, entry: compiledEngine(), memoryBytes, log: createLog('silent') };
   engine = await startEmbeddedEngine(options);
 }, 90_000);
 
@@ -37,6 +38,13 @@ it('makes the allocator share its arenas and keep little free memory', async () 
   });
 });
 
+it('bounds all memory, and half of it for a statement', async () => {
+  const body = `SELECT (SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage'),
+    (SELECT value FROM system.settings WHERE name = 'max_memory_usage') FORMAT TSV`;
+  const { text } = await askEngine(engine.url, { body });
+  expect(text.trim().split('\t')).toEqual([String(memoryBytes), String(memoryBytes / 2)]);
+});
+
 it('closes its directory to other users, whatever it was before', () => {
   const { socketPath } = readServerUrl(engine.url);
   expect(socketPath).toBe(join(dataDir, 'clickhouse', 'engine.sock'));
@@ -47,7 +55,12 @@ it("tells a damaged directory by the engine's own words, in one line", async () 
   const damaged = join(dataDir, 'damaged');
   mkdirSync(join(damaged, 'clickhouse', 'metadata'), { recursive: true });
   writeFileSync(join(damaged, 'clickhouse', 'metadata', 'millrace.sql'), 'garbage (');
-  const options = { dataDir: damaged, entry: compiledEngine(), log: createLog('silent') };
+  const options = {
+    dataDir: damaged,
+    entry: compiledEngine(),
+    memoryBytes,
+    log: createLog('silent'),
+  };
   await expect(startEmbeddedEngine(options)).rejects.toThrow(
     /^the clickhouse engine cannot be started: Code: 62\. DB::Exception: .*metadata\/millrace\.sql.*\(SYNTAX_ERROR\)$/,
   );
@@ -58,6 +71,7 @@ it('starts an engine again that no longer answers, at the same address', async (
   const frozen = await startEmbeddedEngine({
     dataDir: long,
     entry: compiledEngine(),
+    memoryBytes,
     log: createLog('silent'),
     pings: { everyMs: 100, timeoutMs: 1_000 },
   });

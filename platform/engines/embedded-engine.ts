@@ -35,6 +35,8 @@ const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 export async function startEmbeddedEngine(options: {
   dataDir: string;
   entry: string;
+  /** Of all that the engine does; half of it for one statement. */
+  memoryBytes: number;
   log: Log;
   pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
@@ -52,6 +54,7 @@ export async function startEmbeddedEngine(options: {
       `JE_MALLOC_CONF=${allocator}`,
       process.execPath,
       ...[options.entry, '--path', directory, '--socket', socket, '--threads', `${threads}`],
+      ...['--memory-mib', String(Math.floor(options.memoryBytes / 1_048_576))],
       // In a file, because other users can read a command line.
       ...['--password-file', passwordFile],
     ],

@@ -21,7 +21,10 @@ const stopGraceMs = 10_000;
  * with one sentence for every engine that cannot be started.
  */
 export async function startEngines(
-  config: Pick<Config, 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary'>,
+  config: Pick<
+    Config,
+    'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary' | 'engineMemoryBytes'
+  >,
   log: Log,
   shutdown: Shutdown,
 ): Promise<EngineUrls> {
@@ -35,6 +38,7 @@ export async function startEngines(
       ? startEmbeddedEngine({
           dataDir,
           entry: join(import.meta.dirname, '..', '..', 'sql', 'engine', 'main.js'),
+          memoryBytes: config.engineMemoryBytes,
           log,
         })
       : undefined;

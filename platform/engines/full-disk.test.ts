@@ -93,7 +93,8 @@ describe.runIf(hasSmallDisks)('a full disk', () => {
   });
 });
 
-const startEngine = () => startEmbeddedEngine({ dataDir: disk.directory, entry: 'none', log });
+const startEngine = () =>
+  startEmbeddedEngine({ dataDir: disk.directory, entry: 'none', memoryBytes: 0, log });
 
 it.runIf(hasSmallDisks)('a read-only disk is named where Millrace starts on it', async () => {
   mkdirSync(join(disk.directory, 'nats'));

@@ -18,8 +18,11 @@ import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
 import { runInsight } from './run-insight.ts';
 import { planSegmentation } from './segmentation.ts';
+import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
+import { planFunnel } from './users/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
+import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
 
 export interface InsightSources {
@@ -72,6 +75,12 @@ function planOf(question: Question): Plan {
       return planTrends(question);
     case InsightType.SEGMENTATION:
       return planSegmentation(question);
+    case InsightType.TOP_K:
+      return planTopK(question);
+    case InsightType.FUNNEL:
+      return planFunnel(question);
+    case InsightType.RETENTION:
+      return planRetention(question);
     case InsightType.LIFECYCLE:
       return planLifecycle(question);
     case InsightType.STICKINESS:

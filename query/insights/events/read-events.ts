@@ -73,7 +73,13 @@ function scopeConditions(question: Question, read: EventRead): string[] {
   return conditions;
 }
 
-function withTrait(question: Question, events: string, trait: string, index: number): string {
+/** Adds a column of the trait to rows with a user_key. */
+export function withTrait(
+  question: Question,
+  events: string,
+  trait: string,
+  index: number,
+): string {
   const column = groupColumn(index);
   const text = traitTextSql(trait, question.bindings);
   return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
@@ -88,5 +94,9 @@ export function bucketSql(question: Question, buckets: readonly number[]): strin
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }
 
-/** Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
-export const eventOrderSql = '(occur_time, toUInt128(event_id))';
+/**
+ * Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. One number, because
+ * aggregates compare tuples ten times as slowly.
+ */
+export const eventOrderSql =
+  'bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Milli(occur_time)), 128), toUInt256(toUInt128(event_id)))';

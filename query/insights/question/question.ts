@@ -48,6 +48,8 @@ export interface Question {
   readonly breakdowns: readonly string[];
   /** The same as keys of a message: JSON would lose "__proto__". */
   readonly breakdownKeys: readonly string[];
+  /** Of an answer in JSON; absent in binary. */
+  readonly standIns: Pick<JsonStandIns, 'protoKey'> | undefined;
   /** Groups of a series besides that of all others. */
   readonly groupLimit: number;
   /** The filter groups. */
@@ -88,6 +90,7 @@ export function readQuestion(
     breakdownKeys: breakdowns.map((name) =>
       name === '__proto__' ? (standIns?.protoKey ?? name) : name,
     ),
+    standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
     typesOf: () => undefined,
@@ -131,10 +134,19 @@ export function readPropertyName(property: string, field: string): string {
   return property;
 }
 
+/** For forms that take no series. Throws invalid_argument. */
+export function checkHasNoEvents({ spec }: Question, takesBreakdowns = false): void {
+  if (spec.events.length > 0) throw invalidArgument('spec.events', 'must be empty');
+  if (spec.breakdowns.length > 0 && !takesBreakdowns) {
+    throw invalidArgument('spec.breakdowns', 'must be empty');
+  }
+}
+
 /** A breakdown by this prefix is one by the trait whose name follows. */
 export const traitPrefix = 'profile.';
 
-function readBreakdown(property: string, field: string): string {
+/** Throws invalid_argument for a name that neither an event's property nor a trait can have. */
+export function readBreakdown(property: string, field: string): string {
   if (!property.startsWith(traitPrefix)) return readPropertyName(property, field);
   return traitPrefix + readPropertyName(property.slice(traitPrefix.length), field);
 }

@@ -122,7 +122,9 @@ describe('a lifecycle', () => {
   });
 
   it('follows the days of a zone', async () => {
-    const { leftOut, ...lifecycle } = await ask(InsightType.LIFECYCLE, { timezone: 'Asia/Kolkata' });
+    const { leftOut, ...lifecycle } = await ask(InsightType.LIFECYCLE, {
+      timezone: 'Asia/Kolkata',
+    });
     // ada's page views of the 9th and the 10th are of one day there.
     expect(lifecycle).toEqual({
       new: [1, 0, 0, 0],
