@@ -202,7 +202,8 @@ export class Play {
     if (this.#stack === undefined) return;
     const found = await rows<{ id: string; visitor: string }>(
       this.#stack.clickhouseUrl,
-      'SELECT toString(event_id) AS id, distinct_id AS visitor FROM events WHERE cookieless',
+      `SELECT toString(event_id) AS id, lower(hex(millraceProfileHash(project_id, distinct_id))) AS visitor
+       FROM events WHERE cookieless`,
     );
     for (const { id, visitor } of found) {
       const event = this.#events.get(id);
