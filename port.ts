@@ -22,9 +22,10 @@ import { createOperatorRoutes, type MetricsPage } from './platform/http/operator
 import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
-import { Turns, turnBounds } from './query/turns.ts';
+import { insightMemoryBytes, insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
 
 const requestGraceMs = 5_000;
 
@@ -139,7 +140,7 @@ async function openIngest(
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
   { nats, clickhouse, control, authenticate, clock, log }: Foundation,
   ingest: Ingest | undefined,
 ): void {
@@ -154,6 +155,9 @@ function registerRoles(
       readerOf: principalOf,
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
+      insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
+      insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
+      completeUntilMs: createCompleteUntil({ nats, shards, clock }),
     });
   }
   if (roles.includes('control')) control.register(router);

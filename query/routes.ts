@@ -18,16 +18,20 @@ import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js'
 import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { queryInsight } from './insights/query-insight.ts';
-import { maxInsightMs } from './insights/run-insight.ts';
+import type { CompleteUntil } from './insights/run/complete-until.ts';
+import { InsightRuns } from './insights/run/insight-runs.ts';
+import { maxInsightMs } from './insights/run/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
 import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { getFilterSchema } from './schema/filter-schema.ts';
+import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { type StatementKind, Turns, turnBounds } from './turns.ts';
+import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 interface Reader {
@@ -43,8 +47,9 @@ interface QueryOptions {
   /** A read asks it after so long without a row; after half a second unless given. */
   storeSilenceMs?: number;
   clock: Clock;
-  /** The moment before which every accepted event of the project is stored, in milliseconds. */
-  completeUntilMs?: (projectId: string) => Promise<number>;
+  completeUntilMs: CompleteUntil;
+  /** The memory of one statement of a question; the server's own bound unless given. */
+  insightMemoryBytes?: number;
   /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
   log: Log;
@@ -55,6 +60,7 @@ interface QueryOptions {
   maxReadMs?: number;
   /** Turns for a process that alone reads from its engine, unless given. */
   turns?: Turns;
+  insightTurns?: Turns;
   streams?: OpenStreams;
 }
 
@@ -65,6 +71,8 @@ interface Call {
   clickhouse: RowReader;
   /** Absent where the answer is binary. */
   standIns: JsonStandIns | undefined;
+  /** Counts what was read in another way. */
+  count(characters: number): void;
   /** Takes the price of what was read from the key's limit. */
   charge(): void;
 }
@@ -75,6 +83,7 @@ interface Shared extends QueryOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
+  insightRuns: InsightRuns;
 }
 
 /** Registers ProfilesService, ActivityService and InsightsService. */
@@ -86,16 +95,28 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     timer: systemTimer,
     silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
   });
+  const clickhouse = watch.reader(options.clickhouse);
+  const turns = options.turns ?? new Turns(turnBounds(1), systemTimer);
+  const insightTurns = options.insightTurns ?? new Turns(insightTurnBounds(1), systemTimer);
+  const { completeUntilMs, insightMemoryBytes: memoryBytes } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
-    turns: new Turns(turnBounds(1), systemTimer),
     streams: new OpenStreams(defaultStreamBounds, systemTimer),
     ...options,
-    clickhouse: watch.reader(options.clickhouse),
+    turns,
+    clickhouse,
+    insightRuns: new InsightRuns({
+      clickhouse,
+      completeUntilMs,
+      turns,
+      insightTurns,
+      ...(memoryBytes !== undefined && { memoryBytes }),
+    }),
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
   registerInsights(router, shared);
+  registerSchema(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -147,19 +168,38 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  // Without it an answer promises nothing.
-  const completeUntilMs = shared.completeUntilMs ?? (async () => 0);
+  const { insightRuns } = shared;
   router.rpc(
     query,
     (request, context) =>
       read(
         { ...shared, maxReadMs: maxInsightMs },
-        'search',
+        'look-up',
         context,
-        ({ projectId, clickhouse, standIns }, deadline) =>
-          queryInsight({ clickhouse, completeUntilMs }, projectId, request, deadline, standIns),
+        ({ projectId, standIns, count }, deadline) =>
+          queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
+  );
+}
+
+function registerSchema(router: ConnectRouter, shared: Shared): void {
+  const { getFilterSchema: names, getPropertyValues: values } = InsightsService.method;
+  router.rpc(
+    names,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getFilterSchema({ clickhouse }, projectId, request, deadline),
+      ),
+    requestOptions(names.input),
+  );
+  router.rpc(
+    values,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
+      ),
+    requestOptions(values.input),
   );
 }
 
@@ -219,12 +259,16 @@ function startCall(
   if (waitSeconds > 0) throw tooManyReads(waitSeconds);
   const inTurns = turns.reader(clickhouse, projectId, kind);
   let characters = 0;
+  const count = (read: number): void => {
+    characters += read;
+  };
   return {
     projectId,
+    count,
     clickhouse: {
       select: (select, onRow) =>
         inTurns.select(select, (text) => {
-          characters += text.length;
+          count(text.length);
           return onRow(text);
         }),
     },
