@@ -20,7 +20,7 @@ import { rangeOf } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
-import { planFunnel } from './users/funnel.ts';
+import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';

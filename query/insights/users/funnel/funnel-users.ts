@@ -1,11 +1,11 @@
-// SQL for the users of a FUNNEL: `level`, the furthest step that each reached, `chain`, the times of the events with which
-// they did, where timing is asked for, and the columns of the groups of their first event that matches step 1.
+// SQL for the users of a FUNNEL: `level`, the furthest step that each reached, `chain`, the times of the events with
+// which they did, where timing is asked for, and the columns of the groups of their first event that matches step 1.
 
-import { groupColumn, readEventsSql } from '../events/read-events.ts';
-import type { Question } from '../question/question.ts';
+import { eventOrderSql, groupColumn, readEventsSql } from '../../events/read-events.ts';
+import type { Question } from '../../question/question.ts';
+import { groupColumnsSql, groupsTupleSql } from '../group-columns.ts';
 import { chainSql, levelSql } from './funnel-fold.ts';
 import { anyStep, type Funnel, stepMaskSql, stepSql } from './funnel-steps.ts';
-import { eventOrderNumberSql, groupColumnsSql, groupsTupleSql } from './user-order.ts';
 
 /** A SELECT of those who have an event that matches step 1. */
 export function funnelUsersSql(question: Question, funnel: Funnel): string {
@@ -62,7 +62,7 @@ function groupsOf(
   isFirstStep: string,
 ): { names: string[]; groups: string } {
   const names = breakdowns.map((_, index) => groupColumn(index));
-  const first = `argMinIf(${groupsTupleSql(names)}, ${eventOrderNumberSql}, ${isFirstStep})`;
+  const first = `argMinIf(${groupsTupleSql(names)}, ${eventOrderSql}, ${isFirstStep})`;
   return { names, groups: names.length === 0 ? '' : `${first} AS groups, ` };
 }
 

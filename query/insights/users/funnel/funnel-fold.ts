@@ -1,15 +1,19 @@
-// SQL that walks through a user's events in order and keeps, for each step, the latest chain of events that reached it: a
-// chain whose first event is later is within the window for longer, so that no other can reach a further step.
+// SQL that walks through a user's events in order and keeps, for each step, the latest chain of events that reached
+// it: a chain whose first event is later is within the window for longer, so that no other can reach a further step.
 
 import type { Funnel } from './funnel-steps.ts';
 
-// An event is a mark, 5 bits of step below the milliseconds, or a tuple of it, the event's id, and the mask of its steps.
+// An event is a mark, 5 bits of step below the milliseconds, or a tuple of it, the event's id, and the mask of its
+// steps.
 const timeSql = (mayOverlap: boolean): string =>
   `bitShiftRight(${mayOverlap ? 'event.1' : 'event'}, 5)`;
 const matchSql = (step: number, mayOverlap: boolean): string =>
   mayOverlap ? `bitTest(event.3, ${step - 1})` : `bitAnd(event, 31) = ${step}`;
 
-/** The furthest step. The state has for each step the time of its chain's first event, plus one; 0 where there is none. */
+/**
+ * The furthest step. The state has for each step the time of its chain's first event, plus one; 0 where there is
+ * none.
+ */
 export function levelSql({ steps, windowMs, mayOverlap }: Funnel, events: string): string {
   const time = timeSql(mayOverlap);
   const next = steps.map((_, index) => {
