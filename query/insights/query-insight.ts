@@ -11,6 +11,7 @@ import {
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
@@ -24,6 +25,7 @@ import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
+import { planSessions } from './visits/sessions.ts';
 
 export interface InsightCall {
   projectId: string;
@@ -71,12 +73,18 @@ async function typesOfProperties(
 }
 
 function planOf(question: Question): Plan {
-  const { insightType } = question.spec;
+  const { insightType, session } = question.spec;
+  const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
+  if (session !== undefined && !mayAskVisits) {
+    throw invalidArgument('spec.session', 'is for TRENDS and SEGMENTATION');
+  }
   switch (insightType) {
     case InsightType.TRENDS:
-      return planTrends(question);
+      return session === undefined ? planTrends(question) : planSessions(question, 'trends');
     case InsightType.SEGMENTATION:
-      return planSegmentation(question);
+      return session === undefined
+        ? planSegmentation(question)
+        : planSessions(question, 'segmentation');
     case InsightType.TOP_K:
       return planTopK(question);
     case InsightType.FUNNEL:
