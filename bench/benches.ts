@@ -19,6 +19,7 @@ import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
+import { watchBench } from './questions/whole/watch.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
@@ -34,6 +35,7 @@ export const benches: readonly Bench[] = [
   steadyBench,
   identifyBench,
   profileReadsBench,
+  watchBench,
   stagesBench,
   tricksBench,
   accountsBench,

@@ -16,13 +16,14 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
+import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { queryInsight } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { InsightRuns } from './insights/run/insight-runs.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
-import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
+import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
@@ -32,6 +33,9 @@ import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
 import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
+import { ingestHealth } from './watch/ingest-health.ts';
+import type { LiveViews } from './watch/live-views.ts';
+import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 interface Reader {
@@ -54,6 +58,10 @@ interface QueryOptions {
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
+  /** Asked again and again while a stream is open; without it a stream outlives its credential. */
+  credentialEndOf?: (context: HandlerContext) => CredentialEnd;
+  /** Without them there are no methods Watch and IngestHealth. */
+  live?: LiveViews;
   /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
@@ -62,6 +70,8 @@ interface QueryOptions {
   turns?: Turns;
   insightTurns?: Turns;
   streams?: OpenStreams;
+  /** Without it no dashboard is rendered. */
+  boards?: BoardOptions;
 }
 
 /** What one call reads with. */
@@ -86,7 +96,7 @@ interface Shared extends QueryOptions {
   insightRuns: InsightRuns;
 }
 
-/** Registers ProfilesService, ActivityService and InsightsService. */
+/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -125,6 +135,29 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
         listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
     requestOptions(list.input),
+  );
+  if (shared.live !== undefined) registerLive(router, shared, shared.live);
+}
+
+function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
+  const { watch, ingestHealth: health } = ActivityService.method;
+  const { clock, log } = shared;
+  const viewers = new OpenStreams(viewerBounds, systemTimer);
+  router.rpc(
+    watch,
+    (request, context) =>
+      readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
+        watchEvents({ feed, clock, log }, projectId, request),
+      ),
+    requestOptions(watch.input),
+  );
+  router.rpc(
+    health,
+    (request, context) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
+        ingestHealth({ clickhouse, refusals, clock }, projectId, request, deadline),
+      ),
+    requestOptions(health.input),
   );
 }
 
@@ -168,7 +201,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns } = shared;
+  const { boards, clock, log, insightRuns } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -181,6 +214,16 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
       ),
     requestOptions(query.input),
   );
+  if (boards === undefined) return;
+  registerBoards(router, {
+    ...boards,
+    clock,
+    log,
+    runQuestion: ({ projectId, request, deadline, standIns }) =>
+      queryInsight(insightRuns, { projectId, request, deadline, standIns }),
+    startCall: (context) => startCall(shared, 'search', context),
+    readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+  });
 }
 
 function registerSchema(router: ConnectRouter, shared: Shared): void {
@@ -225,7 +268,8 @@ function readStream<T>(
       throw readFailure(cause, context, deadline, shared.log);
     }
   }
-  return shared.streams.watch(call.projectId, context.signal, messages());
+  const credentialEnd = shared.credentialEndOf?.(context);
+  return shared.streams.watch(call.projectId, context.signal, messages(), credentialEnd);
 }
 
 async function read<T>(

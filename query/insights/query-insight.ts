@@ -72,7 +72,8 @@ async function typesOfProperties(
   return (property) => types?.get(property);
 }
 
-function planOf(question: Question): Plan {
+/** Throws invalid_argument for a question that its form does not allow. */
+export function planOf(question: Question): Plan {
   const { insightType, session } = question.spec;
   const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
   if (session !== undefined && !mayAskVisits) {
