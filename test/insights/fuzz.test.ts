@@ -208,7 +208,9 @@ describe('a hostile text', () => {
     ...[`${marker}${'x'.repeat(70_000)}`, `{p0:String}${marker}`, `${marker}/../Berlin`],
   ];
 
-  it('is no part of a statement, in any place', async () => {
+  it('is no part of a statement, in any place', {
+    timeout: 180_000 + textsInPlace * 60_000,
+  }, async () => {
     let turn = 0;
     const asked = requests.flatMap(([method, request]) =>
       placesOf(request).flatMap((path) =>
@@ -272,7 +274,7 @@ describe('a broken question', () => {
     return [method, body];
   }
 
-  it(`is answered or refused, ${mutants} times`, async () => {
+  it(`is answered or refused, ${mutants} times`, { timeout: 180_000 + mutants * 200 }, async () => {
     const draw = createDraw(Number(process.env['MILLRACE_ORACLE_SEED'] ?? 1));
     const asked = Array.from({ length: mutants }, () => mutant(draw));
     expect(await askAll(asked)).toBeGreaterThan(mutants / 20);

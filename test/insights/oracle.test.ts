@@ -6,6 +6,7 @@ import { oracleAnswer, type Part } from '../harness/insights/oracle/answer.ts';
 import { Tables } from '../harness/insights/oracle/tables.ts';
 import {
   type GeneratedProject,
+  playMore,
   playProject,
 } from '../harness/insights/project/generated-project.ts';
 import { Play } from '../harness/insights/project/play.ts';
@@ -29,14 +30,17 @@ const people = 300;
 const leastOfEach = 10;
 /** Differences that a failure shows. */
 const shown = 10;
+/** Questions that are asked before and after a change: no kept answer may outlive it. */
+const askedAgain = 40;
 
 let stack: Stack;
+let play: Play;
 let tables: Tables;
 let project: GeneratedProject;
 let questions: Question[];
 beforeAll(async () => {
   stack = await startStack({ env: { MILLRACE_READS_PER_SECOND: '0' } });
-  const play = new Play(stack);
+  play = new Play(stack);
   project = await playProject(play, seed, people);
   tables = await Tables.create(await play.known());
   const source = new QuestionSource(seed, project);
@@ -76,6 +80,26 @@ describe(`${count} generated questions (seed ${seed})`, () => {
       return raw && `from raw rows ${raw}`;
     });
     expect(found).toEqual([]);
+  });
+
+  it('have another answer after more events, a merge, traits and a deletion', {
+    timeout: 120_000,
+  }, async () => {
+    const some = questions.filter(({ asOfMs }) => asOfMs === undefined).slice(0, askedAgain);
+    await differences(some, async (question) => {
+      await productAnswer(stack, question);
+      return undefined;
+    });
+    await playMore(play, seed, project);
+    const later = await Tables.create(await play.known());
+    try {
+      const found = await differences(some, async (question) =>
+        differenceOf(await oracleAnswer(later, question), question),
+      );
+      expect(found).toEqual([]);
+    } finally {
+      later.close();
+    }
   });
 
   it('are answered with all that was accepted before', async () => {

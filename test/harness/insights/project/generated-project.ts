@@ -67,6 +67,22 @@ export async function playProject(
   return { seasons, cutsMs };
 }
 
+/** One more part of a project's life: a few events in every season, a merge, traits, and a deletion. */
+export async function playMore(
+  play: Play,
+  seed: number,
+  { seasons }: GeneratedProject,
+): Promise<void> {
+  const draw = createDraw(seed);
+  const events = seasons.flatMap((season) =>
+    [`user-${season.name}`, 'user-1', 'anon-more'].flatMap((id) => drawVisit(draw, id, season)),
+  );
+  await play.send(events);
+  await play.identify('user-1', { plan: 'more' }, 'anon-more');
+  await removeUnlessGone(play, 'user-4');
+  await play.settle();
+}
+
 async function removeUnlessGone(play: Play, id: string): Promise<void> {
   if (play.exists(id)) await play.remove(id);
 }
