@@ -3,7 +3,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError } from '@connectrpc/connect';
 import {
   InsightType,
   type QueryRequest,
@@ -26,6 +25,7 @@ import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
 import { planSessions } from './visits/sessions.ts';
+import { planUserFlow } from './visits/user-flow.ts';
 
 export interface InsightCall {
   projectId: string;
@@ -96,8 +96,14 @@ export function planOf(question: Question): Plan {
       return planLifecycle(question);
     case InsightType.STICKINESS:
       return planStickiness(question);
-    default:
-      throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
+    case InsightType.USER_FLOW:
+      return planUserFlow(question);
+    case InsightType.UNSPECIFIED:
+      throw invalidArgument('spec.insightType', 'is required');
+    default: {
+      const unknown: never = insightType;
+      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
+    }
   }
 }
 

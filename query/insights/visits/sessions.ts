@@ -20,6 +20,7 @@ import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
 
 import { pointsOf } from '../trends.ts';
 import { rawVisitsSql } from './raw-visits.ts';
+import { storedVisitsSql } from './stored-visits.ts';
 import { type VisitRead, visitMarginMs } from './visit.ts';
 
 /** What a metric makes of visits, as the aggregations make it of events. */
@@ -108,7 +109,7 @@ function planSql(question: Question, read: VisitRead, { a, b, measure }: VisitMe
   const names = question.breakdowns.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const cells = `SELECT ${by}, ${a} AS a, ${b} AS b, count() AS weight FROM (
-      SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${rawVisitsSql(question, read)})
+      SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${storedVisitsSql(question, read) ?? rawVisitsSql(question, read)})
     ) AS visit GROUP BY ${by}`;
   const ranked = rankedGroupsSql({
     sql: cells,
