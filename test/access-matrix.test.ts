@@ -55,6 +55,7 @@ const needs: Record<string, Record<string, Need>> = {
   'sdk.profiles.v1.ProfilesSDKService': { '*': 'sdk' },
   'shared.profiles.v1.ProfilesService': { Delete: 'shared write', '*': 'shared' },
   'shared.activity.v1.ActivityService': { '*': 'shared' },
+  'shared.insights.v1.InsightsService': { '*': 'shared' },
 };
 
 /** `in`: the call reached the method, whatever its answer. The others are refusals of the access check. */

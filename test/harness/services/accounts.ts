@@ -42,6 +42,7 @@ import { AuthService, type SignUpResponse } from '../../../proto/gen/public/auth
 import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 
 interface AccountsOptions {
@@ -133,6 +134,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
           ProfilesSDKService,
           ProfilesService,
           ActivityService,
+          InsightsService,
         ]) {
           router.service(service, answersNothing(service));
         }
