@@ -17,9 +17,8 @@ import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js'
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
-import { queryInsight } from './insights/query-insight.ts';
+import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
-import { InsightRuns } from './insights/run/insight-runs.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
 import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
@@ -83,7 +82,8 @@ interface Shared extends QueryOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
-  insightRuns: InsightRuns;
+  /** For every method that answers questions. */
+  runQuestion: RunQuestion;
 }
 
 /** Registers ProfilesService, ActivityService and InsightsService. */
@@ -105,7 +105,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     ...options,
     turns,
     clickhouse,
-    insightRuns: new InsightRuns({
+    runQuestion: createRunQuestion({
       clickhouse,
       completeUntilMs,
       turns,
@@ -168,7 +168,6 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -177,7 +176,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         'look-up',
         context,
         ({ projectId, standIns, count }, deadline) =>
-          queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
+          shared.runQuestion({ projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
   );
