@@ -19,9 +19,8 @@ import { listActivity } from './activity/list-activity.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type CallOptions, type Reader, read, readStream, startCall } from './calls/read-call.ts';
 import { defaultMaxReadMs } from './deadline.ts';
-import { queryInsight } from './insights/query-insight.ts';
+import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
-import { InsightRuns } from './insights/run/insight-runs.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { jsonOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
@@ -72,7 +71,8 @@ interface Shared extends QueryOptions, CallOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
-  insightRuns: InsightRuns;
+  /** For every method that answers questions. */
+  runQuestion: RunQuestion;
 }
 
 /** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
@@ -94,7 +94,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     ...options,
     turns,
     clickhouse,
-    insightRuns: new InsightRuns({
+    runQuestion: createRunQuestion({
       clickhouse,
       completeUntilMs,
       turns,
@@ -180,7 +180,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns, boards } = shared;
+  const { runQuestion, boards } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -189,7 +189,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         'look-up',
         context,
         ({ projectId, standIns, count }, deadline) =>
-          queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
+          runQuestion({ projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
   );
@@ -197,7 +197,6 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   registerBoards(router, {
     ...shared,
     ...boards,
-    runQuestion: (call) => queryInsight(insightRuns, call),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
 }
