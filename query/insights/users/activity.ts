@@ -7,7 +7,7 @@ import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
-import { daysSql, partByDays, type Range } from './profile-days.ts';
+import { type ByDays, daysSql, partByDays, type Range } from './profile-days.ts';
 
 export interface Activity {
   condition: EventCondition;
@@ -20,13 +20,8 @@ export interface Activity {
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
   const { condition, buckets, ranges } = activity;
-  // Days know no kinds, no properties, and not when an event was received.
-  const isOfDays =
-    condition.kind === 'every' &&
-    question.everyEvent.kind === 'every' &&
-    question.asOfMs === undefined;
   const reads = ranges.flatMap((range) => {
-    const parts = isOfDays ? partByDays(range, buckets) : undefined;
+    const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) return [rawSql(question, activity, range)];
     return [
       ...parts.days.map((days) => daysSql(question, days, buckets)),
@@ -34,6 +29,27 @@ export function activitySql(question: Question, activity: Activity): string {
     ];
   });
   return reads.join(' UNION ALL ');
+}
+
+/** Whether days of profiles answer the most of it. */
+export function isOfDays(
+  question: Question,
+  condition: EventCondition,
+  range: Range,
+  buckets: readonly number[],
+): boolean {
+  return partsOfDays(question, condition, range, buckets) !== undefined;
+}
+
+/** Days know no kinds, no properties, and not when an event was received. */
+function partsOfDays(
+  { everyEvent, asOfMs }: Question,
+  condition: EventCondition,
+  range: Range,
+  buckets: readonly number[],
+): ByDays | undefined {
+  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
+  return isEvery && asOfMs === undefined ? partByDays(range, buckets) : undefined;
 }
 
 function rawSql(question: Question, { condition, buckets }: Activity, range: Range): string {
