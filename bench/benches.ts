@@ -22,6 +22,7 @@ import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
+import { watchBench } from './questions/whole/watch.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
@@ -40,6 +41,7 @@ export const benches: readonly Bench[] = [
   insightsBench,
   insightsGrowthBench,
   insightsUnderLoadBench,
+  watchBench,
   stagesBench,
   tricksBench,
   accountsBench,

@@ -158,6 +158,13 @@ export const goals: readonly Goal[] = [
     asked: { atMost: 3 },
     reached: { bench: 'insights-under-load', column: 'of quiet' },
   },
+  {
+    name: 'an event on a live view after its acknowledgement, p95',
+    beside: 'the clock',
+    asked: { atMost: 150 },
+    unit: 'ms',
+    reached: { bench: 'watch', column: 'p95 ms', where: { stage: 'arriving' } },
+  },
   accountsGoal('check of a key', 20, 'us', 'a key, us of CPU'),
   accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),
   accountsGoal('slowest revocation', 1_000, 'ms', 'a revocation in another process, ms, slowest'),

@@ -87,13 +87,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     shards: integer('MILLRACE_SHARDS', 1, 1, 64),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
     seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 160, 8, 65_536) * 1_048_576,
-    engineMemoryBytes:
-      integer(
-        'MILLRACE_ENGINE_MEMORY_MIB',
-        defaultEngineMemoryMiB(totalmem(), process.constrainedMemory()),
-        leastEngineMemoryMiB,
-        524_288,
-      ) * 1_048_576,
+    engineMemoryBytes: readEngineMemory(integer),
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
     publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),
     frameLz4:
@@ -142,6 +136,13 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
 
 const onOff = ['on', 'off'] as const;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+function readEngineMemory(
+  integer: (name: string, fallback: number, min: number, max: number) => number,
+): number {
+  const usual = defaultEngineMemoryMiB(totalmem(), process.constrainedMemory());
+  return integer('MILLRACE_ENGINE_MEMORY_MIB', usual, leastEngineMemoryMiB, 524_288) * 1_048_576;
+}
 
 // One thread for each core except the one that serves requests; from one to eight.
 function defaultThreads(): number {

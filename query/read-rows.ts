@@ -31,7 +31,7 @@ export interface Statement {
 }
 
 export interface ReadBounds {
-  deadline: Deadline;
+  deadline: Pick<Deadline, 'signal'>;
   /** The statement's LIMIT; at most maxReadRows. */
   maxRows: number;
   /** Reading stops after the row that passes this many characters. */

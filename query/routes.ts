@@ -16,18 +16,26 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
+import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
 import { queryInsight } from './insights/query-insight.ts';
-import { maxInsightMs } from './insights/run-insight.ts';
+import type { CompleteUntil } from './insights/run/complete-until.ts';
+import { InsightRuns } from './insights/run/insight-runs.ts';
+import { maxInsightMs } from './insights/run/run-insight.ts';
 import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
-import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
+import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
 import { readFailure } from './read-failure.ts';
+import { getFilterSchema } from './schema/filter-schema.ts';
+import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { type StatementKind, Turns, turnBounds } from './turns.ts';
+import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
+import { ingestHealth } from './watch/ingest-health.ts';
+import type { LiveViews } from './watch/live-views.ts';
+import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 interface Reader {
@@ -43,19 +51,27 @@ interface QueryOptions {
   /** A read asks it after so long without a row; after half a second unless given. */
   storeSilenceMs?: number;
   clock: Clock;
-  /** The moment before which every accepted event of the project is stored, in milliseconds. */
-  completeUntilMs?: (projectId: string) => Promise<number>;
+  completeUntilMs: CompleteUntil;
+  /** The memory of one statement of a question; the server's own bound unless given. */
+  insightMemoryBytes?: number;
   /** Takes deletions; without it there is no method Delete. */
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
+  /** Asked again and again while a stream is open; without it a stream outlives its credential. */
+  credentialEndOf?: (context: HandlerContext) => CredentialEnd;
+  /** Without them there are no methods Watch and IngestHealth. */
+  live?: LiveViews;
   /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
   maxReadMs?: number;
   /** Turns for a process that alone reads from its engine, unless given. */
   turns?: Turns;
+  insightTurns?: Turns;
   streams?: OpenStreams;
+  /** Without it no dashboard is rendered. */
+  boards?: BoardOptions;
 }
 
 /** What one call reads with. */
@@ -65,6 +81,8 @@ interface Call {
   clickhouse: RowReader;
   /** Absent where the answer is binary. */
   standIns: JsonStandIns | undefined;
+  /** Counts what was read in another way. */
+  count(characters: number): void;
   /** Takes the price of what was read from the key's limit. */
   charge(): void;
 }
@@ -75,9 +93,10 @@ interface Shared extends QueryOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
+  insightRuns: InsightRuns;
 }
 
-/** Registers ProfilesService, ActivityService and InsightsService. */
+/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -86,16 +105,28 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     timer: systemTimer,
     silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
   });
+  const clickhouse = watch.reader(options.clickhouse);
+  const turns = options.turns ?? new Turns(turnBounds(1), systemTimer);
+  const insightTurns = options.insightTurns ?? new Turns(insightTurnBounds(1), systemTimer);
+  const { completeUntilMs, insightMemoryBytes: memoryBytes } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
-    turns: new Turns(turnBounds(1), systemTimer),
     streams: new OpenStreams(defaultStreamBounds, systemTimer),
     ...options,
-    clickhouse: watch.reader(options.clickhouse),
+    turns,
+    clickhouse,
+    insightRuns: new InsightRuns({
+      clickhouse,
+      completeUntilMs,
+      turns,
+      insightTurns,
+      ...(memoryBytes !== undefined && { memoryBytes }),
+    }),
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };
   registerProfiles(router, shared);
   registerInsights(router, shared);
+  registerSchema(router, shared);
   const { list } = ActivityService.method;
   router.rpc(
     list,
@@ -104,6 +135,29 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
         listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
     requestOptions(list.input),
+  );
+  if (shared.live !== undefined) registerLive(router, shared, shared.live);
+}
+
+function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
+  const { watch, ingestHealth: health } = ActivityService.method;
+  const { clock, log } = shared;
+  const viewers = new OpenStreams(viewerBounds, systemTimer);
+  router.rpc(
+    watch,
+    (request, context) =>
+      readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
+        watchEvents({ feed, clock, log }, projectId, request),
+      ),
+    requestOptions(watch.input),
+  );
+  router.rpc(
+    health,
+    (request, context) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
+        ingestHealth({ clickhouse, refusals, clock }, projectId, request, deadline),
+      ),
+    requestOptions(health.input),
   );
 }
 
@@ -147,19 +201,48 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  // Without it an answer promises nothing.
-  const completeUntilMs = shared.completeUntilMs ?? (async () => 0);
+  const { boards, clock, log, insightRuns } = shared;
   router.rpc(
     query,
     (request, context) =>
       read(
         { ...shared, maxReadMs: maxInsightMs },
-        'search',
+        'look-up',
         context,
-        ({ projectId, clickhouse, standIns }, deadline) =>
-          queryInsight({ clickhouse, completeUntilMs }, projectId, request, deadline, standIns),
+        ({ projectId, standIns, count }, deadline) =>
+          queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
+  );
+  if (boards === undefined) return;
+  registerBoards(router, {
+    ...boards,
+    clock,
+    log,
+    runQuestion: ({ projectId, request, deadline, standIns }) =>
+      queryInsight(insightRuns, { projectId, request, deadline, standIns }),
+    startCall: (context) => startCall(shared, 'search', context),
+    readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+  });
+}
+
+function registerSchema(router: ConnectRouter, shared: Shared): void {
+  const { getFilterSchema: names, getPropertyValues: values } = InsightsService.method;
+  router.rpc(
+    names,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getFilterSchema({ clickhouse }, projectId, request, deadline),
+      ),
+    requestOptions(names.input),
+  );
+  router.rpc(
+    values,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
+      ),
+    requestOptions(values.input),
   );
 }
 
@@ -185,7 +268,8 @@ function readStream<T>(
       throw readFailure(cause, context, deadline, shared.log);
     }
   }
-  return shared.streams.watch(call.projectId, context.signal, messages());
+  const credentialEnd = shared.credentialEndOf?.(context);
+  return shared.streams.watch(call.projectId, context.signal, messages(), credentialEnd);
 }
 
 async function read<T>(
@@ -219,12 +303,16 @@ function startCall(
   if (waitSeconds > 0) throw tooManyReads(waitSeconds);
   const inTurns = turns.reader(clickhouse, projectId, kind);
   let characters = 0;
+  const count = (read: number): void => {
+    characters += read;
+  };
   return {
     projectId,
+    count,
     clickhouse: {
       select: (select, onRow) =>
         inTurns.select(select, (text) => {
-          characters += text.length;
+          count(text.length);
           return onRow(text);
         }),
     },

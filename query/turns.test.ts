@@ -3,7 +3,13 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RowReader, Select } from '../platform/clickhouse/select-rows.ts';
-import { type StatementKind, type TurnBounds, Turns, turnBounds } from './turns.ts';
+import {
+  insightTurnBounds,
+  type StatementKind,
+  type TurnBounds,
+  Turns,
+  turnBounds,
+} from './turns.ts';
 
 const bounds: TurnBounds = {
   running: 4,
@@ -165,4 +171,20 @@ it('several processes share the engine', () => {
   expect(turnBounds(1)).toMatchObject({ running: 4, runningOfProject: 3, searches: 3 });
   expect(turnBounds(2)).toMatchObject({ running: 2, runningOfProject: 1, searchesOfProject: 1 });
   expect(turnBounds(8).running).toBe(2);
+});
+
+it('the questions of one project leave a turn to others, whose first question passes all that wait', async () => {
+  turns = new Turns(insightTurnBounds(1), () => () => {});
+  for (let n = 0; n < 512; n++) void start('a', 'search', `a${n}`);
+  void start('b', 'search', 'b0');
+  void start('b', 'search', 'b1');
+  await settled();
+  expect(names()).toEqual(['a0', 'a1', 'b0']);
+  await end('a0');
+  expect(names()).toEqual(['a1', 'a2', 'b0']);
+  await end('b0');
+  expect(names()).toEqual(['a1', 'a2', 'b1']);
+  for (const bounds of [insightTurnBounds(2), insightTurnBounds(8)]) {
+    expect(bounds).toMatchObject({ running: 2, runningOfProject: 1, searchesOfProject: 1 });
+  }
 });

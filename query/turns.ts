@@ -48,6 +48,31 @@ export function turnBounds(processes: number): TurnBounds {
   };
 }
 
+/**
+ * For the statements of questions, apart from all others, which wait seconds at most: a question may use all cores for
+ * half a minute. Few run at once, because each has its part of the engine's memory, and one project leaves a turn to
+ * others. Dozens of boards of a dozen tiles may ask at once, and wait nearly as long as their readers do.
+ */
+export function insightTurnBounds(processes: number): TurnBounds {
+  const running = processes === 1 ? 3 : 2;
+  return {
+    running,
+    runningOfProject: running - 1,
+    searches: running,
+    searchesOfProject: running - 1,
+    waiting: 1_000,
+    waitingOfProject: 600,
+    waitMs: 25_000,
+    lingerMs: 1_000,
+  };
+}
+
+/** Of one question's statement: all that run at once leave a part of the engine's memory to inserts, merges and other reads. */
+export function insightMemoryBytes(engineBytes: number, processes: number): number {
+  const atOnce = processes * insightTurnBounds(processes).running;
+  return Math.floor(engineBytes / (atOnce + 1));
+}
+
 interface Waiter {
   start: () => void;
 }

@@ -103,6 +103,6 @@ it('a block adds 2,000 names of a project, and says that there were more', async
   const named = (id: string) =>
     rows(`SELECT uniqExact(property), countIf(type = 'cut'), sumIf(events, property = 'often')
       FROM property_keys WHERE project_id = '${id}'`);
-  expect(await named(projectId)).toEqual([['2001', '1', '20']]);
-  expect(await named(neighbour.projectId)).toEqual([['1', '0', '0']]);
+  expect(await named(projectId)).toEqual([['2000', '1', '20']]);
+  expect(await named(neighbour.projectId)).toEqual([['2', '0', '0']]);
 });

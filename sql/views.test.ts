@@ -7,6 +7,7 @@ import { insertAgain } from '../pipeline/profiles/insert-block.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { useEngine } from '../test/harness/servers/use-servers.ts';
+import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 
 const engine = useEngine();
@@ -67,6 +68,34 @@ it.each([['profile_activity_view'], ['profile_listing_view']])(
     expect(await values(`SELECT ${latest} FROM profile_listing ${of}`)).toEqual(['Browser 19']);
   },
 );
+
+const rollups = ['event_counts', 'profile_days', 'visits', 'property_keys'];
+
+it.each(rollups)('a repeated insert completes %s, and doubles no other', async (table) => {
+  const view = `${table}_view`;
+  const [definition] = await values(`SHOW CREATE TABLE ${view}`);
+  // Around a midnight; two events of a session in one millisecond.
+  const lines = Array.from({ length: 30 }, (_, index) =>
+    JSON.stringify({
+      project_id: view,
+      event_id: randomUUID(),
+      kind: ['page_view', 'click'][index % 2],
+      distinct_id: `visitor-${index % 5}`,
+      session_id: `00000000-0000-4000-8000-00000000000${index % 4}`,
+      occur_time: `2026-11-0${1 + (index % 2)} ${index % 3 === 0 ? '00:00:00.000' : '23:59:59.999'}`,
+      receive_time: '2026-11-03 00:01:00',
+      pathname: `/${index}`,
+      int_properties: { [`n${index % 3}`]: 1 },
+    }),
+  ).join('\n');
+  await client.command({ query: `DROP VIEW ${view}` });
+  await insert(lines, view);
+  expect(await values(`SELECT count() FROM ${table} WHERE project_id = '${view}'`)).toEqual(['0']);
+  await client.command({ query: String(definition) });
+  for (const _ of ['after the crash', 'once more']) await insert(lines, view);
+  expect(await values(`SELECT count() FROM events WHERE project_id = '${view}'`)).toEqual(['30']);
+  await expectRollupsOfEvents(client, `project_id = '${view}'`);
+});
 
 it('identity records take no place in the deduplication window of profile_activity', async () => {
   const remember = (inserts: number) =>

@@ -43,7 +43,7 @@ export function createRowReader(
   options: {
     headers: Readonly<Record<string, string>>;
     maxConnections: number;
-    /** The most that one statement may hold. */
+    /** The most that one statement may hold, unless its settings say so. */
     statementMemoryBytes: number;
   },
 ): RowReader & { close(): void } {
@@ -59,7 +59,7 @@ export function createRowReader(
     new Promise((resolve, reject) => {
       const request = open({
         ...target,
-        path: `${url.pathname}?${searchOf(select)}&max_memory_usage=${options.statementMemoryBytes}`,
+        path: `${url.pathname}?${searchOf(select, options.statementMemoryBytes)}`,
         headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
         agent: kept ? agent : false,
         signal: select.signal,
@@ -83,8 +83,11 @@ export function createRowReader(
   };
 }
 
-function searchOf({ params, settings }: Select): string {
-  const search = new URLSearchParams({ default_format: 'JSONCompactEachRow' });
+function searchOf({ params, settings }: Select, memoryBytes: number): string {
+  const search = new URLSearchParams({
+    default_format: 'JSONCompactEachRow',
+    max_memory_usage: String(memoryBytes),
+  });
   for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, textOf(value));
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
   return search.toString();

@@ -1,10 +1,9 @@
-// InsightsService.Query: checks the question, runs its one statement, answers. Each form of a question is a file beside
-// this one; docs/insights.md defines their results.
+// InsightsService.Query, and each tile of a board: checks the question, has its one statement run (run/), answers. Each
+// form of a question is a file beside this one; docs/insights.md defines their results.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   InsightType,
   type QueryRequest,
@@ -16,7 +15,8 @@ import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
-import { runInsight } from './run-insight.ts';
+import type { InsightRuns } from './run/insight-runs.ts';
+import { rangeOf } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
@@ -25,38 +25,40 @@ import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
 
-export interface InsightSources {
-  clickhouse: RowReader;
-  /** The moment before which every accepted event of the project is stored, in milliseconds. */
-  completeUntilMs: (projectId: string) => Promise<number>;
+export interface InsightCall {
+  projectId: string;
+  request: QueryRequest;
+  deadline: Deadline;
+  /** Absent where the answer is binary. */
+  standIns?: JsonStandIns | undefined;
+  /** Told how many characters the rows have, kept ones too. */
+  onRead?: (characters: number) => void;
 }
 
-/** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much memory. */
+/** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much. */
 export async function queryInsight(
-  { clickhouse, completeUntilMs }: InsightSources,
-  projectId: string,
-  request: QueryRequest,
-  deadline: Deadline,
-  standIns: JsonStandIns | undefined,
+  runs: InsightRuns,
+  { projectId, request, deadline, standIns, onRead }: InsightCall,
 ): Promise<QueryResponse> {
-  const checked = readQuestion(projectId, request, standIns);
-  const typesOf = await typesOfProperties(clickhouse, projectId, checked, deadline);
-  const plan = planOf({ ...checked, typesOf });
-  // Before the statement: events that are stored meanwhile may be counted, none from before is missing.
-  const completeUntil = await completeUntilMs(projectId);
-  const rows = await runInsight(clickhouse, plan, checked.bindings.params, deadline);
-  const { result, leftOut } = plan.read(rows);
+  const question = readQuestion(projectId, request, standIns);
+  const typesOf = await typesOfProperties(runs, projectId, question, deadline);
+  const { sql, maxRows, read } = planOf({ ...question, typesOf });
+  const statement = { sql, maxRows, params: question.bindings.params };
+  const answered = await runs.rows(projectId, rangeOf(question), statement, deadline);
+  onRead?.(answered.characters);
+  const { result, leftOut } = read(answered.texts.map((text) => JSON.parse(text)));
+  const { completeUntilMs } = answered;
   return create(QueryResponseSchema, {
     result,
-    completeUntil: timestampFromMs(completeUntil),
+    ...(completeUntilMs !== undefined && { completeUntil: timestampFromMs(completeUntilMs) }),
     leftOut: added(leftOut),
-    identitiesAreCurrent: checked.asOfMs !== undefined,
+    identitiesAreCurrent: question.asOfMs !== undefined,
   });
 }
 
 /** Only properties that are shown are looked up: a filter's value tells which types can have it. */
 async function typesOfProperties(
-  clickhouse: RowReader,
+  runs: InsightRuns,
   projectId: string,
   { breakdowns, spec }: Question,
   deadline: Deadline,
@@ -64,11 +66,12 @@ async function typesOfProperties(
   const shown = [...breakdowns, spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''];
   const names = shown.filter((name) => name !== '' && !name.startsWith(traitPrefix));
   if (names.length === 0) return () => undefined;
-  const types = await readPropertyTypes(clickhouse, projectId, names, deadline);
+  const types = await readPropertyTypes(runs.smallReads(projectId), projectId, names, deadline);
   return (property) => types?.get(property);
 }
 
-function planOf(question: Question): Plan {
+/** Throws invalid_argument for a question that its form does not allow. */
+export function planOf(question: Question): Plan {
   const { insightType } = question.spec;
   switch (insightType) {
     case InsightType.TRENDS:

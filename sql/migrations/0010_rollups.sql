@@ -52,7 +52,7 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   min_bytes_for_wide_part = 268435456;
 
 -- Names of properties. `type` is the map that holds the value (string, int, double, bool, time), or `column` where it is
--- a non-empty string of a well-known property. A row of type `cut` says that names are missing.
+-- a non-empty string of a well-known property. Type `event`: all events of the kind. Type `cut`: names are missing.
 CREATE TABLE IF NOT EXISTS property_keys (
   project_id LowCardinality(String),
   kind LowCardinality(String),
@@ -152,7 +152,7 @@ FROM (
     named.2 AS name,
     sum(same) AS together,
     max(received) AS latest,
-    row_number() OVER (PARTITION BY project_id ORDER BY sum(same) DESC, of_kind, named) AS place
+    row_number() OVER (PARTITION BY project_id ORDER BY named.1 = 'event' DESC, sum(same) DESC, of_kind, named) AS place
   FROM (
     SELECT
       project_id,
@@ -175,6 +175,7 @@ FROM (
     GROUP BY project_id, of_kind, strings, ints, doubles, bools, times, columns
   )
   ARRAY JOIN arrayConcat(
+    [('event', '')],
     arrayMap(key -> ('string', key), strings),
     arrayMap(key -> ('int', key), ints),
     arrayMap(key -> ('double', key), doubles),
@@ -256,7 +257,7 @@ FROM (
     named.2 AS name,
     sum(same) AS together,
     max(received) AS latest,
-    row_number() OVER (PARTITION BY project_id ORDER BY sum(same) DESC, of_kind, named) AS place
+    row_number() OVER (PARTITION BY project_id ORDER BY named.1 = 'event' DESC, sum(same) DESC, of_kind, named) AS place
   FROM (
     SELECT
       project_id,
@@ -278,6 +279,7 @@ FROM (
     GROUP BY project_id, of_kind, strings, ints, doubles, bools, times, columns
   )
   ARRAY JOIN arrayConcat(
+    [('event', '')],
     arrayMap(key -> ('string', key), strings),
     arrayMap(key -> ('int', key), ints),
     arrayMap(key -> ('double', key), doubles),

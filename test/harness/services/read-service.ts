@@ -12,6 +12,7 @@ import { createLog, type Log } from '../../../platform/log.ts';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { CompleteUntil } from '../../../query/insights/run/complete-until.ts';
 import type { OpenStreams } from '../../../query/open-streams.ts';
 import { registerQuery } from '../../../query/routes.ts';
 import type { Turns } from '../../../query/turns.ts';
@@ -43,7 +44,11 @@ interface ReadServiceOptions {
   /** Stands between the service and the store. */
   reader?: (store: RowReader) => RowReader;
   turns?: Turns;
+  insightTurns?: Turns;
   streams?: OpenStreams;
+  insightMemoryBytes?: number;
+  /** The moment before asking unless given: tests store their rows themselves. */
+  completeUntilMs?: CompleteUntil;
 }
 
 export async function startReadService(options: ReadServiceOptions): Promise<ReadService> {
@@ -65,6 +70,11 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           readsPerSecond: options.readsPerSecond ?? 0,
           ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
           ...(options.turns && { turns: options.turns }),
+          ...(options.insightTurns && { insightTurns: options.insightTurns }),
+          ...(options.insightMemoryBytes !== undefined && {
+            insightMemoryBytes: options.insightMemoryBytes,
+          }),
+          completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
           readerOf: ({ requestHeader }) => {
             const projectId = requestHeader.get('x-test-project') ?? '';

@@ -49,6 +49,8 @@ const compared: readonly Compared[] = [
     rollup: `SELECT project_id, kind, property, type, sum(events), max(last_received)
       FROM property_keys WHERE type != 'cut' GROUP BY project_id, kind, property, type`,
     raw: [
+      `SELECT project_id, kind, '' AS property, 'event' AS type, count(), max(receive_time)
+        FROM events GROUP BY project_id, kind`,
       ...propertyMaps.map(
         ({
           column,

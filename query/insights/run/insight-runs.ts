@@ -1,0 +1,171 @@
+// Gives the rows of a question's statement: kept ones where nothing of what they depend on has changed, those of the
+// same statement that runs already for somebody else, or those of a new run in the project's turn.
+
+import { createHash } from 'node:crypto';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { Deadline } from '../../deadline.ts';
+import type { Turns } from '../../turns.ts';
+import type { CompleteUntil } from './complete-until.ts';
+import { JointReads } from './joint-reads.ts';
+import { RecentUse } from './recent-use.ts';
+import { ResultCache, type Rows } from './result-cache.ts';
+import { type InsightStatement, runInsight } from './run-insight.ts';
+import { SharedRuns } from './shared-runs.ts';
+import { readStoredVersion, type StoredRange } from './stored-version.ts';
+
+export interface InsightSources {
+  clickhouse: RowReader;
+  completeUntilMs: CompleteUntil;
+  /** For the small statement that tells whether something has changed. */
+  turns: Turns;
+  /** For the questions' own statements. */
+  insightTurns: Turns;
+  /** Of one statement; the server's own bound unless given. */
+  memoryBytes?: number;
+  /** A clock that never goes back. */
+  nowMs?: () => number;
+}
+
+export interface InsightRows extends Rows {
+  /** Every event that was accepted before is counted; undefined where the broker did not tell. */
+  completeUntilMs: number | undefined;
+}
+
+/** What was stored when, at the same moment or later, the statement began. */
+interface Stored {
+  version: string;
+  completeUntilMs: number | undefined;
+  /** Whether every insert that made this version has surely ended. */
+  isSettled: boolean;
+}
+
+type Kept = Rows & Stored & { keptAtMs: number };
+
+const maxCacheBytes = 32 * 1_048_576;
+const maxRanges = 2_000;
+const versionTimeoutMs = 10_000;
+/**
+ * An insert fills several tables one after the other, within milliseconds. So rows may lack a part of the version that
+ * was read before them: where it is this young, they are kept no longer, and say no more than when they were read.
+ */
+const settleMs = 5_000;
+
+export class InsightRuns {
+  readonly #sources: InsightSources;
+  readonly #nowMs: () => number;
+  readonly #cache = new ResultCache<Kept>(maxCacheBytes);
+  readonly #runs = new SharedRuns<Kept>();
+  readonly #checks = new JointReads<Stored>();
+  readonly #use: RecentUse;
+  /** The version of a range, and when it was first seen. */
+  readonly #versions = new Map<string, { version: string; sinceMs: number }>();
+
+  constructor(sources: InsightSources) {
+    this.#sources = sources;
+    this.#nowMs = sources.nowMs ?? (() => performance.now());
+    this.#use = new RecentUse(this.#nowMs);
+  }
+
+  /** `range` has the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
+  async rows(
+    projectId: string,
+    range: StoredRange,
+    statement: InsightStatement,
+    { signal }: Pick<Deadline, 'signal'>,
+  ): Promise<InsightRows> {
+    const stored = await this.#stored(projectId, range, signal);
+    const key = keyOf(projectId, statement);
+    const kept = this.#cache.get(key);
+    if (kept !== undefined && this.#holds(kept, stored)) return answer(kept, stored);
+    const run = await this.#runs.join(`${key} ${stored.version}`, signal, async (shared) => {
+      const rows = { ...(await this.#run(projectId, statement, shared)), ...stored };
+      const result = { ...rows, keptAtMs: this.#nowMs() };
+      this.#cache.set(key, result);
+      return result;
+    });
+    return answer(run, stored);
+  }
+
+  /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
+  smallReads(projectId: string): RowReader {
+    const { clickhouse, turns } = this.#sources;
+    return turns.reader(clickhouse, projectId, 'look-up');
+  }
+
+  #holds(kept: Kept, { version }: Stored): boolean {
+    if (kept.version !== version) return false;
+    return kept.isSettled || this.#nowMs() - kept.keptAtMs < settleMs;
+  }
+
+  async #run(projectId: string, statement: InsightStatement, signal: AbortSignal): Promise<Rows> {
+    const { clickhouse, insightTurns, memoryBytes } = this.#sources;
+    const counted: RowReader = {
+      select: async (select, onRow) => {
+        const settings = { ...select.settings, priority: this.#use.priorityOf(projectId) };
+        const ended = this.#use.begin(projectId);
+        try {
+          await clickhouse.select({ ...select, settings }, onRow);
+        } finally {
+          ended();
+        }
+      },
+    };
+    const inTurn = insightTurns.reader(counted, projectId, 'search');
+    return runInsight(inTurn, statement, memoryBytes, signal);
+  }
+
+  /** One check at a time of a range, whoever asks: the tiles of a board ask at once. */
+  async #stored(projectId: string, range: StoredRange, signal: AbortSignal): Promise<Stored> {
+    const { completeUntilMs } = this.#sources;
+    const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
+    const check = this.#checks.join(key, async () => {
+      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
+      const completeUntil = await completeUntilMs(projectId);
+      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
+      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+      return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
+    });
+    return unlessLeft(check, signal);
+  }
+
+  #isSettled(range: string, version: string): boolean {
+    const nowMs = this.#nowMs();
+    const seen = this.#versions.get(range);
+    if (seen?.version === version) return nowMs - seen.sinceMs >= settleMs;
+    setBounded(this.#versions, range, { version, sinceMs: nowMs }, maxRanges);
+    return false;
+  }
+}
+
+/** Two statements with one key have the same rows. */
+function keyOf(projectId: string, { sql, params, maxRows }: InsightStatement): string {
+  const text = JSON.stringify([projectId, sql, params, maxRows], (_, value: unknown) =>
+    typeof value === 'number' || typeof value === 'bigint' ? exactNumber(value) : value,
+  );
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** No other value's JSON, and not the same for 0 and -0. */
+function exactNumber(value: number | bigint): object {
+  return { [typeof value]: Object.is(value, -0) ? '-0' : String(value) };
+}
+
+function answer(kept: Kept, stored: Stored): InsightRows {
+  const { texts, characters } = kept;
+  const moments = [stored.completeUntilMs, ...(kept.isSettled ? [] : [kept.completeUntilMs])];
+  const completeUntilMs = moments.reduce((earliest, moment) =>
+    earliest === undefined || moment === undefined ? undefined : Math.min(earliest, moment),
+  );
+  return { texts, characters, completeUntilMs };
+}
+
+/** Rejects with the signal's reason as soon as that is aborted. */
+function unlessLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    work.finally(() => signal.removeEventListener('abort', leave)).then(resolve, reject);
+  });
+}

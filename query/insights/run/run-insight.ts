@@ -1,0 +1,79 @@
+// Runs the statement of one question within its bounds of time, memory and rows. Unlike other reads, it may use every
+// core and go through every row of a project. Whether it has to run at all is insight-runs.ts's.
+
+import { availableParallelism } from 'node:os';
+import { ClickHouseError } from '@clickhouse/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Rows } from './result-cache.ts';
+
+/** The time limit of one question. */
+export const maxInsightMs = 30_000;
+/** An answer has at most 100,000 points of some 40 characters. */
+const maxCharacters = 16 * 1_048_576;
+/** Groups and sorts beyond this part of a statement's memory go to disk. */
+const partBeforeDisk = 4;
+
+export interface InsightStatement {
+  sql: string;
+  params: Readonly<Record<string, unknown>>;
+  /** The most rows that it can answer. */
+  maxRows: number;
+}
+
+/** The same for all questions, as a change of settings costs the embedded engine a statement. */
+const settings = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
+  max_threads: availableParallelism(),
+  max_execution_time: maxInsightMs / 1_000,
+  // A parameter may become part of the statement's text at each place that names it.
+  max_query_size: String(8 * 1_048_576),
+} as const;
+
+/**
+ * Without `memoryBytes` the server's own bound counts. Throws resource_exhausted where memory, disk, rows or characters
+ * do not suffice, and the client's errors.
+ */
+export async function runInsight(
+  clickhouse: RowReader,
+  { sql, params, maxRows }: InsightStatement,
+  memoryBytes: number | undefined,
+  signal: AbortSignal,
+): Promise<Rows> {
+  const texts: string[] = [];
+  let characters = 0;
+  const bounded = { ...settings, ...memorySettings(memoryBytes) };
+  try {
+    await clickhouse.select({ sql, params, settings: bounded, signal }, (text) => {
+      characters += text.length;
+      if (characters > maxCharacters || texts.length >= maxRows) throw tooLarge();
+      texts.push(text);
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof ClickHouseError && exhausted.has(error.type ?? '')) throw tooLarge();
+    throw error;
+  }
+  signal.throwIfAborted();
+  return { texts, characters };
+}
+
+/** ClickHouse's names of its errors: memory, and what a statement may put on disk instead. */
+const exhausted = new Set(['MEMORY_LIMIT_EXCEEDED', 'TOO_MANY_ROWS_OR_BYTES']);
+
+function memorySettings(bytes: number | undefined) {
+  if (bytes === undefined) return {};
+  const beforeDisk = String(Math.floor(bytes / partBeforeDisk));
+  return {
+    max_memory_usage: String(bytes),
+    max_bytes_before_external_group_by: beforeDisk,
+    max_bytes_before_external_sort: beforeDisk,
+  };
+}
+
+function tooLarge(): ConnectError {
+  const message =
+    'the question needs too much memory: ask for a shorter range, fewer breakdowns or narrower filters';
+  return new ConnectError(message, Code.ResourceExhausted);
+}

@@ -1,0 +1,30 @@
+// Which events a question's answer depends on. That their storing is noticed is kept-answers.test.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { expect, it } from 'vitest';
+import {
+  Granularity,
+  InsightType,
+  QueryRequestSchema,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { readQuestion } from '../question/question.ts';
+import { rangeOf } from './stored-version.ts';
+
+const fromMs = Date.UTC(2026, 9, 10);
+const toMs = Date.UTC(2026, 9, 12);
+const dayMs = 86_400_000;
+
+it.each([
+  ['a trend', { insightType: InsightType.TRENDS }, fromMs, toMs],
+  ['visits', { insightType: InsightType.SEGMENTATION, session: {} }, fromMs - dayMs, toMs + dayMs],
+  ['a lifecycle', { insightType: InsightType.LIFECYCLE }, 0, toMs],
+])('%s', (_, spec, wantedFromMs, wantedToMs) => {
+  const request = create(QueryRequestSchema, {
+    granularity: Granularity.DAY,
+    timeRange: { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) },
+    spec,
+  });
+  const range = rangeOf(readQuestion('a project', request));
+  expect(range).toEqual({ fromMs: wantedFromMs, toMs: wantedToMs });
+});

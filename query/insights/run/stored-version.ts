@@ -1,0 +1,54 @@
+// What a question's answer depends on besides the question: a text that is another one once an event was stored in the
+// question's range, or a profile, trait, merge or deletion of the project. Reading it costs one small statement.
+
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Deadline } from '../../deadline.ts';
+import { readRows } from '../../read-rows.ts';
+import type { Question } from '../question/question.ts';
+
+/** In milliseconds since the epoch, half-open. */
+export interface StoredRange {
+  fromMs: number;
+  toMs: number;
+}
+
+const dayMs = 86_400_000;
+const quarterSeconds = 900;
+/** The last second of a DateTime. */
+const maxSeconds = 2 ** 32 - 1;
+
+/** The events that may change the answer, by the time when they occurred. */
+export function rangeOf({ spec, fromMs, toMs }: Question): StoredRange {
+  // A user's first event ever may lie before every range.
+  if (spec.insightType === InsightType.LIFECYCLE) return { fromMs: 0, toMs };
+  // A visit has events before and after the range.
+  if (spec.session !== undefined) return { fromMs: fromMs - dayMs, toMs: toMs + dayMs };
+  return { fromMs, toMs };
+}
+
+// A later change adds an event or a change, so both sums only grow.
+const sql = `SELECT 'events' AS part, sum(events) AS count, toUInt64(0) AS newest FROM event_counts
+  WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
+  UNION ALL SELECT 'changes', sum(changes), max(newest_version) FROM project_changes WHERE project_id = {project:String}`;
+
+/** Throws as readRows does. */
+export async function readStoredVersion(
+  clickhouse: RowReader,
+  projectId: string,
+  { fromMs, toMs }: StoredRange,
+  deadline: Pick<Deadline, 'signal'>,
+): Promise<string> {
+  const fromQuarter = Math.floor(fromMs / 1_000 / quarterSeconds) * quarterSeconds;
+  const params = {
+    project: projectId,
+    from: Math.min(Math.max(0, fromQuarter), maxSeconds),
+    to: Math.min(Math.max(0, Math.ceil(toMs / 1_000)), maxSeconds),
+  };
+  const bounds = { deadline, maxRows: 2, maxCharacters: 1_000 };
+  const read = await readRows(clickhouse, { sql, params }, bounds);
+  if (read.kind !== 'rows') throw new Error('the engine has no memory for a sum');
+  return JSON.stringify(
+    read.rows.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+  );
+}

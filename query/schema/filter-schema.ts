@@ -1,0 +1,121 @@
+// InsightsService.GetFilterSchema: the kinds and property names of a project, for pickers. A project has as many names
+// as its senders invent; an answer has a bounded number of them, the most frequent. The statements are seen-names.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import {
+  hasMoreCodePoints,
+  maxKindCharacters,
+  maxPropertyKeyCodePoints,
+} from '../../platform/limits.ts';
+import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  type GetFilterSchemaRequest,
+  type GetFilterSchemaResponse,
+  GetFilterSchemaResponseSchema,
+  PropertyType,
+  type SeenKind,
+  SeenKindSchema,
+  type SeenProperty,
+  SeenPropertySchema,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
+import { readRows, type Statement } from '../read-rows.ts';
+import { kindsSql, type NamesAsked, propertiesSql, traitsSql, typeNames } from './seen-names.ts';
+
+const maxNames = 1_000;
+/** A thousand names of 255 code points of four bytes. */
+const maxCharacters = 2_097_152;
+/** A trait's name has this before it. */
+export const traitPrefix = 'profile.';
+
+/**
+ * The names of traits are those of all profiles, whatever the kind. Throws invalid_argument for a request that breaks a
+ * rule, resource_exhausted, and the client's errors.
+ */
+export async function getFilterSchema(
+  { clickhouse }: { clickhouse: RowReader },
+  projectId: string,
+  request: GetFilterSchemaRequest,
+  deadline: Deadline,
+): Promise<GetFilterSchemaResponse> {
+  const limit = readLimit(request.limit, maxNames, maxNames);
+  checkKind(request.kind);
+  const longest = traitPrefix.length + maxPropertyKeyCodePoints;
+  if (hasMoreCodePoints(request.prefix, longest)) {
+    throw invalidArgument('prefix', `takes at most ${longest} code points`);
+  }
+  // One more than are answered says that there are more.
+  const asked = { projectId, kind: request.kind, prefix: request.prefix, maxRows: limit + 1 };
+  const read = (statementOf: (names: NamesAsked) => Statement) =>
+    readNames(clickhouse, statementOf(asked), deadline, asked.maxRows);
+  const [kindRows, propertyRows, traitRows] = [
+    await read(kindsSql),
+    await read(propertiesSql),
+    await read(traitsSql),
+  ];
+  const kinds = kindRows.filter(([isCut]) => isCut === 0).map(readKind);
+  const properties = [...propertyRows.map(readProperty), ...traitRows.map(readProperty)];
+  properties.sort((a, b) => Number(b.count - a.count));
+  return create(GetFilterSchemaResponseSchema, {
+    kinds: kinds.slice(0, limit),
+    properties: properties.slice(0, limit),
+    isCut: kinds.length < kindRows.length || kinds.length > limit || properties.length > limit,
+  });
+}
+
+/** Throws invalid_argument beyond `most`; 0 means `usual`. */
+export function readLimit(limit: number, usual: number, most: number): number {
+  if (limit === 0) return usual;
+  if (limit > 0 && limit <= most) return limit;
+  throw invalidArgument('limit', `must be from 1 to ${most}`);
+}
+
+export function checkKind(kind: string): void {
+  if (kind.length > maxKindCharacters) {
+    throw invalidArgument('kind', `takes at most ${maxKindCharacters} characters`);
+  }
+}
+
+async function readNames(
+  clickhouse: RowReader,
+  statement: Statement,
+  deadline: Deadline,
+  maxRows: number,
+): Promise<unknown[][]> {
+  const result = await readRows(clickhouse, statement, { deadline, maxRows, maxCharacters });
+  if (result.kind === 'rows') return result.rows;
+  throw new ConnectError('the names are too many to read: give a kind', Code.ResourceExhausted);
+}
+
+function readKind([, kind, count, lastMs]: readonly unknown[]): SeenKind {
+  return create(SeenKindSchema, {
+    kind: String(kind),
+    count: BigInt(String(count)),
+    lastSeen: timestampFromMs(Number(lastMs)),
+  });
+}
+
+/** A row of propertiesSql or of traitsSql, which has no moment. */
+function readProperty([name, count, types, lastMs]: readonly unknown[]): SeenProperty {
+  const property = String(name);
+  const seen = create(SeenPropertySchema, {
+    property,
+    source: lastMs === undefined ? PropertySource.PROFILE : sourceOf(property),
+    count: BigInt(String(count)),
+    types: Array.isArray(types) ? types.map(typeOf) : [],
+  });
+  if (lastMs !== undefined) seen.lastSeen = timestampFromMs(Number(lastMs));
+  return seen;
+}
+
+function sourceOf(property: string): PropertySource {
+  return property.startsWith('$') ? PropertySource.AUTO : PropertySource.CUSTOM;
+}
+
+function typeOf(name: unknown): PropertyType {
+  return typeNames[String(name)] ?? PropertyType.UNSPECIFIED;
+}

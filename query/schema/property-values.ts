@@ -1,0 +1,104 @@
+// InsightsService.GetPropertyValues: the values of one property with their counts, the most frequent first, for
+// pickers. The statements are value-counts.ts's, names of properties filter-schema.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { type Clock, dayMs } from '../../platform/clock.ts';
+import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
+import {
+  type GetPropertyValuesRequest,
+  type GetPropertyValuesResponse,
+  GetPropertyValuesResponseSchema,
+  PropertyCountSchema,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
+import { momentMs } from '../moment.ts';
+import { readRows, type Statement } from '../read-rows.ts';
+import { checkKind, readLimit, traitPrefix } from './filter-schema.ts';
+import { eventValuesSql, placesSql, traitValuesSql, valuePlaces } from './value-counts.ts';
+
+const usualValues = 20;
+const maxValues = 100;
+const usualDays = 30;
+const maxDays = 90;
+/** As many as a searched part of a text has: see maxSearchedCodePoints in filter-bounds.ts. */
+const maxPrefixCodePoints = 256;
+/** A hundred values of 64 KiB, the longest of a trait. */
+const maxCharacters = 8_388_608;
+
+/** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
+export async function getPropertyValues(
+  { clickhouse, clock }: { clickhouse: RowReader; clock: Clock },
+  projectId: string,
+  request: GetPropertyValuesRequest,
+  deadline: Deadline,
+): Promise<GetPropertyValuesResponse> {
+  const { property, kind, prefix } = request;
+  const maxRows = readLimit(request.limit, usualValues, maxValues);
+  checkTexts(request);
+  const range = readRange(request, clock.nowMs());
+  const read = (statement: Statement, most: number) =>
+    readCounts(clickhouse, statement, deadline, most);
+  const asked = { projectId, prefix, maxRows };
+  if (property.startsWith(traitPrefix)) {
+    const name = property.slice(traitPrefix.length);
+    return answer(await read(traitValuesSql({ ...asked, name }), maxRows));
+  }
+  const rows = await read(placesSql(projectId, property, kind), valuePlaces.length + 1);
+  const types = new Set(rows.map(([type]) => type));
+  // Where names are missing from the table, the property may be anywhere.
+  const places = valuePlaces.filter((place) => types.has(place) || types.has('cut'));
+  if (places.length === 0) return answer([]);
+  return answer(
+    await read(eventValuesSql({ ...asked, property, kind, ...range, places }), maxRows),
+  );
+}
+
+function checkTexts({ property, kind, prefix }: GetPropertyValuesRequest): void {
+  if (property === '') throw invalidArgument('property', 'must be given');
+  const isTrait = property.startsWith(traitPrefix);
+  const longest = maxPropertyKeyCodePoints + (isTrait ? traitPrefix.length : 0);
+  if (hasMoreCodePoints(property, longest)) {
+    throw invalidArgument('property', `takes at most ${longest} code points`);
+  }
+  if (isTrait && kind !== '') throw invalidArgument('kind', 'must be empty for a trait');
+  checkKind(kind);
+  if (hasMoreCodePoints(prefix, maxPrefixCodePoints)) {
+    throw invalidArgument('prefix', `takes at most ${maxPrefixCodePoints} code points`);
+  }
+}
+
+function readRange(
+  { timeRange }: GetPropertyValuesRequest,
+  nowMs: number,
+): { fromMs: number; toMs: number } {
+  const toMs = momentMs('timeRange.to', timeRange?.to) ?? nowMs;
+  const fromMs = momentMs('timeRange.from', timeRange?.from) ?? toMs - usualDays * dayMs;
+  if (fromMs > toMs) throw invalidArgument('timeRange', 'from must not be after to');
+  if (toMs - fromMs > maxDays * dayMs) {
+    throw invalidArgument('timeRange', `takes at most ${maxDays} days`);
+  }
+  return { fromMs, toMs };
+}
+
+async function readCounts(
+  clickhouse: RowReader,
+  statement: Statement,
+  deadline: Deadline,
+  maxRows: number,
+): Promise<unknown[][]> {
+  const result = await readRows(clickhouse, statement, { deadline, maxRows, maxCharacters });
+  if (result.kind === 'rows') return result.rows;
+  const narrower = 'the values are too many to count: ask for a shorter time or one kind';
+  throw new ConnectError(narrower, Code.ResourceExhausted);
+}
+
+function answer(rows: readonly unknown[][]): GetPropertyValuesResponse {
+  return create(GetPropertyValuesResponseSchema, {
+    values: rows.map(([value, count]) =>
+      create(PropertyCountSchema, { value: String(value), count: BigInt(String(count)) }),
+    ),
+  });
+}
