@@ -16,7 +16,7 @@ import { countRows, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
 import { runLoadProcess } from '../../harness/processes/processes.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
-import { openShop, storeShop, withoutLimits } from '../../harness/shop/stored-shop.ts';
+import { anotherOf, openShop, storeShop, withoutLimits } from '../../harness/shop/stored-shop.ts';
 import { sumOf, watchMemory } from '../../harness/usage.ts';
 
 interface Parameters {
@@ -191,7 +191,7 @@ async function onCopy<Result>(
   const shop = shopOf(mode, systemClock.nowMs());
   if (mode === 'smoke') {
     const stack = await session.stack();
-    await storeShop(stack, shop, () => {});
+    await storeShop(stack, anotherOf(shop, session), () => {});
     return run(stack);
   }
   const made = await openShop(shop, (line) => void process.stderr.write(`${line}\n`));
