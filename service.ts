@@ -33,6 +33,7 @@ import { metricsText } from './platform/members/metrics-of-processes.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
+import { readsAtOnce } from './query/turns.ts';
 import { migrate } from './sql/migrate.ts';
 
 export interface Service {
@@ -58,7 +59,11 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     requireBroker(config),
     takeDataDir(config.dataDir, shutdown),
   ]);
-  const urls = await startEngines(config, log, shutdown);
+  const urls = await startEngines(
+    { ...config, engineReads: readsAtOnce(config.ingestProcesses) },
+    log,
+    shutdown,
+  );
   const connections = await connectEngines(urls, config, log, shutdown);
   await prepareStores(config, connections.nats, urls, log);
   const foundation = await layFoundation(config, connections, log, shutdown);

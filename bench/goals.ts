@@ -106,6 +106,13 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'profile-reads', column: 'cpu ratio' },
   },
   {
+    name: 'an event on a live view after its acknowledgement, p95',
+    beside: 'the clock',
+    asked: { atMost: 150 },
+    unit: 'ms',
+    reached: { bench: 'watch', column: 'p95 ms', where: { stage: 'arriving' } },
+  },
+  {
     name: 'a question over 20 million events, the worst of fourteen',
     beside: 'the milliseconds asked for it',
     asked: { atMost: 1 },
@@ -157,13 +164,6 @@ export const goals: readonly Goal[] = [
     beside: 'the same question in quiet',
     asked: { atMost: 3 },
     reached: { bench: 'insights-under-load', column: 'of quiet' },
-  },
-  {
-    name: 'an event on a live view after its acknowledgement, p95',
-    beside: 'the clock',
-    asked: { atMost: 150 },
-    unit: 'ms',
-    reached: { bench: 'watch', column: 'p95 ms', where: { stage: 'arriving' } },
   },
   accountsGoal('check of a key', 20, 'us', 'a key, us of CPU'),
   accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),

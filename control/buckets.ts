@@ -36,8 +36,7 @@ export interface ControlBuckets {
 
 /**
  * Resolves once customers, organizations and lists of dashboards are in memory. ensureTopology must have made the
- * buckets before. Without
- * `roomOf` the room that is kept back in each bucket is used too.
+ * buckets before. Without `roomOf` the room that is kept back in each bucket is used too.
  */
 export async function openControlBuckets(
   connection: NatsConnection,

@@ -69,6 +69,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   const integer = (name: string, fallback: number, min: number, max: number): number =>
     readInteger(name, text(name), fallback, min, max, problems);
   const ingestText = flags.get('--ingest') ?? text('MILLRACE_INGEST_PROCESSES');
+  const proxies = text('MILLRACE_TRUSTED_PROXIES');
   const portText = flags.get('--port') ?? text('MILLRACE_PORT');
   const config: Config = {
     roles: readRoles(flags.get('--roles') ?? text('MILLRACE_ROLES'), problems),
@@ -95,11 +96,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     eventsPerSecond: integer('MILLRACE_EVENTS_PER_SECOND', 100_000, 0, 1_000_000_000),
     eventsBurst: integer('MILLRACE_EVENTS_BURST', 200_000, 1, 1_000_000_000),
     readsPerSecond: integer('MILLRACE_READS_PER_SECOND', 50, 0, 1_000_000),
-    trustedProxies: readNetworks(
-      'MILLRACE_TRUSTED_PROXIES',
-      text('MILLRACE_TRUSTED_PROXIES'),
-      problems,
-    ),
+    trustedProxies: readNetworks('MILLRACE_TRUSTED_PROXIES', proxies, problems),
     proxyHops: integer('MILLRACE_PROXY_HOPS', 0, 0, 16),
     botScoreHeader: (text('MILLRACE_BOT_SCORE_HEADER') ?? 'cf-bot-score').toLowerCase(),
     verifiedBotHeader: (text('MILLRACE_VERIFIED_BOT_HEADER') ?? 'cf-verified-bot').toLowerCase(),
@@ -122,7 +119,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   if (text('MILLRACE_DISK_RESERVE_MIB') !== undefined) {
     optional.diskReserveBytes = integer('MILLRACE_DISK_RESERVE_MIB', 0, 0, 1 << 30) * 1_048_576;
   }
-  if (!text('MILLRACE_TRUSTED_PROXIES') && (cdn !== undefined || config.proxyHops > 0)) {
+  if (!proxies && (cdn !== undefined || config.proxyHops > 0)) {
     problems.push(
       'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed',
     );

@@ -201,7 +201,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { boards, clock, log, insightRuns } = shared;
+  const { insightRuns, boards } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -216,13 +216,10 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   );
   if (boards === undefined) return;
   registerBoards(router, {
+    ...shared,
     ...boards,
-    clock,
-    log,
-    runQuestion: ({ projectId, request, deadline, standIns }) =>
-      queryInsight(insightRuns, { projectId, request, deadline, standIns }),
-    startCall: (context) => startCall(shared, 'search', context),
-    readerOf: (projectId) => shared.turns.reader(shared.clickhouse, projectId, 'search'),
+    runQuestion: (call) => queryInsight(insightRuns, call),
+    startCall: (context) => startCall(shared, 'look-up', context),
   });
 }
 

@@ -29,10 +29,9 @@ export interface TurnBounds {
 }
 
 /**
- * For one of `processes` that read from one engine. The embedded engine runs six reads at once: two are left to
- * others. A dashboard asks for a dozen results at once, and each of hundreds that wait holds little but its statement.
- * Half of a read's ten seconds may pass before its turn. The engine ends a statement between two blocks, within a
- * second.
+ * For one of `processes` that read from one engine. A dashboard asks for a dozen results at once, and each of hundreds
+ * that wait holds little but its statement. Half of a read's ten seconds may pass before its turn. The engine ends a
+ * statement between two blocks, within a second.
  */
 export function turnBounds(processes: number): TurnBounds {
   const running = Math.max(2, Math.floor(4 / processes));
@@ -67,7 +66,13 @@ export function insightTurnBounds(processes: number): TurnBounds {
   };
 }
 
-/** Of one question's statement: all that run at once leave a part of the engine's memory to inserts, merges and other reads. */
+/** Of all processes together, and two of those that take no turn. */
+export function readsAtOnce(processes: number): number {
+  const ofOne = turnBounds(processes).running + insightTurnBounds(processes).running;
+  return processes * ofOne + 2;
+}
+
+/** Of one question's statement: those that run at once leave a part of the engine's memory to inserts and merges. */
 export function insightMemoryBytes(engineBytes: number, processes: number): number {
   const atOnce = processes * insightTurnBounds(processes).running;
   return Math.floor(engineBytes / (atOnce + 1));

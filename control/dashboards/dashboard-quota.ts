@@ -35,7 +35,7 @@ export function refuseMoreDashboardBytes(
     throw full(`the dashboards of an organization take at most ${maxContentBytes} bytes`);
   }
   if (listed > maxListBytes) {
-    throw full(`an organization has no room for more dashboards and shares`);
+    throw full('an organization has no room for more dashboards and shares');
   }
 }
 

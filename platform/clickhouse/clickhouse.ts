@@ -29,7 +29,8 @@ const readyTimeoutMs = 2_000;
 /**
  * A client for the server at `url` (server-url.ts), with `maxConnections` more connections for `select`.
  * 64-bit integers come back as text, because JSON numbers would lose digits. A statement that sends nothing for
- * `requestTimeoutMs` (60 s) is given up; a `select` may hold `statementMemoryBytes` (384 MiB). Where the server is not there, the calls throw; this function does not.
+ * `requestTimeoutMs` (60 s) is given up; a `select` may hold `statementMemoryBytes` (384 MiB). Where the server is not
+ * there, the calls throw; this function does not.
  */
 export function createClickHouse(
   url: string,

@@ -84,12 +84,12 @@ export function createRowReader(
 }
 
 function searchOf({ params, settings }: Select, memoryBytes: number): string {
-  const search = new URLSearchParams({
-    default_format: 'JSONCompactEachRow',
-    max_memory_usage: String(memoryBytes),
-  });
+  const search = new URLSearchParams({ default_format: 'JSONCompactEachRow' });
   for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, textOf(value));
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
+  if (settings['max_memory_usage'] === undefined) {
+    search.set('max_memory_usage', String(memoryBytes));
+  }
   return search.toString();
 }
 

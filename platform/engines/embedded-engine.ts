@@ -22,9 +22,9 @@ const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3, restMs: 0 };
 /** The longest path of a Unix socket on every system: 104 bytes with a final NUL on macOS, 108 on Linux. */
 const maxSocketPathBytes = 103;
 const maxReasonCharacters = 1_000;
-// Six reads, two inserts, and the engine's own statements. Each takes a thread of libuv's pool, whose size only the
-// environment can set.
-const threads = 9;
+// Two inserts, and the engine's own statements, beside the reads. Each takes a thread of libuv's pool, whose size only
+// the environment can set.
+const threadsBesideReads = 3;
 // Settings of chDB's own allocator, which only the environment can set. With an arena for each core, memory that a
 // merge freed on one core is useless on another for five seconds. One arena for four cores saves so many page faults
 // that free memory can be given back after one second at about the same cost: see "Memory" in sql/MEASURED.md.
@@ -37,6 +37,8 @@ export async function startEmbeddedEngine(options: {
   entry: string;
   /** Of all that the engine does; half of it for one statement. */
   memoryBytes: number;
+  /** That run at once. */
+  reads: number;
   log: Log;
   pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
@@ -44,6 +46,7 @@ export async function startEmbeddedEngine(options: {
   const socket = socketIn(directory);
   const passwordFile = join(directory, 'engine.password');
   const password = prepare(directory, passwordFile);
+  const threads = options.reads + threadsBesideReads;
   const log = options.log.child({ part: 'engine' });
   const reasonOf = createReason();
   const child = await superviseChild({

@@ -18,13 +18,13 @@ const stopGraceMs = 10_000;
 
 /**
  * Starts each engine without a URL, both at once because each takes about a second. `shutdown` ends them last. Rejects
- * with one sentence for every engine that cannot be started.
+ * with one sentence for every engine that cannot be started. `engineReads` run at once in an embedded ClickHouse.
  */
 export async function startEngines(
   config: Pick<
     Config,
     'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary' | 'engineMemoryBytes'
-  >,
+  > & { engineReads: number },
   log: Log,
   shutdown: Shutdown,
 ): Promise<EngineUrls> {
@@ -39,6 +39,7 @@ export async function startEngines(
           dataDir,
           entry: join(import.meta.dirname, '..', '..', 'sql', 'engine', 'main.js'),
           memoryBytes: config.engineMemoryBytes,
+          reads: config.engineReads,
           log,
         })
       : undefined;

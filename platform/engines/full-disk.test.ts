@@ -94,7 +94,7 @@ describe.runIf(hasSmallDisks)('a full disk', () => {
 });
 
 const startEngine = () =>
-  startEmbeddedEngine({ dataDir: disk.directory, entry: 'none', memoryBytes: 0, log });
+  startEmbeddedEngine({ dataDir: disk.directory, entry: 'none', memoryBytes: 0, reads: 6, log });
 
 it.runIf(hasSmallDisks)('a read-only disk is named where Millrace starts on it', async () => {
   mkdirSync(join(disk.directory, 'nats'));

@@ -2,7 +2,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, type ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   type DashboardFilters,
   type Tile,
@@ -13,11 +12,9 @@ import type {
   InsightQuerySpec,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Deadline } from '../deadline.ts';
-import type { JsonStandIns } from '../json-codec.ts';
+import type { InsightCall } from '../insights/query-insight.ts';
 import type { BoardTime, Range } from './board-time.ts';
 import { questionOf, type RunQuestion } from './question.ts';
-import type { QuestionGate } from './question-gate.ts';
 
 export interface BoardQuestions {
   projectId: string;
@@ -29,12 +26,8 @@ export interface BoardQuestions {
 
 export interface AnswerDeps {
   run: RunQuestion;
-  gate: QuestionGate;
-  /** Reads in the project's turns. */
-  clickhouse: RowReader;
-  deadline: Deadline;
-  /** Of the answer's codec. */
-  standIns: JsonStandIns | undefined;
+  /** What every question of the dashboard is asked with. */
+  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead'>;
   /** The caller's error for whatever a question throws. */
   failureOf: (cause: unknown) => ConnectError;
 }
@@ -47,7 +40,7 @@ export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Prom
   return inTurn(asked, tilesAtOnce, ({ tile, spec }) => answerTile(deps, board, tile, spec));
 }
 
-/** As many as the gate lets through: more would wait there in the places of other dashboards. */
+/** As many statements as may run: more would take the places where other dashboards' wait. */
 const tilesAtOnce = 3;
 
 async function answerTile(
@@ -76,17 +69,14 @@ async function answerTile(
   }
 }
 
-async function ask(
-  { run, gate, clickhouse, deadline, standIns }: AnswerDeps,
+function ask(
+  { run, call }: AnswerDeps,
   board: BoardQuestions,
   spec: InsightQuerySpec,
   range: Range,
 ): Promise<QueryResponse> {
   const request = questionOf(spec, board, board.time, range);
-  const { projectId } = board;
-  return gate.run(projectId, deadline.signal, () =>
-    run({ projectId, clickhouse, request, deadline, standIns }),
-  );
+  return run({ ...call, projectId: board.projectId, request });
 }
 
 /** As Connect writes it: "invalid_argument". */

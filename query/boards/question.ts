@@ -1,8 +1,6 @@
-// What dashboards need of InsightsService, and a tile's question with what its dashboard adds. The answers are
-// ../insights/query-insight.ts's; ../routes.ts joins both.
+// A tile's question with what its dashboard adds. Answers are ../insights/query-insight.ts's.
 
 import { create } from '@bufbuild/protobuf';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
@@ -10,20 +8,12 @@ import {
   QueryRequestSchema,
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Deadline } from '../deadline.ts';
-import type { JsonStandIns } from '../json-codec.ts';
+import type { InsightCall } from '../insights/query-insight.ts';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
 import { combinedFilters } from './combined-filters.ts';
 
-/** Throws as InsightsService.Query does. `clickhouse` reads in the project's turns. */
-export type RunQuestion = (question: {
-  projectId: string;
-  clickhouse: RowReader;
-  request: QueryRequest;
-  deadline: Deadline;
-  /** Absent where the answer is not sent as JSON by the method that asks. */
-  standIns: JsonStandIns | undefined;
-}) => Promise<QueryResponse>;
+/** Throws as InsightsService.Query does. */
+export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 
 /** Throws invalid_argument where the filters of both cannot be combined. */
 export function questionOf(

@@ -1,8 +1,8 @@
 // The two methods that render dashboards: DashboardsService.Render for members, SharedDashboardsService.Render for
 // whoever has a link. DashboardsService's other methods are control's.
 
+import type { DescMethod } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
@@ -12,11 +12,10 @@ import {
   type RenderRequest,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
-import { type Deadline, startDeadline } from '../deadline.ts';
+import { startDeadline } from '../deadline.ts';
 import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
 import { readFailure } from '../read-failure.ts';
 import type { RunQuestion } from './question.ts';
-import { QuestionGate } from './question-gate.ts';
 import { renderDashboard } from './render-dashboard.ts';
 import { type CheckPassword, createRenderShared } from './render-shared.ts';
 
@@ -34,9 +33,9 @@ export interface BoardOptions {
 
 interface Call {
   projectId: string;
-  /** Reads in the project's turns. */
-  clickhouse: RowReader;
   standIns: JsonStandIns | undefined;
+  /** Told how many characters were read. */
+  count(characters: number): void;
   /** Takes the price of what was read from the key's limit. */
   charge(): void;
 }
@@ -47,8 +46,6 @@ interface BoardDeps extends BoardOptions {
   log: Log;
   /** Takes one read of the caller's key; throws resource_exhausted where the key reads too often. */
   startCall: (context: HandlerContext) => Call;
-  /** Reads in the project's turns. */
-  readerOf: (projectId: string) => RowReader;
 }
 
 type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
@@ -56,22 +53,18 @@ type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
 const defaultMaxRenderMs = 30_000;
 
 export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
-  const { clock, log, readDashboard, timezoneOf, runQuestion } = deps;
+  const { clock, log, readDashboard, timezoneOf, runQuestion: run } = deps;
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
-  const gate = new QuestionGate();
   const renderFor = (
-    { projectId, clickhouse, standIns }: Pick<Call, 'projectId' | 'clickhouse' | 'standIns'>,
+    { projectId, standIns, count }: Pick<Call, 'projectId' | 'standIns' | 'count'>,
     request: RenderRequest,
     context: MethodContext,
   ) => {
-    const deadline: Deadline = startDeadline(context, maxRenderMs);
+    const deadline = startDeadline(context, maxRenderMs);
+    const call = { deadline, standIns, onRead: count };
     const failureOf = (cause: unknown) => readFailure(cause, context, deadline, log);
-    const own = { readDashboard, timezoneOf, clock, run: runQuestion, gate };
-    return renderDashboard(
-      { ...own, clickhouse, standIns, deadline, failureOf },
-      projectId,
-      request,
-    );
+    const own = { readDashboard, timezoneOf, clock, run, call, failureOf };
+    return renderDashboard(own, projectId, request);
   };
   const { render } = DashboardsService.method;
   const options = { jsonOptions: jsonOptions(render.input) };
@@ -85,23 +78,23 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   };
   router.rpc(render, renderForMember, options);
   const { render: renderShared } = SharedDashboardsService.method;
-  // Several callers may wait for it: none of them ends it, and none's time limit is its own.
-  const nobodys: MethodContext = {
-    signal: new AbortController().signal,
-    method: renderShared,
-    timeoutMs: () => undefined,
-  };
   const shared = createRenderShared({
     ...deps,
-    render: (projectId, request) =>
-      renderFor(
-        { projectId, clickhouse: deps.readerOf(projectId), standIns: undefined },
-        request,
-        nobodys,
-      ).catch((error: unknown) => {
-        if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
-        throw error;
-      }),
+    render: (projectId, request) => {
+      const call = { projectId, standIns: undefined, count: () => {} };
+      return renderFor(call, request, nobodys(renderShared)).catch(goneIfNotFound);
+    },
   });
   router.rpc(renderShared, shared);
+}
+
+/** Several callers may wait for a rendering: none of them ends it, and none's time limit is its own. */
+function nobodys(method: DescMethod): MethodContext {
+  const { signal } = new AbortController();
+  return { signal, method, timeoutMs: () => undefined };
+}
+
+function goneIfNotFound(error: unknown): undefined {
+  if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
+  throw error;
 }

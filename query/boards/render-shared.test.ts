@@ -25,7 +25,6 @@ import {
 import { registerBoards } from './register-boards.ts';
 
 const broker = useBroker();
-const clickhouse = { select: async () => {} };
 let nowMs = Date.UTC(2026, 6, 1);
 let accounts: AccountsProcess;
 let owner: Awaited<ReturnType<typeof newCustomer>>;
@@ -54,11 +53,10 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         log: createLog('silent'),
         startCall: (context) => ({
           ...principalOf(context),
-          clickhouse,
           standIns: undefined,
+          count() {},
           charge() {},
         }),
-        readerOf: () => clickhouse,
       }),
   });
 

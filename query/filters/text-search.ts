@@ -1,7 +1,7 @@
-// SQL that looks for a part of a text, or for its beginning, upper and lower case alike, in time that grows with the text alone. The
-// engine's positionCaseInsensitiveUTF8 and ILIKE compare the part anew at each place that begins like it: 'aaa…ab' in
-// a million letters a takes 5 s, and no time limit and no KILL ends it before its block. As a regular expression it
-// takes 4 ms.
+// SQL that looks for a part of a text, or for its beginning, upper and lower case alike, in time that grows with the
+// text alone. The engine's positionCaseInsensitiveUTF8 and ILIKE compare the part anew at each place that begins like
+// it: 'aaa…ab' in a million letters a takes 5 s, and no time limit and no KILL ends it before its block. As a regular
+// expression it takes 4 ms.
 
 import type { Bindings } from './bindings.ts';
 

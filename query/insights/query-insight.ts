@@ -3,7 +3,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError } from '@connectrpc/connect';
 import {
   InsightType,
   type QueryRequest,
@@ -11,6 +10,7 @@ import {
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
@@ -20,10 +20,12 @@ import { rangeOf } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
-import { planFunnel } from './users/funnel.ts';
+import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
+import { planSessions } from './visits/sessions.ts';
+import { planUserFlow } from './visits/user-flow.ts';
 
 export interface InsightCall {
   projectId: string;
@@ -72,12 +74,18 @@ async function typesOfProperties(
 
 /** Throws invalid_argument for a question that its form does not allow. */
 export function planOf(question: Question): Plan {
-  const { insightType } = question.spec;
+  const { insightType, session } = question.spec;
+  const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
+  if (session !== undefined && !mayAskVisits) {
+    throw invalidArgument('spec.session', 'is for TRENDS and SEGMENTATION');
+  }
   switch (insightType) {
     case InsightType.TRENDS:
-      return planTrends(question);
+      return session === undefined ? planTrends(question) : planSessions(question, 'trends');
     case InsightType.SEGMENTATION:
-      return planSegmentation(question);
+      return session === undefined
+        ? planSegmentation(question)
+        : planSessions(question, 'segmentation');
     case InsightType.TOP_K:
       return planTopK(question);
     case InsightType.FUNNEL:
@@ -88,8 +96,14 @@ export function planOf(question: Question): Plan {
       return planLifecycle(question);
     case InsightType.STICKINESS:
       return planStickiness(question);
-    default:
-      throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
+    case InsightType.USER_FLOW:
+      return planUserFlow(question);
+    case InsightType.UNSPECIFIED:
+      throw invalidArgument('spec.insightType', 'is required');
+    default: {
+      const unknown: never = insightType;
+      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
+    }
   }
 }
 

@@ -23,6 +23,11 @@ export interface Series {
   aggregation: Aggregation;
 }
 
+/** What reading the answer of a series asks of it. */
+export interface Measured {
+  aggregation: Pick<Aggregation, 'measure'>;
+}
+
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
 export function readSeries(question: Question): Series[] {
   const { events } = question.spec;
@@ -124,7 +129,7 @@ export interface SeriesGroup {
 /** Reads rows of (place, values, cells, folded) of one series, in the order of their places. */
 export function readGroups(
   { breakdownKeys, groupLimit }: Question,
-  { aggregation }: Series,
+  { aggregation }: Measured,
   rows: readonly unknown[][],
 ): SeriesGroup[] {
   return rows
@@ -140,7 +145,7 @@ export function readGroups(
     });
 }
 
-function readCells({ measure }: Aggregation, cells: unknown): Map<number, number> {
+function readCells({ measure }: Measured['aggregation'], cells: unknown): Map<number, number> {
   const values = new Map<number, number>();
   if (!Array.isArray(cells)) return values;
   for (const [bucket, a, b] of cells) {

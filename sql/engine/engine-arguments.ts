@@ -13,16 +13,21 @@ const MiB = 1_048_576;
  */
 export function engineArguments(memoryMiB: number): string[] {
   const share = (part: number): number => Math.floor((memoryMiB * MiB) / part);
+  // Caches stay full while nothing runs: a larger engine is for statements.
+  const cache = (part: number, mostMiB: number): number => Math.min(share(part), mostMiB * MiB);
   const settings = {
     max_server_memory_usage: share(1),
     max_memory_usage: share(2),
     max_bytes_before_external_group_by: share(8),
     max_bytes_before_external_sort: share(8),
-    mark_cache_size: share(16),
-    primary_index_cache_size: share(16),
-    index_mark_cache_size: share(64),
-    query_condition_cache_size: share(64),
-    compiled_expression_cache_size: share(64),
+    // What a statement may put on disk instead, and all together.
+    max_temporary_data_on_disk_size_for_query: share(1),
+    max_temporary_data_on_disk_size_for_user: share(1) * 2,
+    mark_cache_size: cache(16, 128),
+    primary_index_cache_size: cache(16, 128),
+    index_mark_cache_size: cache(64, 32),
+    query_condition_cache_size: cache(64, 32),
+    compiled_expression_cache_size: cache(64, 32),
     // One thread, unless a statement asks for more. By default ClickHouse refuses more with less than 1 GiB free for
     // each.
     max_threads: 1,

@@ -1,6 +1,7 @@
 // SELECT of the events that a part of a question counts, with the columns that the part asks for. Every statement of an
 // insight that reads raw events is built on it.
 
+import type { Bindings } from '../../filters/bindings.ts';
 import type { Question } from '../question/question.ts';
 import { traitPrefix } from '../question/question.ts';
 import { both, type EventCondition } from './event-condition.ts';
@@ -56,11 +57,15 @@ export function groupColumn(index: number): string {
   return `group_${index}`;
 }
 
+/** A moment in milliseconds, as the type of occur_time. */
+export function momentSql(ms: number, bindings: Bindings): string {
+  return `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+}
+
 /** Project, range and as_of, over columns of `events`. */
 function scopeConditions(question: Question, read: EventRead): string[] {
   const { project, bindings, asOfMs } = question;
-  const time = (ms: number): string =>
-    `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+  const time = (ms: number): string => momentSql(ms, bindings);
   const { fromMs = question.fromMs, toMs = question.toMs } = read;
   const conditions = [
     `project_id = ${project}`,

@@ -21,7 +21,7 @@ import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
 import type { PropertyTypes } from './property-types.ts';
-import { maxRangeMs, readTimezone, timeBuckets } from './time-buckets.ts';
+import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
 const maxEvents = 20;
 const maxBreakdowns = 5;
@@ -69,6 +69,7 @@ export function readQuestion(
   checkTexts(spec);
   const range = readRange(request);
   const timezone = readTimezone(request.timezone);
+  const granularity = readGranularity(request.granularity);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const { filterGroups, filterGroupsOperator } = spec;
@@ -81,10 +82,10 @@ export function readQuestion(
     spec,
     ...range,
     timezone,
-    granularity: request.granularity,
+    granularity,
     asOfMs: readAsOf(request),
     buckets: hasBuckets(spec)
-      ? timeBuckets(request.granularity, timezone, range.fromMs, range.toMs)
+      ? timeBuckets(granularity, timezone, range.fromMs, range.toMs)
       : [range.fromMs],
     breakdowns,
     breakdownKeys: breakdowns.map((name) =>

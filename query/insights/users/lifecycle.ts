@@ -1,5 +1,5 @@
-// LIFECYCLE: users who are new, returning, resurrecting or dormant, bucket by bucket. The statement counts those who were
-// active, those who were in the bucket before, too, and those who are new; the others are what is left of these.
+// LIFECYCLE: users who are new, returning, resurrecting or dormant, bucket by bucket. The statement counts those who
+// were active, those who were in the bucket before, too, and those who are new; the others are what is left of these.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -8,7 +8,8 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { activitySql, allBits, bitColumns, placesSql } from './active-buckets.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns, placesSql } from './bucket-bits.ts';
 import {
   maxLeftOutRows,
   onlyEvent,

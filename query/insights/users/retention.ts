@@ -10,7 +10,7 @@ import { groupColumn } from '../events/read-events.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { checkPoints } from '../series.ts';
-import { bitColumns, placesSql } from './active-buckets.ts';
+import { bitColumns, placesSql } from './bucket-bits.ts';
 import {
   groupedPlanSql,
   maxGroupedRows,

@@ -1,12 +1,13 @@
-// SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the buckets
-// in which they returned, and the groups of that event.
+// SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the
+// buckets in which they returned, and the groups of that event.
 
 import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
-import { groupColumn, readEventsSql } from '../events/read-events.ts';
+import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, allBits, bitColumns, bitsOfPlace, placesSql } from './active-buckets.ts';
-import { eventOrderNumberSql, groupColumnsSql, groupsTupleSql } from './user-order.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
+import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
 
 /** One event starts and returns: the least bit is the cohort. */
 export function sameEventUsersSql(question: Question, condition: EventCondition): string {
@@ -23,7 +24,7 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
     (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
   );
   return `SELECT ${groupColumnsSql(names)}${cohort}, ${columns.join(', ')} FROM (
-    SELECT ${bits.join(', ')}, argMin(${groupsTupleSql(names)}, ${eventOrderNumberSql}) AS groups
+    SELECT ${bits.join(', ')}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
     FROM (${readSql(question, condition, breakdowns)}) WHERE user_key != 0 GROUP BY user_key)`;
 }
 
@@ -38,9 +39,9 @@ export function returningUsersSql(
   const columns = bitColumns(buckets.length);
   const groups = names.length === 0 ? '' : `argMin(${groupsTupleSql(names)}, moment) AS groups, `;
   const starts = `SELECT user_key AS starting_key, ${groups}min(place) AS cohort, min(moment) AS first
-    FROM (SELECT *, ${eventOrderNumberSql} AS moment FROM (${readSql(question, start, breakdowns)}))
+    FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns)}))
     WHERE user_key != 0 GROUP BY user_key`;
-  const returns = `SELECT *, ${eventOrderNumberSql} AS moment FROM (${readSql(question, back, [])})`;
+  const returns = `SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, back, [])})`;
   const bits = bitsOfPlace(buckets.length).map(
     (sql, word) => `groupBitOrIf(${sql}, moment >= first) AS ${columns[word]}`,
   );

@@ -4,7 +4,8 @@ import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, allBits, bitColumns } from './active-buckets.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns } from './bucket-bits.ts';
 import { maxLeftOutRows, onlyEvent, placesPlanSql, readPlaces } from './counted-places.ts';
 
 /** Throws invalid_argument. */

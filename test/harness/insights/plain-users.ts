@@ -1,4 +1,5 @@
-// The plainest reading of what FUNNEL, RETENTION, LIFECYCLE and STICKINESS count (docs/insights.md), over events in memory.
+// The plainest reading of what FUNNEL, RETENTION, LIFECYCLE and STICKINESS count (docs/insights.md), over events in
+// memory.
 
 export interface PlainEvent {
   eventId: string;

@@ -15,13 +15,15 @@ export interface EngineOptions {
   dir?: string;
   /** The disk that holds the engine's directory, in place of `dir`. */
   disk?: SmallDisk;
+  /** The engine's least unless given. */
+  memoryMiB?: number;
   /** False leaves the database to the test. */
   migrated?: boolean;
 }
 
 const database = 'millrace';
-/** As the product has it: six reads, two inserts, and the engine's own statements. */
-const threads = 9;
+/** As the product has it: nine reads, two inserts, and the engine's own statements. */
+const threads = 12;
 
 /** Its url names the database. */
 export async function startEngine(options: EngineOptions = {}): Promise<ChildServer> {
@@ -37,6 +39,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
         ...(options.disk?.enter ?? []),
         ...[process.execPath, entry, '--path', inside, '--password-file', passwordFileIn(inside)],
         ...['--socket', socketIn(inside), '--threads', String(threads)],
+        ...(options.memoryMiB === undefined ? [] : ['--memory-mib', String(options.memoryMiB)]),
       ];
     },
     env: { ...process.env, UV_THREADPOOL_SIZE: String(threads) },

@@ -2,21 +2,21 @@
 
 import { create } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { FunnelResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
-import { eventCondition } from '../events/event-condition.ts';
-import { rankedGroupsSql } from '../events/ranked-groups.ts';
-import { groupColumn } from '../events/read-events.ts';
-import type { Plan } from '../plan.ts';
-import type { Question } from '../question/question.ts';
-import { anyStep, type Funnel, matchesSql } from './funnel-steps.ts';
-import { funnelUsersSql } from './funnel-users.ts';
+import { FunnelResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../../invalid-argument.ts';
+import { eventCondition } from '../../events/event-condition.ts';
+import { rankedGroupsSql } from '../../events/ranked-groups.ts';
+import { groupColumn } from '../../events/read-events.ts';
+import type { Plan } from '../../plan.ts';
+import type { Question } from '../../question/question.ts';
 import {
   groupedPlanSql,
   maxGroupedRows,
   readUserGroups,
   type UserGroup,
-} from './grouped-answer.ts';
+} from '../grouped-answer.ts';
+import { anyStep, type Funnel, matchesOf } from './funnel-steps.ts';
+import { funnelUsersSql } from './funnel-users.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
 
 const minSteps = 2;
@@ -29,7 +29,7 @@ export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
   const { steps, kinds, withTiming } = funnel;
   const users = funnelUsersSql(question, funnel);
-  const counted = [{ condition: anyStep(funnel), countsUsers: true, times: matchesSql(funnel) }];
+  const counted = [{ condition: anyStep(funnel), countsUsers: true, ...matchesOf(funnel) }];
   const groups = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
   return {
     sql: groupedPlanSql(question, groups, counted),

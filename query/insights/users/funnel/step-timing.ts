@@ -1,9 +1,10 @@
-// The times that users took from one step of a FUNNEL to the next: SQL that makes cells of them, and the message of these.
+// The times that users took from one step of a FUNNEL to the next: SQL that makes cells of them, and the message of
+// these.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { groupColumn } from '../events/read-events.ts';
-import type { Question } from '../question/question.ts';
-import type { UserGroup } from './grouped-answer.ts';
+import { groupColumn } from '../../events/read-events.ts';
+import type { Question } from '../../question/question.ts';
+import type { UserGroup } from '../grouped-answer.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

@@ -1,6 +1,6 @@
 // The steps of a FUNNEL, and SQL for those that an event matches.
 
-import type { EventCondition } from '../events/event-condition.ts';
+import type { EventCondition } from '../../events/event-condition.ts';
 
 export interface Funnel {
   /** As in the question; empty for every kind. */
@@ -34,8 +34,7 @@ export function stepMaskSql({ steps }: Funnel): string {
     .join(' + ');
 }
 
-/** How many steps an event of anyStep matches. */
-export function matchesSql(funnel: Funnel): string {
-  if (!funnel.mayOverlap) return 'toUInt8(1)';
-  return funnel.steps.map(({ sql }) => `toUInt8(${sql})`).join(' + ');
+/** SQL for how many steps an event of anyStep matches, where that may be more than one. */
+export function matchesOf({ steps, mayOverlap }: Funnel): { times?: string } {
+  return mayOverlap ? { times: steps.map(({ sql }) => `toUInt8(${sql})`).join(' + ') } : {};
 }
