@@ -86,5 +86,5 @@ export function bucketSql(question: Question, buckets: readonly number[]): strin
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }
 
-/** Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
+/** Orders a user's or a visit's events: by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
 export const eventOrderSql = '(occur_time, toUInt128(event_id))';
