@@ -3,6 +3,8 @@
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { HandlerContext } from '@connectrpc/connect';
+import { network } from './control/auth/attempts.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
@@ -11,7 +13,7 @@ import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import { connectBroker, followConnection } from './platform/broker/nats.ts';
+import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import {
@@ -24,18 +26,23 @@ import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
 import { type DiskRoom, followDiskRoom, usualDiskReserve } from './platform/engines/disk-room.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
+import { callerRequestOf } from './platform/http/caller-request.ts';
 import type { ReadinessCheck } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
+import { checkQuestion } from './query/boards/check-question.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
 
 export type Connections = Awaited<ReturnType<typeof connectEngines>>;
 
-/** Rejects with one sentence for every engine that does not answer. */
+/**
+ * Rejects with one sentence for every engine that does not answer. `connectAgain` makes another connection to the
+ * broker, which its caller closes.
+ */
 export async function connectEngines(
   { natsUrl, clickhouseUrl }: EngineUrls,
   { engineMemoryBytes }: Pick<Config, 'engineMemoryBytes'>,
@@ -55,7 +62,8 @@ export async function connectEngines(
   shutdown.add('broker connection', () => nats.close());
   // It reconnects for ever, unless somebody else has taken the embedded broker's port.
   void nats.closed().then((error) => error && shutdown.fail(error));
-  return { nats, clickhouse };
+  const connectAgain = (): Promise<NatsConnection> => connectBroker(natsUrl, log);
+  return { nats, clickhouse, connectAgain };
 }
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
@@ -63,7 +71,7 @@ export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 /** The engines must have their streams, buckets and tables. */
 export async function layFoundation(
   config: Config,
-  { nats, clickhouse }: Connections,
+  { nats, clickhouse, connectAgain }: Connections,
   log: Log,
   shutdown: Shutdown,
 ) {
@@ -96,11 +104,17 @@ export async function layFoundation(
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
     onlyThisMachine,
+    checkQuestion,
   });
   shutdown.add('accounts', () => control.close());
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
+  const networkOf = (context: HandlerContext): string | undefined => {
+    const address = callers.address(callerRequestOf(context));
+    return address === undefined ? undefined : network(address);
+  };
   return {
     nats,
+    connectAgain,
     disk,
     rooms,
     projects,
@@ -108,6 +122,7 @@ export async function layFoundation(
     control,
     listening,
     authenticate,
+    networkOf,
     onlyThisMachine,
     metrics,
     clock,

@@ -11,9 +11,11 @@ import { serviceAliases } from './platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
+  credentialEndOf,
   principalOf,
 } from './platform/access/auth-interceptor.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { shardOf } from './platform/broker/topology.ts';
 import { clickhouseReady } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { frontPage } from './platform/http/answers/front-page.ts';
@@ -26,6 +28,7 @@ import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
 import { insightMemoryBytes, insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
+import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
 
 const requestGraceMs = 5_000;
 
@@ -56,13 +59,14 @@ export async function openPort(
     'millrace_refused_connections_total',
     'Connections closed at once, because too many are open, in all or from one address.',
   );
+  const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
   const http = await startHttp({
     host: config.host,
     port: config.port,
     plainRequestRoute: ingest?.plainRequestRoute,
     nodeHttpRoutes: [...(ingest ? [ingest.nodeHttpRoute] : []), operatorRoutes, frontPage],
     connect: {
-      routes: (router) => registerRoles(router, config, foundation, ingest),
+      routes: (router) => registerRoles(router, config, foundation, { ingest, live }),
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
       readMaxBytes: maxBodyBytes,
     },
@@ -72,6 +76,8 @@ export async function openPort(
       log.error({ err: error }, 'a connection was closed: its state was broken'),
   });
   shutdown.add('http', () => http.close(requestGraceMs));
+  // Before the port, which waits for the requests in flight: a live view has no end of its own.
+  shutdown.add('live views', async () => live?.close());
   const baseUrl = baseUrlOf(config.host, http.port);
   foundation.listening.url = baseUrl;
   return baseUrl;
@@ -137,27 +143,52 @@ async function openIngest(
   return ingest;
 }
 
+function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation): LiveViews {
+  return openLiveViews({
+    nats,
+    connect: connectAgain,
+    shardOf: (projectId) => shardOf(projectId, shards),
+    clock,
+  });
+}
+
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
   { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
-  { nats, clickhouse, control, authenticate, clock, log }: Foundation,
-  ingest: Ingest | undefined,
+  foundation: Foundation,
+  { ingest, live }: { ingest: Ingest | undefined; live: LiveViews | undefined },
 ): void {
+  const { nats, clickhouse, control, projects, authenticate, networkOf, clock, log } = foundation;
   ingest?.register(router);
-  if (roles.includes('query')) {
+  if (live !== undefined) {
     registerQuery(router, {
+      live,
       clickhouse,
       storeAnswers: () => clickhouseReady(clickhouse),
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
       log,
       readerOf: principalOf,
+      credentialEndOf,
       readsPerSecond,
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
       insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
+      boards: {
+        readDashboard: control.readDashboard,
+        timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
+        shares: control.shares,
+        async checkPassword(stored, password, from) {
+          const { ok } = await control.passwords.check(stored, password, {
+            kind: 'stranger',
+            from,
+          });
+          return ok;
+        },
+        networkOf,
+      },
     });
   }
   if (roles.includes('control')) control.register(router);

@@ -7,6 +7,9 @@ import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
+import { insightsGrowthBench } from './questions/insights/growth.ts';
+import { insightsBench } from './questions/insights/speed.ts';
+import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
 import { brokerBytesBench } from './questions/pipeline/broker-bytes.ts';
 import { emitBench } from './questions/pipeline/emit.ts';
@@ -19,6 +22,7 @@ import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
+import { watchBench } from './questions/whole/watch.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
@@ -34,6 +38,10 @@ export const benches: readonly Bench[] = [
   steadyBench,
   identifyBench,
   profileReadsBench,
+  watchBench,
+  insightsBench,
+  insightsGrowthBench,
+  insightsUnderLoadBench,
   stagesBench,
   tricksBench,
   accountsBench,

@@ -7,6 +7,14 @@ import { type BucketName, buckets } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
+import {
+  type DashboardListRecord,
+  readDashboardList,
+} from '../platform/dashboards/dashboard-list.ts';
+import {
+  type DashboardRecord,
+  readDashboardRecord,
+} from '../platform/dashboards/dashboard-record.ts';
 import type { Log } from '../platform/log.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
@@ -20,19 +28,22 @@ export interface ControlBuckets {
   owners: RecordBucket<OwnerRecord>;
   sessions: RecordBucket<SessionRecord>;
   magicLinks: RecordBucket<MagicLinkRecord>;
+  dashboards: RecordBucket<DashboardRecord>;
+  /** The dashboards and shares of each project. */
+  dashboardLists: WatchedBucket<DashboardListRecord>;
   close(): Promise<void>;
 }
 
 /**
- * Resolves once customers and organizations are in memory. ensureTopology must have made the buckets before. Without
- * `roomOf` the room that is kept back in each bucket is used too.
+ * Resolves once customers, organizations and lists of dashboards are in memory. ensureTopology must have made the
+ * buckets before. Without `roomOf` the room that is kept back in each bucket is used too.
  */
 export async function openControlBuckets(
   connection: NatsConnection,
   log: Log,
   roomOf: (name: BucketName) => BucketRoom | undefined = () => undefined,
 ): Promise<ControlBuckets> {
-  const { organizations: orgs } = buckets;
+  const { organizations: orgs, dashboardLists: lists } = buckets;
   const [customers, organizations, owners, sessions, magicLinks] = await Promise.all([
     openBucket(connection, buckets.customers, readCustomer, roomOf(buckets.customers)),
     openBucket(connection, orgs, readOrganization, roomOf(orgs)),
@@ -40,9 +51,14 @@ export async function openControlBuckets(
     openBucket(connection, buckets.sessions, readSession, roomOf(buckets.sessions)),
     openBucket(connection, buckets.magicLinks, readMagicLink, roomOf(buckets.magicLinks)),
   ]);
-  const [watchedCustomers, watchedOrganizations] = await Promise.all([
+  const [dashboards, dashboardLists] = await Promise.all([
+    openBucket(connection, buckets.dashboards, readDashboardRecord, roomOf(buckets.dashboards)),
+    openBucket(connection, lists, readDashboardList, roomOf(lists)),
+  ]);
+  const [watchedCustomers, watchedOrganizations, watchedLists] = await Promise.all([
     watchBucket(connection, customers, { log }),
     watchBucket(connection, organizations, { log }),
+    watchBucket(connection, dashboardLists, { log }),
   ]);
   return {
     customers: watchedCustomers,
@@ -50,8 +66,11 @@ export async function openControlBuckets(
     owners,
     sessions,
     magicLinks,
+    dashboards,
+    dashboardLists: watchedLists,
     async close() {
-      await Promise.all([watchedCustomers.close(), watchedOrganizations.close()]);
+      const watched = [watchedCustomers, watchedOrganizations, watchedLists];
+      await Promise.all(watched.map((bucket) => bucket.close()));
     },
   };
 }

@@ -90,11 +90,21 @@ it('takes no new records while the disk is nearly full, and every revocation', a
   const as = accounts.as(bearer(customer, customer.projectId));
   const kind = ApiKeyKind.PUBLIC;
   const { apiKey } = await as.projects.createApiKey({ kind });
+  const tiles = [{ w: 1, h: 1, content: { case: 'markdown', value: 'text' } as const }];
+  const { dashboard } = await as.dashboards.create({ displayName: 'Board', tiles });
+  const dashboardId = dashboard?.id ?? '';
+  const { share } = await as.dashboards.createShare({ dashboardId });
   isDiskScarce = true;
   try {
     await expect(as.projects.createApiKey({ kind })).rejects.toMatchObject({ ...full, ...raw });
     await expect(newCustomer(accounts)).rejects.toMatchObject(full);
     await as.projects.revokeApiKey({ id: apiKey?.id ?? '' });
+    const more = as.dashboards.create({ displayName: 'More' });
+    await expect(more).rejects.toMatchObject({ ...full, ...raw });
+    await expect(as.dashboards.createShare({ dashboardId })).rejects.toMatchObject(full);
+    await as.dashboards.revokeShare({ id: share?.id ?? '' });
+    await as.dashboards.upsert({ id: dashboardId, revision: 1, tiles: [] });
+    await as.dashboards.delete({ id: dashboardId });
     const { email } = customer;
     const session = await accounts.as().auth.signIn({ email, password: 'correct horse' });
     isDiskScarce = false;

@@ -4,10 +4,13 @@
 // test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the function. A new service also has a
 // client in test/harness/services/accounts.ts. ARCHITECTURE.md says more.
 
-import type { ConnectRouter } from '@connectrpc/connect';
+import type { DescMessage } from '@bufbuild/protobuf';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';
 import { membershipOf } from '../platform/access/organization-interceptor.ts';
+import { strictDecoder } from '../platform/http/bodies/strict-json.ts';
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { DashboardsService } from '../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -23,6 +26,16 @@ import {
   listCustomers,
   updateCustomer,
 } from './customers/customer-rpc.ts';
+import {
+  createDashboardRpc,
+  type DashboardDeps,
+  deleteDashboardRpc,
+  getDashboard,
+  listDashboards,
+  updateDashboard,
+  upsertDashboard,
+} from './dashboards/dashboard-rpc.ts';
+import { createShare, listShares, revokeShare, type ShareDeps } from './dashboards/share-rpc.ts';
 import {
   deleteEmailProvider,
   type EmailProviderDeps,
@@ -70,9 +83,14 @@ export type ControlDeps = SignUpDeps &
   AcceptInviteDeps &
   ProjectDeps &
   CustomerDeps &
+  DashboardDeps &
+  ShareDeps &
   EmailProviderDeps;
 
-/** Registers AuthService, OrgsService, ProjectsService, CustomersService and OrgEmailProvidersService. */
+/**
+ * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, and
+ * DashboardsService without Render.
+ */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   router.service(AuthService, {
     signUp: (request, context) => signUp(deps, request, context),
@@ -90,6 +108,7 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   });
   registerOrganizations(router, deps);
   registerProjects(router, deps);
+  registerDashboards(router, deps);
 }
 
 function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {
@@ -133,4 +152,45 @@ function registerProjects(router: ConnectRouter, deps: ControlDeps): void {
     listApiKeys: (_, context) => listApiKeys(deps, principalOf(context)),
     revokeApiKey: (request, context) => revokeApiKeyRpc(deps, request, principalOf(context)),
   });
+}
+
+function registerDashboards(router: ConnectRouter, deps: ControlDeps): void {
+  const { list, get, create, update, upsert, delete: remove } = DashboardsService.method;
+  const caller = (context: HandlerContext) => ({
+    ...membershipOf(context),
+    projectId: principalOf(context).projectId,
+  });
+  router
+    .rpc(list, (_, context) => listDashboards(deps, caller(context)))
+    .rpc(get, (request, context) => getDashboard(deps, request, caller(context)))
+    .rpc(
+      create,
+      (request, context) => createDashboardRpc(deps, request, caller(context)),
+      strictJson(create.input),
+    )
+    .rpc(
+      update,
+      (request, context) => updateDashboard(deps, request, caller(context)),
+      strictJson(update.input),
+    )
+    .rpc(
+      upsert,
+      (request, context) => upsertDashboard(deps, request, caller(context)),
+      strictJson(upsert.input),
+    )
+    .rpc(remove, (request, context) => deleteDashboardRpc(deps, request, caller(context)));
+  const { createShare: share, listShares: shares, revokeShare: revoke } = DashboardsService.method;
+  router
+    .rpc(
+      share,
+      (request, context) => createShare(deps, request, caller(context)),
+      strictJson(share.input),
+    )
+    .rpc(shares, (request, context) => listShares(deps, request, principalOf(context)))
+    .rpc(revoke, (request, context) => revokeShare(deps, request, principalOf(context)));
+}
+
+/** For requests with enums and times, which protobuf-es reads too kindly. */
+function strictJson(input: DescMessage) {
+  return { jsonOptions: { ignoreUnknownFields: true, textDecoder: strictDecoder(input) } };
 }

@@ -23,6 +23,11 @@ import type { BucketName } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ReadDashboard } from '../platform/dashboards/dashboard-reader.ts';
+import {
+  createShareDirectory,
+  type ShareDirectory,
+} from '../platform/dashboards/share-directory.ts';
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
 import type { Log } from '../platform/log.ts';
 import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
@@ -50,6 +55,8 @@ import { type CustomerStore, createCustomerStore } from './customers/customer-st
 import { ensureFirstProject } from './customers/first-project.ts';
 import { createProveCustomer } from './customers/proven-customer.ts';
 import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
+import { openDashboards } from './dashboards/open-dashboards.ts';
+import type { CheckQuestion } from './dashboards/tile-fields.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { type ChooseSender, createChooseSender } from './mail/choose-sender.ts';
@@ -78,6 +85,8 @@ export interface ControlOptions {
   addressOf: (request: CallerRequest) => string | undefined;
   /** Whether a request can have come from this machine alone. */
   onlyThisMachine: OnlyThisMachine;
+  /** The rules of a dashboard's questions. */
+  checkQuestion: CheckQuestion;
   /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
@@ -94,6 +103,9 @@ export interface Control {
   directory: OrganizationDirectory;
   roleOf: RoleOf;
   passwords: Passwords;
+  readDashboard: ReadDashboard;
+  /** Shares of dashboards in memory. */
+  shares: ShareDirectory;
   box: SecretBox;
   sendMail: SendMail;
   outbox: Outbox;
@@ -133,9 +145,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const byOrganization = createProjectsByOrganization(projects);
   const records = { customers, organizations, directory, projects, byOrganization };
   const auth = createAuth(options, { ...records, buckets, accessTokens });
+  const dashboards = openDashboards(buckets, options);
   const deps: ControlDeps = {
     ...records,
     ...auth,
+    ...dashboards,
     roleOf,
     accessTokens,
     ...mail,
@@ -151,6 +165,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     directory,
     roleOf,
     passwords: auth.passwords,
+    readDashboard: dashboards.readDashboard,
+    shares: createShareDirectory(buckets.dashboardLists),
     box,
     ...mail,
     customerAccess,

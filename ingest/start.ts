@@ -14,6 +14,7 @@ import {
   maxFrameBytes,
   maxIdentityBodyBytes,
 } from '../platform/limits.ts';
+import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type CallerOptions, CallerReader } from './caller/caller.ts';
@@ -22,6 +23,7 @@ import { CookielessResolver } from './cookieless/visitor-ids.ts';
 import { createIngestMetrics, type IngestMetrics } from './metrics.ts';
 import { createOutcomeLog } from './publish/outcome-log.ts';
 import { Publisher } from './publish/publish.ts';
+import { Refusals } from './refusals/refusals.ts';
 import type { IngestParts } from './rpc/accept.ts';
 import { createBatchCreate } from './rpc/batch-create.ts';
 import { registerBatchCreate } from './rpc/connect-router.ts';
@@ -50,8 +52,9 @@ export interface IngestOptions extends IngestBase {
   frameLz4: boolean;
 }
 
-/** Takes accepted requests to the broker. */
+/** Takes accepted requests to the broker, and word of refused ones. */
 export interface Queue {
+  refusals: IngestParts['refusals'];
   events: IngestParts['publisher'];
   changes: IngestParts['publisher'];
   /** The largest body that fits into a message. */
@@ -113,6 +116,10 @@ export function startIngest(options: IngestOptions): Ingest {
   const { nodeHttpRoute, plainRequestRoute, register } = createIngest(options, metrics, {
     events,
     changes,
+    refusals: new Refusals({
+      send: (subject, content) => tellLive(nats, subject, content),
+      clock: options.clock,
+    }),
     maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
   });
   return {
@@ -146,6 +153,7 @@ export function createIngest(
     shardOf: (projectId) => shardOf(projectId, shards),
     clock,
     metrics,
+    refusals: queue.refusals,
     maxBodyBytes: queue.maxBodyBytes,
   };
   const changeParts: IdentifyParts = {
@@ -155,6 +163,7 @@ export function createIngest(
     shardOf: eventParts.shardOf,
     clock,
     metrics,
+    refusals: queue.refusals,
     maxBodyBytes: Math.min(maxIdentityBodyBytes, queue.maxBodyBytes),
   };
   const events = createBatchCreate(eventParts, log);

@@ -20,8 +20,9 @@ const result: LoadResult = {
   generator: { cpuMs: 10, busyShare: 0.2 },
 };
 const listed = { marks: 1, medianMs: 900, highestMs: 1_200, missing: 0 };
+const lag = { lastMs: 0, medianMs: 400, highestMs: 900 };
 const step = (changes: Partial<LoadResult> = {}): Step => ({
-  ...{ eventsPerSecond: 1_000, connections: 4, listed },
+  ...{ eventsPerSecond: 1_000, connections: 4, listed, lag },
   result: { ...result, ...changes },
 });
 const counted = (events: number, repeated = 0): Stored => ({ kind: 'counted', events, repeated });
@@ -88,6 +89,7 @@ it('a step is told with the meaning of its latencies, and the cost of the genera
     'latency of an acknowledgement, from the moment it was due: p50 1.2 ms, p90 2.0 ms, p99 30.0 ms, highest 140 ms',
     'answers: 10 with 200',
     'listed after 0.90 s (median of 1 marked events), at most 1.20 s',
+    'lag of the shard: 0.00 s at the end, 0.40 s in the median, at most 0.90 s',
     'generator: 0.01 s of CPU, 1,000 us a request, busy 20% of the time',
   ]);
   const busy = { generator: { cpuMs: 900, busyShare: 0.9 } };

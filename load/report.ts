@@ -3,6 +3,7 @@
 import { count } from '../demo/progress.ts';
 import { type Bounds, type Breach, breachOf, type Found } from './find-rate.ts';
 import type { Plan } from './plan.ts';
+import type { LagSummary } from './sending/lag.ts';
 import type { ListedSummary } from './sending/marks.ts';
 import type { LoadResult } from './sending/result.ts';
 import { type Step, sampleOf } from './steps.ts';
@@ -40,7 +41,7 @@ function hasFailures({ answers, unanswered, acknowledged }: LoadResult): boolean
 }
 
 export function stepLines(step: Step): string[] {
-  const { result, listed, eventsPerSecond } = step;
+  const { result, listed, lag, eventsPerSecond } = step;
   const { acknowledged, elapsedMs, latency } = result;
   const requests = result.answers['200'] ?? 0;
   const since = eventsPerSecond === 0 ? 'from its sending' : 'from the moment it was due';
@@ -57,6 +58,7 @@ export function stepLines(step: Step): string[] {
     `answers: ${answersText(result)}`,
     ...(result.refusal === undefined ? [] : [`the first refusal: ${result.refusal}`]),
     ...(listed === undefined ? [] : [listedText(listed)]),
+    ...(lag === undefined ? [] : [lagText(lag)]),
     generatorText(result),
   ];
 }
@@ -131,7 +133,7 @@ export function reportObject(outcome: Outcome): object {
   };
 }
 
-function stepObject({ eventsPerSecond, connections, result, listed }: Step): object {
+function stepObject({ eventsPerSecond, connections, result, listed, lag }: Step): object {
   const { acknowledged, elapsedMs, answers, generator } = result;
   const requests = answers['200'] ?? 0;
   return {
@@ -148,6 +150,7 @@ function stepObject({ eventsPerSecond, connections, result, listed }: Step): obj
     latency: result.latency ?? null,
     latencyFrom: eventsPerSecond === 0 ? 'sent' : 'due',
     listed: listed ?? null,
+    lag: lag ?? null,
     generator: { ...generator, usPerRequest: usPerRequest(result) },
   };
 }
@@ -166,6 +169,10 @@ function listedText({ marks, medianMs, highestMs, missing }: ListedSummary): str
     missing === 0 ? '' : `; ${count(missing)} ACKNOWLEDGED AND NOT LISTED after a minute`;
   if (marks === 0) return `listed: no marked event${unlisted}`;
   return `listed after ${seconds(medianMs)} (median of ${count(marks)} marked events), at most ${seconds(highestMs)}${unlisted}`;
+}
+
+function lagText({ lastMs, medianMs, highestMs }: LagSummary): string {
+  return `lag of the shard: ${seconds(lastMs)} at the end, ${seconds(medianMs)} in the median, at most ${seconds(highestMs)}`;
 }
 
 function generatorText(result: LoadResult): string {

@@ -90,7 +90,8 @@ describe('a run', () => {
       ...{ acknowledged: step.acknowledged, unknown: 0, ok: true },
       stored: { kind: 'counted', events: step.acknowledged, repeated: 0, fits: true },
     });
-    const { latency, listed, generator } = step;
+    const { latency, listed, lag, generator } = step;
+    expect(lag.medianMs).toBeLessThanOrEqual(lag.highestMs);
     expect(latency.p50Ms).toBeGreaterThan(0);
     expect(latency.p50Ms).toBeLessThanOrEqual(latency.p90Ms);
     expect(latency.p99Ms).toBeLessThanOrEqual(latency.highestMs);
@@ -106,6 +107,7 @@ describe('a run', () => {
     const { code, out } = await run([...keys, ...flags]);
     expect(out).toContain('stored: not counted, that needs --private-key');
     expect(out).not.toContain('listed');
+    expect(out).not.toContain('lag');
     expect(code).toBe(0);
   });
 

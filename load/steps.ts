@@ -9,6 +9,7 @@ import { kindPrefix } from './checks.ts';
 import { type Found, foundSoFar, nextRate, type Sample } from './find-rate.ts';
 import { maxEventsPerSecond, type Plan } from './plan.ts';
 import { runLoad } from './sending/generator.ts';
+import { type LagSummary, LagWatch } from './sending/lag.ts';
 import { type ListedSummary, Marks } from './sending/marks.ts';
 import { type PreparedBody, prepareBodies } from './sending/prepared-body.ts';
 import type { LoadResult } from './sending/result.ts';
@@ -20,6 +21,8 @@ export interface Step {
   result: LoadResult;
   /** Undefined without a private key. */
   listed: ListedSummary | undefined;
+  /** Undefined without a private key, and where the instance does not tell. */
+  lag: LagSummary | undefined;
 }
 
 export interface Load {
@@ -63,6 +66,7 @@ export async function runStep(load: Load, eventsPerSecond: number): Promise<Step
   const progress = createProgress(load.out, 1_000 * seconds);
   const reader = readerOf(plan);
   const marks = reader && new Marks(reader, target.privateKey);
+  const lagWatch = reader && new LagWatch(target);
   try {
     const result = await runLoad({
       ...{ baseUrl: target.baseUrl, publicKey: target.publicKey, seconds, requestsPerSecond },
@@ -76,8 +80,9 @@ export async function runStep(load: Load, eventsPerSecond: number): Promise<Step
     progress.end();
     const waitMs = result.ended.kind === 'gone' ? 0 : maxListedWaitMs;
     const listed = await marks?.settle(waitMs, signal);
-    return { eventsPerSecond, connections, result, listed };
+    return { eventsPerSecond, connections, result, listed, lag: await lagWatch?.stop() };
   } finally {
+    await lagWatch?.stop();
     await reader?.close();
   }
 }

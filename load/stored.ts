@@ -1,7 +1,8 @@
-// Whether everything that was acknowledged is stored, once: List is asked for all events of the run's own kind.
+// Whether everything that was acknowledged is stored, once: Query counts the events of the run's own kind. An instance
+// that answers no questions is asked for a list of them.
 
 import { randomUUID } from 'node:crypto';
-import { type Client, RequestRefused } from '../demo/sending/client.ts';
+import { type Client, NotServed, RequestRefused } from '../demo/sending/client.ts';
 import { waitUntilListed } from '../demo/sending/send.ts';
 import type { Target } from '../demo/sending/target.ts';
 import { type Event, rfc3339 } from '../demo/visits/event.ts';
@@ -10,9 +11,9 @@ import { systemClock } from '../platform/clock.ts';
 export type Stored =
   | {
       kind: 'counted';
-      /** Different event ids. */
+      /** As many as were sent, or fewer. */
       events: number;
-      /** Rows beyond one for each event id. */
+      /** Rows beyond them, or beyond one for each event id. */
       repeated: number;
     }
   | { kind: 'not counted'; why: string }
@@ -33,7 +34,7 @@ export const maxCounted = 100_000;
 const pageSize = 1_000;
 const marginMs = 1_000;
 
-/** Asks only where a private key is known and the run was small enough. Never throws for what the instance answers. */
+/** Asks only where a private key is known. Never throws for what the instance answers. */
 export async function countStored(
   client: Client,
   target: Target,
@@ -42,30 +43,57 @@ export async function countStored(
   signal: AbortSignal,
 ): Promise<Stored> {
   if (target.privateKey === '') return { kind: 'not counted', why: 'that needs --private-key' };
+  try {
+    const last = await sendLast(client, target, sent.eventKind);
+    return await countRows(client, target, sent).catch((error) => {
+      if (!(error instanceof NotServed)) throw error;
+      return countListed(client, target, sent, last, onProgress, signal);
+    });
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    return { kind: 'count failed', why: error.message };
+  }
+}
+
+/** Rows beyond what was sent are repeated ones: Query counts rows, and does not tell their ids apart. */
+async function countRows(client: Client, target: Target, sent: Sent): Promise<Stored> {
+  const rows = await client.countEvents(sent.eventKind, rangeOf(sent), target.privateKey);
+  // Without the last event, which says that all before it are stored.
+  const events = Math.min(rows - 1, sent.acknowledged + sent.unknown);
+  return { kind: 'counted', events, repeated: rows - 1 - events };
+}
+
+/** Different ids in List, without the event `last`. */
+async function countListed(
+  client: Client,
+  target: Target,
+  sent: Sent,
+  last: string,
+  onProgress: (counted: number) => void,
+  signal: AbortSignal,
+): Promise<Stored> {
   if (sent.acknowledged > maxCounted) {
     return {
       kind: 'not counted',
       why: 'List counts runs of up to 100,000 events: name a lower --rate',
     };
   }
-  try {
-    const last = await sendLast(client, target, sent.eventKind);
-    const ids = new Set<string>();
-    let rows = 0;
-    for await (const events of pagesOf(client, target, sent)) {
-      if (signal.aborted) return { kind: 'not counted', why: 'interrupted' };
-      for (const { eventId } of events) {
-        if (eventId === last) continue;
-        rows++;
-        ids.add(eventId);
-      }
-      onProgress(ids.size);
+  const ids = new Set<string>();
+  let rows = 0;
+  for await (const events of pagesOf(client, target, sent)) {
+    if (signal.aborted) return { kind: 'not counted', why: 'interrupted' };
+    for (const { eventId } of events) {
+      if (eventId === last) continue;
+      rows++;
+      ids.add(eventId);
     }
-    return { kind: 'counted', events: ids.size, repeated: rows - ids.size };
-  } catch (error) {
-    if (!(error instanceof RequestRefused)) throw error;
-    return { kind: 'count failed', why: error.message };
+    onProgress(ids.size);
   }
+  return { kind: 'counted', events: ids.size, repeated: rows - ids.size };
+}
+
+function rangeOf(sent: Sent): { from: string; to: string } {
+  return { from: rfc3339(sent.sinceMs - marginMs), to: rfc3339(systemClock.nowMs() + marginMs) };
 }
 
 /** Whether the count fits what was acknowledged; undefined where nothing was counted. */
@@ -92,10 +120,7 @@ async function* pagesOf(
   target: Target,
   sent: Sent,
 ): AsyncGenerator<{ eventId: string }[]> {
-  const timeRange = {
-    from: rfc3339(sent.sinceMs - marginMs),
-    to: rfc3339(systemClock.nowMs() + marginMs),
-  };
+  const timeRange = rangeOf(sent);
   // A run stores no more than that, unless events come twice: then the first of them are enough.
   const maxPages = 2 + Math.ceil((2 * (sent.acknowledged + sent.unknown)) / pageSize);
   let pageToken = '';

@@ -11,12 +11,14 @@ import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { maxBatchRows, maxBatchWaitMs } from '../platform/limits.ts';
+import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import { freeMemory } from '../platform/memory/free-memory.ts';
 import { retry } from '../platform/retry.ts';
 import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
+import { createDeadLetterRows } from './consume/dead-letter-rows.ts';
 import { type EventStream, openEventStream, streamCreated } from './consume/event-stream.ts';
 import { watchLeftovers } from './consume/leftover-messages.ts';
 import { readAgain } from './consume/message-batch.ts';
@@ -26,6 +28,8 @@ import { openStoredMessages } from './consume/queue-state.ts';
 import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { openStoredState, type StoredState } from './stored-state.ts';
+import { tellVerdicts } from './watch/verdicts.ts';
+import type { WatchedProjects } from './watch/watched-projects.ts';
 import { openBooks } from './write/books.ts';
 import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
@@ -44,6 +48,7 @@ export interface EventShardOptions {
   clock: Clock;
   log: Log;
   metrics: PipelineMetrics;
+  watched: Pick<WatchedProjects, 'isWatched'>;
   /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
   /** Ends every wait; the pending batch stays pending. */
@@ -120,6 +125,12 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     const onDone = (done: DoneBatch) => {
       stored.sessions.done();
       books.record(done);
+      tellVerdicts(done, {
+        send: (subject, content) => tellLive(nats, subject, content),
+        isWatched: options.watched.isWatched,
+        nowMs: () => options.clock.nowMs(),
+        log,
+      });
     };
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
   } finally {
@@ -140,8 +151,8 @@ interface Opened {
 }
 
 function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWriterParts, 'onDone'> {
-  const { nats, clickhouse, shard, log, metrics, abort } = options;
-  const { ledger, source, stream, stored, untilAnswered } = opened;
+  const { clickhouse, shard, log, metrics, abort } = options;
+  const { ledger, source, stream, stored } = opened;
   const label = { shard: String(shard) };
   return {
     ledger,
@@ -151,14 +162,7 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
     findDuplicates: (ids) => stored.duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => stored.sessions.assign(ids.sessionless, dropped),
     remember: (ids) => stored.duplicateCheck.remember(ids),
-    publishDeadLetters: createDeadLetters({
-      broker: nats.jetstream(),
-      shard,
-      stream: eventsStream(shard),
-      streamCreated: ledger.streamCreated,
-      maxPayloadBytes: maxPayloadBytes(nats),
-      retry: untilAnswered,
-    }),
+    publishDeadLetters: deadLetters(options, opened),
     insert: createInsert({
       insertArrow: (arrow, token) => insertArrow(clickhouse, 'events', arrow, token),
       signal: abort,
@@ -170,5 +174,25 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
       onFailures: (count) => metrics.insertFailures.set(label, count),
     }),
     onState: options.onState,
+  };
+}
+
+/** Their stream first: it is the record. */
+function deadLetters(
+  { nats, clickhouse, shard, log }: EventShardOptions,
+  { ledger, untilAnswered }: Opened,
+): EventWriterParts['publishDeadLetters'] {
+  const publish = createDeadLetters({
+    broker: nats.jetstream(),
+    shard,
+    stream: eventsStream(shard),
+    streamCreated: ledger.streamCreated,
+    maxPayloadBytes: maxPayloadBytes(nats),
+    retry: untilAnswered,
+  });
+  const insertRows = createDeadLetterRows({ clickhouse, shard, log, retry: untilAnswered });
+  return async (letters) => {
+    await publish(letters);
+    await insertRows(letters);
   };
 }

@@ -14,6 +14,7 @@ import { keepRunning } from './keep-running.ts';
 import { createPipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profile-shard.ts';
 import { openQueueGauges } from './queue-gauges.ts';
+import { hearWatchedProjects } from './watch/watched-projects.ts';
 import { isWriting, type WriterState } from './write/writer-state.ts';
 
 interface PipelineOptions {
@@ -64,8 +65,9 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const { clickhouse, seenMaxBytes } = options;
   const common = { nats, clickhouse, clock, metrics, stop: stop.signal, abort: abort.signal };
   const eventsLog = log.child({ writer: 'events' });
+  const watched = hearWatchedProjects(nats, clock);
   const running = states.map((_, shard) => {
-    const parts = { ...common, shard, log: eventsLog };
+    const parts = { ...common, shard, watched, log: eventsLog };
     return keepRunning(
       (onState) => runEventShard({ ...parts, pool, eventKeys, seenMaxBytes, onState }),
       { ...parts, onState: keepState(states, shard, metrics.writerState) },
@@ -90,6 +92,7 @@ export function startPipeline(options: PipelineOptions): Pipeline {
       const grace = setTimeout(() => abort.abort(stop.signal.reason), graceMs);
       await Promise.all([...running, ...runningProfiles]);
       clearTimeout(grace);
+      watched.close();
       await pool.close();
     },
   };

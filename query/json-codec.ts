@@ -1,12 +1,10 @@
-// Corrects four faults of protobuf-es in JSON. Reading, it takes an unknown enum name for no value, and 30 February for
-// 2 March; writing, it loses a map's key "__proto__" and the sign of -0. The corrections sit where Connect lets a
-// method decode and encode its own text, so that they hold for every protocol. Lists are bounded here too, before
-// protobuf-es makes messages of their items.
+// Corrects faults of protobuf-es in JSON, where Connect lets a method decode and encode its own text, so that the
+// corrections hold for every protocol. Writing, it loses a map's key "__proto__" and the sign of -0. What it takes
+// wrongly, reading, is checked by platform/http/bodies/strict-json.ts.
 
 import { randomUUID } from 'node:crypto';
-import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
-import { isObject } from '../platform/json.ts';
-import { invalidArgument } from './invalid-argument.ts';
+import type { DescMessage } from '@bufbuild/protobuf';
+import { strictDecoder } from '../platform/http/bodies/strict-json.ts';
 
 /** Texts that a JSON answer holds in place of values that would be lost; `jsonOptions` puts the real text back. */
 export interface JsonStandIns {
@@ -23,17 +21,11 @@ export const jsonStandIns: JsonStandIns = {
   negativeZero: `-0${mark}`,
 };
 
-/**
- * The most items of any list in a request: filters have a thousand values together. The methods bound each list closer;
- * this one is looked at before a message is made of each item.
- */
-const maxListItems = 1_000;
-
 /** Options for a method whose requests are `input`. */
 export function jsonOptions(input: DescMessage) {
   return {
     ignoreUnknownFields: true,
-    textDecoder: { decode: (bytes?: Uint8Array) => decode(input, bytes) },
+    textDecoder: strictDecoder(input),
     textEncoder: { encode },
   };
 }
@@ -45,75 +37,4 @@ function encode(text = ''): Uint8Array<ArrayBuffer> {
         .replaceAll(`{"stringValue":"${jsonStandIns.negativeZero}"}`, '{"doubleValue":-0}')
     : text;
   return new TextEncoder().encode(whole);
-}
-
-function decode(input: DescMessage, bytes?: Uint8Array): string {
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  checkMessage(input, JSON.parse(text), '');
-  return text;
-}
-
-/** Checks enums and moments only. protobuf-es refuses values of a wrong type when it reads the message. */
-function checkMessage(desc: DescMessage, json: unknown, path: string): void {
-  if (desc.typeName === 'google.protobuf.Timestamp') checkMoment(json, path);
-  if (desc.typeName.startsWith('google.protobuf.') || !isObject(json)) return;
-  const values = new Map(Object.entries(json));
-  for (const field of desc.fields) {
-    const fieldPath = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
-    for (const name of new Set([field.jsonName, field.name])) {
-      if (values.has(name)) checkField(field, values.get(name), fieldPath);
-    }
-  }
-}
-
-function checkField(field: DescField, json: unknown, path: string): void {
-  switch (field.fieldKind) {
-    case 'scalar':
-      return;
-    case 'enum':
-      checkEnum(field.enum, json, path);
-      return;
-    case 'message':
-      checkMessage(field.message, json, path);
-      return;
-    case 'list':
-      if (!Array.isArray(json)) return;
-      if (json.length > maxListItems) throw invalidArgument(path, `takes at most ${maxListItems}`);
-      for (const [index, item] of json.entries()) checkElement(field, item, `${path}[${index}]`);
-      return;
-    case 'map':
-      if (!isObject(json)) return;
-      for (const [key, item] of Object.entries(json))
-        checkElement(field, item, `${path}["${key}"]`);
-      return;
-    default: {
-      const unknown: never = field;
-      throw new Error(`no such field: ${String(unknown)}`);
-    }
-  }
-}
-
-function checkElement(
-  { enum: names, message }: DescField & { fieldKind: 'list' | 'map' },
-  json: unknown,
-  path: string,
-): void {
-  if (names !== undefined) checkEnum(names, json, path);
-  if (message !== undefined) checkMessage(message, json, path);
-}
-
-function checkEnum(desc: DescEnum, json: unknown, path: string): void {
-  if (typeof json !== 'string' || desc.values.some(({ name }) => name === json)) return;
-  throw invalidArgument(path, `${JSON.stringify(json.slice(0, 100))} is not a ${desc.name}`);
-}
-
-function checkMoment(json: unknown, path: string): void {
-  if (typeof json !== 'string') return;
-  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d)/.exec(json);
-  if (match === null) return;
-  const [year = 0, month = 0, day = 0, hour = 0] = match.slice(1).map(Number);
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24) return;
-  throw invalidArgument(path, 'no such date or hour');
 }

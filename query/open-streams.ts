@@ -1,6 +1,6 @@
-// The streams that readers have open: how many at once, of all projects and of one, and how long a reader may take
-// nothing before its stream ends. With the bound of what one stream holds, that bounds what all hold. Closing the
-// connection of a reader that takes nothing is the port's.
+// The streams that readers have open: how many at once, of all projects and of one, how long a reader may take nothing
+// before its stream ends, and that a stream ends with its credential. With the bound of what one stream holds, that
+// bounds what all hold. Closing the connection of a reader that takes nothing is the port's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Timer } from './timer.ts';
@@ -17,6 +17,12 @@ export interface StreamBounds {
  * profiles of one project six times at once. A reader on a slow line takes a page of usual size, 50 KB, in seconds.
  */
 export const defaultStreamBounds: StreamBounds = { open: 24, openOfProject: 6, stallMs: 30_000 };
+
+/** The error that ends a stream whose credential opens it no more; undefined while it does. */
+export type CredentialEnd = () => Promise<ConnectError | undefined>;
+
+/** A credential's end is known within milliseconds, and asking costs map look-ups: streams end within a second. */
+const askEveryMs = 500;
 
 export class OpenStreams {
   readonly #bounds: StreamBounds;
@@ -35,16 +41,23 @@ export class OpenStreams {
 
   /**
    * `messages`, asked for one at a time. They end with deadline_exceeded where the reader leaves one untaken for too
-   * long, and with `gone`: with its reason where that is an error. Throws resource_exhausted where too many streams
-   * are open.
+   * long, with `gone`: with its reason where that is an error, and with its credential, even while a message is
+   * awaited. Throws resource_exhausted where too many streams are open.
    */
-  watch<T>(projectId: string, gone: AbortSignal, messages: AsyncGenerator<T>): AsyncIterable<T> {
+  watch<T>(
+    projectId: string,
+    gone: AbortSignal,
+    messages: AsyncGenerator<T>,
+    credentialEnd?: CredentialEnd,
+  ): AsyncIterable<T> {
     this.#count(projectId);
     let source: AsyncGenerator<T> | undefined = messages;
     let failure: ConnectError | undefined;
     let callOff = (): void => {};
+    let interrupt = (_: ConnectError): void => {};
     const end = (why?: ConnectError): void => {
       callOff();
+      stopAsking();
       gone.removeEventListener('abort', onGone);
       if (source === undefined) return;
       failure = why;
@@ -53,16 +66,23 @@ export class OpenStreams {
       // The transport may keep this object for as long as its reader is silent: what the generator holds is free now.
       source = undefined;
       void ending.return(undefined).catch(() => {});
+      if (why !== undefined) interrupt(why);
     };
+    const stopAsking = credentialEnd === undefined ? () => {} : this.#ask(credentialEnd, end);
     const onGone = (): void => end(goneError(gone));
     const onStall = (): void => end(stalled());
     if (gone.aborted) onGone();
     else gone.addEventListener('abort', onGone);
+    const interrupted = (work: Promise<IteratorResult<T>> | undefined) =>
+      new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
+        interrupt = reject;
+        Promise.resolve(work).then(resolve, reject);
+      });
     const next = async (): Promise<IteratorResult<T, undefined>> => {
       callOff();
       if (failure !== undefined) throw failure;
       try {
-        const result = await source?.next();
+        const result = await interrupted(source?.next());
         if (result?.done === false) {
           if (source !== undefined) callOff = this.#timer(this.#bounds.stallMs, onStall);
           return result;
@@ -79,6 +99,27 @@ export class OpenStreams {
       return { done: true, value: undefined };
     };
     return { [Symbol.asyncIterator]: () => ({ next, return: finish, throw: finish }) };
+  }
+
+  /** Asks again and again, one question at a time, until there is an end or the function that it returns is called. */
+  #ask(credentialEnd: CredentialEnd, end: (why: ConnectError) => void): () => void {
+    let isOver = false;
+    let callOff = (): void => {};
+    const ask = async (): Promise<void> => {
+      // Where nobody can tell, the stream goes on: whoever cannot be asked now can be asked again.
+      const why = await credentialEnd().catch(() => undefined);
+      if (isOver) return;
+      if (why !== undefined) end(why);
+      else wait();
+    };
+    const wait = (): void => {
+      callOff = this.#timer(askEveryMs, () => void ask());
+    };
+    wait();
+    return () => {
+      isOver = true;
+      callOff();
+    };
   }
 
   #count(projectId: string): void {

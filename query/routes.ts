@@ -6,8 +6,8 @@
 // service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
 
 import type { DescMessage } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import { createTokenBuckets, type TokenBuckets } from '../platform/access/token-bucket.ts';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { createTokenBuckets } from '../platform/access/token-bucket.ts';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,28 +16,25 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
-import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
+import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
+import { type CallOptions, type Reader, read, readStream, startCall } from './calls/read-call.ts';
+import { defaultMaxReadMs } from './deadline.ts';
 import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
-import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
-import { defaultStreamBounds, OpenStreams } from './open-streams.ts';
+import { jsonOptions } from './json-codec.ts';
+import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
-import { readFailure } from './read-failure.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
-
-/** The project that a call reads, as authentication found it before the handler runs. */
-interface Reader {
-  projectId: string;
-  /** The credential that the limit on reads counts. */
-  keyId: string;
-}
+import { insightTurnBounds, Turns, turnBounds } from './turns.ts';
+import { ingestHealth } from './watch/ingest-health.ts';
+import type { LiveViews } from './watch/live-views.ts';
+import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
 interface QueryOptions {
   clickhouse: RowReader;
@@ -53,6 +50,10 @@ interface QueryOptions {
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
+  /** Asked again and again while a stream is open; without it a stream outlives its credential. */
+  credentialEndOf?: (context: HandlerContext) => CredentialEnd;
+  /** Without them there are no methods Watch and IngestHealth. */
+  live?: LiveViews;
   /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
@@ -61,24 +62,12 @@ interface QueryOptions {
   turns?: Turns;
   insightTurns?: Turns;
   streams?: OpenStreams;
-}
-
-/** What one call reads with. */
-interface Call {
-  projectId: string;
-  /** Reads from the store in the project's turns. */
-  clickhouse: RowReader;
-  /** Absent where the answer is binary. */
-  standIns: JsonStandIns | undefined;
-  /** Counts what was read in another way. */
-  count(characters: number): void;
-  /** Takes the price of what was read from the key's limit. */
-  charge(): void;
+  /** Without it no dashboard is rendered. */
+  boards?: BoardOptions;
 }
 
 /** Shared by all calls of the process. */
-interface Shared extends QueryOptions {
-  buckets: TokenBuckets;
+interface Shared extends QueryOptions, CallOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
@@ -86,7 +75,7 @@ interface Shared extends QueryOptions {
   runQuestion: RunQuestion;
 }
 
-/** Registers ProfilesService, ActivityService and InsightsService. */
+/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -125,6 +114,29 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
         listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
     requestOptions(list.input),
+  );
+  if (shared.live !== undefined) registerLive(router, shared, shared.live);
+}
+
+function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
+  const { watch, ingestHealth: health } = ActivityService.method;
+  const { clock, log } = shared;
+  const viewers = new OpenStreams(viewerBounds, systemTimer);
+  router.rpc(
+    watch,
+    (request, context) =>
+      readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
+        watchEvents({ feed, clock, log }, projectId, request),
+      ),
+    requestOptions(watch.input),
+  );
+  router.rpc(
+    health,
+    (request, context) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
+        ingestHealth({ clickhouse, refusals, clock }, projectId, request, deadline),
+      ),
+    requestOptions(health.input),
   );
 }
 
@@ -168,6 +180,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
+  const { runQuestion, boards } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -176,10 +189,16 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         'look-up',
         context,
         ({ projectId, standIns, count }, deadline) =>
-          shared.runQuestion({ projectId, request, deadline, standIns, onRead: count }),
+          runQuestion({ projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
   );
+  if (boards === undefined) return;
+  registerBoards(router, {
+    ...shared,
+    ...boards,
+    startCall: (context) => startCall(shared, 'look-up', context),
+  });
 }
 
 function registerSchema(router: ConnectRouter, shared: Shared): void {
@@ -204,86 +223,4 @@ function registerSchema(router: ConnectRouter, shared: Shared): void {
 
 function requestOptions(input: DescMessage) {
   return { jsonOptions: jsonOptions(input) };
-}
-
-/** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */
-function readStream<T>(
-  shared: Shared,
-  context: HandlerContext,
-  work: (call: Call, startOne: () => Deadline) => AsyncIterable<T>,
-): AsyncIterable<T> {
-  const call = startCall(shared, 'search', context);
-  async function* messages(): AsyncGenerator<T> {
-    let deadline = startDeadline(context, shared.maxReadMs);
-    try {
-      yield* work(call, () => {
-        deadline = startDeadline(context, shared.maxReadMs);
-        return deadline;
-      });
-    } catch (cause) {
-      throw readFailure(cause, context, deadline, shared.log);
-    }
-  }
-  return shared.streams.watch(call.projectId, context.signal, messages());
-}
-
-async function read<T>(
-  shared: Shared,
-  kind: StatementKind,
-  context: HandlerContext,
-  work: (call: Call, deadline: Deadline) => Promise<T>,
-): Promise<T> {
-  const call = startCall(shared, kind, context);
-  const deadline = startDeadline(context, shared.maxReadMs);
-  try {
-    return await work(call, deadline);
-  } catch (cause) {
-    throw readFailure(cause, context, deadline, shared.log);
-  } finally {
-    call.charge();
-  }
-}
-
-/** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
-const charactersPerRead = 65_536;
-
-/** Throws resource_exhausted where the key reads too often. */
-function startCall(
-  { readerOf, buckets, turns, clickhouse }: Shared,
-  kind: StatementKind,
-  context: HandlerContext,
-): Call {
-  const { keyId, projectId } = readerOf(context);
-  const waitSeconds = buckets.take(keyId, 1);
-  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
-  const inTurns = turns.reader(clickhouse, projectId, kind);
-  let characters = 0;
-  const count = (read: number): void => {
-    characters += read;
-  };
-  return {
-    projectId,
-    count,
-    clickhouse: {
-      select: (select, onRow) =>
-        inTurns.select(select, (text) => {
-          count(text.length);
-          return onRow(text);
-        }),
-    },
-    standIns: standInsFor(context),
-    charge: () => buckets.charge(keyId, Math.floor(characters / charactersPerRead)),
-  };
-}
-
-function tooManyReads(waitSeconds: number): ConnectError {
-  return new ConnectError('too many reads with this key', Code.ResourceExhausted, {
-    'retry-after': String(waitSeconds),
-  });
-}
-
-/** In every protocol an answer has the codec of its request, and only JSON needs stand-ins. */
-function standInsFor(context: HandlerContext): JsonStandIns | undefined {
-  const contentType = context.requestHeader.get('content-type') ?? '';
-  return /^application\/(?:.+\+)?json\b/.test(contentType) ? jsonStandIns : undefined;
 }

@@ -45,6 +45,16 @@ const needs: Record<string, Record<string, Need>> = {
     ListApiKeys: 'project viewer',
     '*': 'project admin',
   },
+  'dashboard.dashboards.v1.DashboardsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    Render: 'project viewer',
+    CreateShare: 'project admin',
+    ListShares: 'project admin',
+    RevokeShare: 'project admin',
+    '*': 'project member',
+  },
+  'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
   'dashboard.customers.v1.CustomersService': { '*': 'customer' },
   'dashboard.orgemailproviders.v1.OrgEmailProvidersService': {
     Get: 'org viewer',
@@ -104,7 +114,7 @@ function expected(need: Need, credential: Credential): Verdict {
     case 'member':
       return need === 'org admin' || need === 'project admin' ? 'permission_denied' : 'in';
     case 'viewer':
-      return ['org admin', 'project admin', 'sdk', 'shared write'].includes(need)
+      return ['org admin', 'project admin', 'project member', 'sdk', 'shared write'].includes(need)
         ? 'permission_denied'
         : 'in';
     default:

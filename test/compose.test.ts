@@ -78,8 +78,10 @@ it('holds Millrace to the rights that the embedded broker gives it', async () =>
   expect([...denied.matchAll(/"(.*)"/g)].map(([, subject]) => subject)).toEqual([
     ...servicePermissions.publish.deny,
   ]);
-  const [, heard] = /subscribe: \{ allow: \["(.*)"\] \}/.exec(brokerConf) ?? [];
-  expect([heard]).toEqual([...servicePermissions.subscribe.allow]);
+  const [, heard = ''] = /subscribe: \{ allow: \[(.*)\] \}/.exec(brokerConf) ?? [];
+  expect([...heard.matchAll(/"(.*?)"/g)].map(([, subject]) => subject)).toEqual([
+    ...servicePermissions.subscribe.allow,
+  ]);
 
   const server = await startChildServer({
     name: 'compose-broker',

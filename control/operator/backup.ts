@@ -12,6 +12,8 @@ export const savedBuckets: readonly string[] = [
   buckets.projects,
   buckets.sessions,
   buckets.magicLinks,
+  buckets.dashboards,
+  buckets.dashboardLists,
 ];
 /** The only record of the instance in a backup: it names the demo's project. */
 const savedInstanceKey = 'demo';

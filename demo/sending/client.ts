@@ -9,6 +9,9 @@ import type { Properties } from '../visits/event.ts';
 /** An error whose message is one sentence for the person at the terminal. */
 export class RequestRefused extends Error {}
 
+/** The instance has no such method. */
+export class NotServed extends RequestRefused {}
+
 export interface StoredEvent {
   eventId: string;
   kind: string;
@@ -40,6 +43,11 @@ export interface Client {
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
   /** The same with the next page's token, empty behind the last. */
   listPage(filter: Record<string, unknown>, key: string): Promise<EventPage>;
+  /**
+   * The number of stored events of a kind that occurred in the range. Throws NotServed where no questions are
+   * answered.
+   */
+  countEvents(eventKind: string, range: { from: string; to: string }, key: string): Promise<number>;
   /** Takes the profile id of a listed event; waits until the profile is there. */
   getProfile(id: string, key: string): Promise<Profile>;
   /** Throws a RequestRefused where no instance answers or it is not ready. */
@@ -64,6 +72,7 @@ const requestTimeoutMs = 30_000;
 
 const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
 const listPath = '/shared.activity.v1.ActivityService/List';
+const queryPath = '/shared.insights.v1.InsightsService/Query';
 const getProfilePath = '/shared.profiles.v1.ProfilesService/Get';
 
 export function createClient(options: ClientOptions): Client {
@@ -82,6 +91,7 @@ export function createClient(options: ClientOptions): Client {
     for (let attempt = 1; ; attempt++) {
       const answer = await once(path, body, headers, passing);
       if (answer.kind === 'ok') return answer.json;
+      if (answer.kind === 'not served') throw new NotServed(answer.why);
       if (answer.kind === 'refused' || attempt === maxAttempts)
         throw new RequestRefused(answer.why);
       options.onRetry?.();
@@ -116,6 +126,13 @@ export function createClient(options: ClientOptions): Client {
     },
     listPage,
     listEvents: async (filter, key) => (await listPage(filter, key)).events,
+    async countEvents(eventKind, timeRange, key) {
+      const events = [{ event: { kind: eventKind }, aggregation: 'AGGREGATION_TYPE_TOTAL' }];
+      const spec = { insightType: 'INSIGHT_TYPE_SEGMENTATION', events };
+      const json = await post(queryPath, JSON.stringify({ spec, timeRange }), headersOf(key));
+      const { segmentation } = json;
+      return isObject(segmentation) ? Number(segmentation['total'] ?? 0) : 0;
+    },
     async getProfile(id, key) {
       // An event is listed a moment before its profile is there.
       const passing = [...busy, 404];
@@ -144,10 +161,13 @@ async function checkReady(pool: Pool, prefix: string, baseUrl: string): Promise<
 type Answer =
   | { kind: 'ok'; json: JsonObject }
   | { kind: 'again'; afterMs: number; why: string }
+  | { kind: 'not served'; why: string }
   | { kind: 'refused'; why: string };
 
 /** Nothing queued, or not known to be queued: the same event ids again are counted once. */
 const busy: readonly number[] = [429, 503];
+
+const notServed: readonly number[] = [404, 501];
 
 function readAnswer(
   status: number,
@@ -158,7 +178,9 @@ function readAnswer(
   const json = parseObject(text);
   if (status === 200) return { kind: 'ok', json };
   const why = `the instance answered ${status} ${json['code'] ?? ''}: ${json['message'] ?? text.slice(0, 200)}`;
-  if (!passing.includes(status)) return { kind: 'refused', why };
+  if (!passing.includes(status)) {
+    return { kind: notServed.includes(status) ? 'not served' : 'refused', why };
+  }
   return { kind: 'again', afterMs: Number(retryAfter ?? 0) * 1_000 || 0, why };
 }
 

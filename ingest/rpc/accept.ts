@@ -11,6 +11,7 @@ import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Publisher } from '../publish/publish.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
 import {
   type Answer,
@@ -32,6 +33,7 @@ export interface IngestParts {
   shardOf: (projectId: string) => number;
   clock: Clock;
   metrics: IngestMetrics;
+  refusals: Pick<Refusals, 'tell'>;
   /** The largest body after decompression. */
   maxBodyBytes: number;
 }

@@ -26,6 +26,8 @@ export interface Refusal {
   /** The label under which refusals are counted, from a closed set. */
   reason: string;
   retryAfterSeconds?: number;
+  /** What breaks the rule, where `reason` is one. */
+  place?: Pick<Violation, 'index' | 'field'>;
 }
 
 export interface Accepted {
@@ -47,7 +49,9 @@ export function refusal(code: RefusalCode, reason: string, message: string): Ref
 }
 
 export function violationRefusal(violation: Violation): Refusal {
-  return refusal('invalid_argument', violation.rule, describeViolation(violation));
+  const { rule, index, field } = violation;
+  const answer = refusal('invalid_argument', rule, describeViolation(violation));
+  return { ...answer, place: { index, field } };
 }
 
 /** Without both, one visitor cannot be told from another. */

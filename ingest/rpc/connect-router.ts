@@ -8,6 +8,7 @@ import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
 import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import type { Refusals } from '../refusals/refusals.ts';
 import {
   readShortJsonBody,
   readShortMessage,
@@ -96,8 +97,30 @@ async function answerCall(
     json === undefined
       ? reader.message(limits)
       : readWithin(parts.eventLimit, keyId, json.length, () => reader.json(json, limits));
-  if ('code' in body) return body;
-  return acceptEvents({ principal, caller, request, receiveTimeMs, timeoutMs }, body, parts);
+  const answer =
+    'code' in body
+      ? body
+      : await acceptEvents({ principal, caller, request, receiveTimeMs, timeoutMs }, body, parts);
+  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
+  return answer;
+}
+
+/** `json`: the body, where it is JSON. */
+export function tellRefusal(
+  refusals: Pick<Refusals, 'tell'>,
+  context: HandlerContext,
+  { projectId }: Principal,
+  refusal: Refusal,
+  json: Buffer | undefined,
+): void {
+  const userAgent = context.requestHeader.get('user-agent') ?? undefined;
+  refusals.tell({
+    projectId,
+    method: `${context.service.typeName}/${context.method.name}`,
+    refusal,
+    headers: { 'user-agent': userAgent },
+    json,
+  });
 }
 
 const codes: Readonly<Record<RefusalCode, Code>> = {

@@ -22,7 +22,7 @@ import {
 } from '../validation/identity-rules.ts';
 import { type AuthenticatedCall, type IngestParts, readWithin } from './accept.ts';
 import { type Answer, limitRefusal, publishedAnswer, violationRefusal } from './answer.ts';
-import { authenticateContext, refusalError } from './connect-router.ts';
+import { authenticateContext, refusalError, tellRefusal } from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
 type SharedParts =
@@ -31,7 +31,8 @@ type SharedParts =
   | 'publisher'
   | 'shardOf'
   | 'clock'
-  | 'maxBodyBytes';
+  | 'maxBodyBytes'
+  | 'refusals';
 
 export interface IdentifyParts extends Pick<IngestParts, SharedParts> {
   metrics: Pick<IngestMetrics, 'acceptedChanges' | 'refusedRequests'>;
@@ -56,8 +57,8 @@ export function createIdentify(parts: IdentifyParts, log: Log): UnaryRoute {
       writeBinary: () => toBinary(AliasResponseSchema, create(AliasResponseSchema)),
     });
   }
-  const { authenticate, clock, maxBodyBytes } = parts;
-  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, log });
+  const { authenticate, clock, maxBodyBytes, refusals } = parts;
+  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, refusals, log });
 }
 
 function methodOf(
@@ -118,9 +119,13 @@ async function answerCall(
   const change = readWithin(parts.eventLimit, principal.keyId, json?.length ?? 0, () =>
     json === undefined ? reader.readFields(fields) : reader.readJson(json),
   );
-  if ('code' in change) return change;
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
-  return acceptChange({ principal, receiveTimeMs, timeoutMs }, change, parts);
+  const answer =
+    'code' in change
+      ? change
+      : await acceptChange({ principal, receiveTimeMs, timeoutMs }, change, parts);
+  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
+  return answer;
 }
 
 async function acceptChange(

@@ -10,6 +10,7 @@ import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-re
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/reference-body.ts';
 import {
   type Accepted,
@@ -53,6 +54,7 @@ interface UnaryRouteOptions {
   clock: Clock;
   /** The largest body after decompression. */
   maxBodyBytes: number;
+  refusals: Pick<Refusals, 'tell'>;
   log: Log;
 }
 
@@ -161,7 +163,7 @@ async function serve(
 /** Undefined where the sender is gone. */
 async function answerCall(
   call: Call,
-  { authenticate, clock, maxBodyBytes }: UnaryRouteOptions,
+  { authenticate, clock, maxBodyBytes, refusals }: UnaryRouteOptions,
   receive: Receive,
   known: Principal | undefined,
 ): Promise<Answer | undefined> {
@@ -178,7 +180,12 @@ async function answerCall(
   const receiving = receive(principal);
   const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
-  if (received.kind !== 'received') return receivingRefusal(received, maxBodyBytes);
+  const { projectId } = principal;
+  const told = (refusal: Refusal, json?: Buffer): Refusal => {
+    refusals.tell({ projectId, method: method.accessMethod, refusal, headers, json });
+    return refusal;
+  };
+  if (received.kind !== 'received') return told(receivingRefusal(received, maxBodyBytes));
   if (receiving instanceof Promise) {
     // A sender that takes a minute for a body may have a key that was revoked meanwhile.
     const still = await accessOf(call, authenticate);
@@ -186,16 +193,18 @@ async function answerCall(
   }
   const leftMs = leftOf(timeoutMs, receiveTimeMs, clock);
   if (leftMs <= 0) return timeoutRefusal('nothing of this request was queued');
-  const { bytes } = received;
-  return method.answer({
+  const bytes = format === 'json' ? withoutByteOrderMark(received.bytes) : received.bytes;
+  const answer = await method.answer({
     principal,
     callerRequest,
     receiveTimeMs,
     timeoutMs: leftMs,
     format,
-    bytes: format === 'json' ? withoutByteOrderMark(bytes) : bytes,
+    bytes,
     idempotencyKey: idempotencyKeyOf(headers),
   });
+  if (answer.kind === 'accepted') return answer;
+  return told(answer, format === 'json' ? bytes : undefined);
 }
 
 /** The rest of the sender's time-out, which began when the head was there. */

@@ -276,6 +276,7 @@ async function receivingRefusal(
     }),
     clock: systemClock,
     maxBodyBytes,
+    refusals: { tell: () => {} },
     log: createLog('silent'),
   });
   const bodies = new BodyReceiver(new RequestMemory());

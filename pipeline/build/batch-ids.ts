@@ -4,6 +4,7 @@
 import { Int32Buffer } from '../columns/column-buffers.ts';
 import { UuidColumn } from '../columns/word-columns.ts';
 import { type EventKeys, writeEventKey } from './event-key.ts';
+import { Repeats } from './repeats.ts';
 import type { BatchIds } from './thread-messages.ts';
 
 const firstSlots = 4_096;
@@ -38,6 +39,7 @@ export class IdTable {
   #project = 0;
   #projectKey: Uint32Array = new Uint32Array(2);
   readonly #receiveTime = new Range();
+  readonly #repeats = new Repeats();
 
   constructor(eventKeys: EventKeys) {
     this.#eventKeys = eventKeys;
@@ -54,6 +56,7 @@ export class IdTable {
     this.#projectIndex.clear();
     this.#slots.fill(free);
     this.#receiveTime.clear();
+    this.#repeats.clear();
   }
 
   /** The events to come belong to this request. */
@@ -80,7 +83,10 @@ export class IdTable {
     for (;;) {
       const other = this.#slots[slot] ?? free;
       if (other === free) break;
-      if (this.#isEvent(other, eventId, at)) return false;
+      if (this.#isEvent(other, eventId, at)) {
+        this.#repeats.add(this.#project, eventId, at);
+        return false;
+      }
       slot = (slot + 1) & mask;
     }
     this.#slots[slot] = row;
@@ -101,6 +107,7 @@ export class IdTable {
       occurTimesMs: this.#occurTimes.slice(0, this.rows),
       minReceiveTimeMs: this.#receiveTime.min,
       maxReceiveTimeMs: this.#receiveTime.max,
+      repeats: this.#repeats.snapshot(),
     };
   }
 

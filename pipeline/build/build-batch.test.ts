@@ -334,6 +334,8 @@ describe('dead letters', () => {
     events: number,
     content: string,
   ): unknown {
-    return { streamSeq, request, event: place, reason, projectId, events, content };
+    const known = projectId === undefined ? undefined : receiveTimeMs;
+    const origin = { projectId, receiveTimeMs: known };
+    return { streamSeq, request, event: place, reason, ...origin, events, content };
   }
 });

@@ -73,6 +73,16 @@ export interface BatchIds {
   minReceiveTimeMs: number;
   maxReceiveTimeMs: number;
   sessionless: SessionlessRows;
+  repeats: RepeatedEvents;
+}
+
+/** Events that the batch held once more, and that are no rows. */
+export interface RepeatedEvents {
+  /** How many of each project, by the index into `projects`; absent where there are none. */
+  countOf: ReadonlyMap<number, number>;
+  /** The first few of the batch: sixteen bytes each, and the project of each as an index into `projects`. */
+  eventIds: Uint8Array;
+  projectOf: readonly number[];
 }
 
 /** The rows that came without a session, in row order. */
@@ -135,6 +145,8 @@ export interface DeadLetter {
   event: number | undefined;
   reason: UnreadableReason;
   projectId: string | undefined;
+  /** When the request came; undefined without a project, and for changes of profiles. */
+  receiveTimeMs: number | undefined;
   /** Number of events that never reach the tables because of it, as far as the frame says. */
   events: number;
   content: Uint8Array;

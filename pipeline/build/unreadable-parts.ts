@@ -19,6 +19,7 @@ export class UnreadableParts {
       event: undefined,
       reason: 'frame_unreadable',
       projectId: undefined,
+      receiveTimeMs: undefined,
       events: frameEvents(frame),
       content: frame.slice(),
     });
@@ -31,12 +32,14 @@ export class UnreadableParts {
     { events, context }: FrameRequest,
     { index, reason, content }: UnreadableEvent,
   ): void {
+    const origin = hasOrigin(context) ? context : undefined;
     this.#add({
       streamSeq,
       request: place,
       event: index,
       reason,
-      projectId: hasOrigin(context) ? context.projectId : undefined,
+      projectId: origin?.projectId,
+      receiveTimeMs: origin?.receiveTimeMs,
       events: index === undefined ? events : 1,
       content: Buffer.from(content),
     });

@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { Repeats } from '../build/repeats.ts';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { DuplicateCheck } from './duplicate-check.ts';
 import type { RowSpan } from './recent-table.ts';
@@ -26,6 +27,7 @@ function batch(seq: number, rows: number, nowMs: number, occurTimeMs = nowMs): B
     lastSeq: seq,
     minReceiveTimeMs: nowMs,
     maxReceiveTimeMs: nowMs,
+    repeats: new Repeats().snapshot(),
     sessionless: {
       rows: new Int32Array(0),
       occurTimes: new Float64Array(0),

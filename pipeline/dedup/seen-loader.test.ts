@@ -9,6 +9,7 @@ import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { IdTable } from '../build/batch-ids.ts';
 import { EventKeys } from '../build/event-key.ts';
+import { Repeats } from '../build/repeats.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { BatchIds } from '../build/thread-messages.ts';
 import { parseUuid } from '../build/uuid.ts';
@@ -76,6 +77,7 @@ function batchOf(
     ...table.snapshot(),
     firstSeq: 1,
     lastSeq: 1,
+    repeats: new Repeats().snapshot(),
     sessionless: new SessionlessTable().snapshot(),
   };
 }

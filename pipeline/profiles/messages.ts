@@ -58,6 +58,7 @@ function letterOfFrame({ seq, data }: StreamMessage): DeadLetter {
     event: undefined,
     reason: 'frame_unreadable',
     projectId: undefined,
+    receiveTimeMs: undefined,
     events: frameEvents(data),
     content: data,
   };
@@ -71,6 +72,7 @@ function letterOf(streamSeq: number, place: number, request: FrameRequest): Dead
     event: undefined,
     reason: 'request_unreadable',
     projectId: hasOrigin(context) ? context.projectId : undefined,
+    receiveTimeMs: undefined,
     events,
     content: body,
   };

@@ -7,6 +7,7 @@ import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { Repeats } from '../build/repeats.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import { createPipelineMetrics } from '../metrics.ts';
 import { Audit } from './audit.ts';
@@ -42,8 +43,10 @@ function batch(first: number, last: number, counts: Partial<Totals>): DoneBatch 
       lastSeq: last,
       minReceiveTimeMs: receiveTimeMs,
       maxReceiveTimeMs: receiveTimeMs + 5,
+      repeats: new Repeats().snapshot(),
       sessionless: new SessionlessTable().snapshot(),
     },
+    deadLetters: [],
     totals,
     waitsMs: {},
   };

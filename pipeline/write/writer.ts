@@ -5,7 +5,10 @@
 // A batch has these effects. Each begins once the one before it is confirmed:
 // 1. Promise (ledger.ts, `begin`): first, so that the next writer repeats exactly this batch under the same tokens. A
 //    writer that has lost the shard is stopped here, before it does anything.
-// 2. Dead letters (consume/dead-letter.ts): the broker drops a letter that comes again.
+// 2. Dead letters (consume/dead-letter.ts): the broker drops a letter that comes again. Then their rows
+//    (consume/dead-letter-rows.ts): after the letters, which are the record, and before 4, because nobody repeats them
+//    from there on; a row that comes again replaces itself. Events wait for rows only while the engine is away, and
+//    could not be inserted then either.
 // 3. Inserts (insert.ts), one a month, each under its promised token: ClickHouse drops rows that come again under it.
 // 4. Done (ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
 // 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
@@ -44,7 +47,7 @@ export interface EventWriterParts {
   assignSessions(ids: BatchIds, dropped: Uint8Array | undefined): Promise<Uint8Array<ArrayBuffer>>;
   /** Remembers all rows as stored without looking for duplicates. */
   remember(ids: BatchIds): void;
-  /** Resolves once every letter is kept. */
+  /** Resolves once every letter is kept and has its row. */
   publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Resolves once the rows are in the tables; repeats the same bytes under the same token until then. */
   insert(month: BuiltMonth, token: string): Promise<void>;
@@ -56,6 +59,7 @@ export interface EventWriterParts {
 export interface DoneBatch {
   pending: Pending;
   ids: BatchIds;
+  deadLetters: readonly DeadLetter[];
   totals: Totals;
   waitsMs: BatchLaps['ms'];
 }
@@ -172,7 +176,8 @@ async function perform(
   if ((await parts.ledger.finish()) === 'lost') return { kind: 'fenced' };
   laps.end('finish');
   parts.source.ack(batch);
-  parts.onDone({ pending, ids, totals: parts.ledger.totals, waitsMs: laps.ms });
+  const { deadLetters } = built;
+  parts.onDone({ pending, ids, deadLetters, totals: parts.ledger.totals, waitsMs: laps.ms });
   return undefined;
 }
 

@@ -30,6 +30,9 @@ const forms = 64 * KiB;
 /** Filters: 64 KiB of text, up to three times as long as JSON may write what is not ASCII, and room for names. */
 const filters = 256 * KiB;
 
+/** A dashboard has 512 KiB; JSON may write what is not ASCII longer. The router reads no longer JSON. */
+const boards = 1_024 * KiB;
+
 const open: AccessRow = {
   credentials: ['none'],
   scope: 'nothing',
@@ -61,6 +64,8 @@ const sharedWrite: AccessRow = { ...shared, role: 'member' };
 const customer: AccessRow = { ...open, credentials: ['jwt'] };
 const inOrganization = (role: Role): AccessRow => ({ ...customer, scope: 'organization', role });
 const inProject = (role: Role): AccessRow => ({ ...customer, scope: 'project', role });
+/** Whole dashboards. */
+const boardChange: AccessRow = { ...inProject('member'), maxBodyBytes: boards, growsRecords: true };
 const growing = (row: AccessRow): AccessRow => ({ ...row, growsRecords: true });
 
 /** `package.Service/Method` to the row that says who may call it. A method without a row is closed to everybody. */
@@ -108,6 +113,20 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
     'dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest',
     growing(inOrganization('admin')),
   ],
+  ['dashboard.dashboards.v1.DashboardsService/List', inProject('viewer')],
+  ['dashboard.dashboards.v1.DashboardsService/Get', inProject('viewer')],
+  ['dashboard.dashboards.v1.DashboardsService/Create', boardChange],
+  ['dashboard.dashboards.v1.DashboardsService/Update', boardChange],
+  ['dashboard.dashboards.v1.DashboardsService/Upsert', boardChange],
+  ['dashboard.dashboards.v1.DashboardsService/Delete', inProject('member')],
+  [
+    'dashboard.dashboards.v1.DashboardsService/Render',
+    { ...inProject('viewer'), maxBodyBytes: filters },
+  ],
+  ['dashboard.dashboards.v1.DashboardsService/CreateShare', growing(inProject('admin'))],
+  ['dashboard.dashboards.v1.DashboardsService/ListShares', inProject('admin')],
+  ['dashboard.dashboards.v1.DashboardsService/RevokeShare', inProject('admin')],
+  ['public.dashboards.v1.SharedDashboardsService/Render', open],
   ['sdk.events.v1.EventsService/BatchCreate', sdk],
   ['events.v1.EventsService/BatchCreate', sdk],
   ['sdk.profiles.v1.ProfilesSDKService/Identify', identity],
@@ -117,6 +136,8 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.profiles.v1.ProfilesService/List', shared],
   ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
   ['shared.activity.v1.ActivityService/List', shared],
+  ['shared.activity.v1.ActivityService/Watch', shared],
+  ['shared.activity.v1.ActivityService/IngestHealth', shared],
   ['shared.insights.v1.InsightsService/Query', shared],
   ['shared.insights.v1.InsightsService/GetFilterSchema', shared],
   ['shared.insights.v1.InsightsService/GetPropertyValues', shared],

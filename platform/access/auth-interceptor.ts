@@ -43,6 +43,31 @@ export function customerOf(context: Pick<HandlerContext, 'values'>): CustomerSes
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
+const againKey = createContextKey<(() => Promise<Authentication>) | undefined>(undefined, {
+  description: 'authentication, asked again',
+});
+
+/**
+ * For streams, which outlive their check: asks again whether the call's credential opens its method. Resolves with the
+ * error that ends the stream, or undefined; costs what a new call's check costs.
+ */
+export function credentialEndOf(
+  context: Pick<HandlerContext, 'values'>,
+): () => Promise<ConnectError | undefined> {
+  const again = context.values.get(againKey);
+  if (again === undefined) {
+    throw new ConnectError('the request was not authenticated', Code.Internal);
+  }
+  return async () => {
+    const authentication = await again();
+    if (authentication.kind !== 'refused') return undefined;
+    // A membership that ended answers not_found, a lower role permission_denied: to an open stream, all are ends.
+    return authentication.code === 'unavailable'
+      ? refusalError(authentication)
+      : new ConnectError('the credential opens this stream no more', Code.Unauthenticated);
+  };
+}
+
 /** The id of the key or customer who calls; undefined where no credential was checked. */
 export function callerIdOf(values: ContextValues): string | undefined {
   const authentication = values.get(authenticationKey);
@@ -58,12 +83,12 @@ export function createAuthInterceptor(authenticate: Authenticate): Interceptor {
   return (next) => async (request) => {
     const { service, method, header, url, contextValues } = request;
     const before = contextValues.get(authenticationKey);
-    const authentication =
-      before === undefined || isCustomers(before)
-        ? await authenticate(`${service.typeName}/${method.name}`, credentialsOf(header, url))
-        : before;
+    const credentials = credentialsOf(header, url);
+    const again = async () => authenticate(`${service.typeName}/${method.name}`, credentials);
+    const authentication = before === undefined || isCustomers(before) ? await again() : before;
     if (authentication.kind === 'refused') throw refusalError(authentication);
     contextValues.set(authenticationKey, authentication);
+    if (request.stream) contextValues.set(againKey, again);
     return next(request);
   };
 }

@@ -37,7 +37,8 @@ const MiB = 1_048_576;
 const limitOf = (method: string): number =>
   Math.min(MiB, accessTable.get(method)?.maxBodyBytes ?? 0);
 const streamed = 'shared.profiles.v1.ProfilesService/List';
-const unary = [...accessTable.keys()].filter((method) => method !== streamed);
+const streams = [streamed, 'shared.activity.v1.ActivityService/Watch'];
+const unary = [...accessTable.keys()].filter((method) => !streams.includes(method));
 
 async function answer(method: string, body: Buffer | string, encoding = 'identity') {
   const response = await fetch(`${accounts.baseUrl}/${method}`, {
@@ -52,9 +53,12 @@ async function answer(method: string, body: Buffer | string, encoding = 'identit
   return response.text();
 }
 
-it('are 64 KiB for methods of accounts, and 256 KiB for reads', () => {
+it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards', () => {
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
-    if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
+    if (/DashboardsService\/(Create|Update|Upsert)$/.test(method)) {
+      expect(maxBodyBytes, method).toBe(MiB);
+    } else if (/^dashboard.*\/Render$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 4);
+    else if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
     else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/(Identify|Alias)$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 2);
     else expect(maxBodyBytes, method).toBe(8 * MiB);

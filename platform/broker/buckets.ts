@@ -11,6 +11,8 @@ export const buckets = {
   owners: 'owners',
   sessions: 'sessions',
   magicLinks: 'magic_links',
+  dashboards: 'dashboards',
+  dashboardLists: 'dashboard_lists',
 } as const;
 
 export type BucketName = (typeof buckets)[keyof typeof buckets];
@@ -33,6 +35,9 @@ export const bucketOptions = {
   // Each refresh writes the record anew: a session that nobody refreshes for 90 days is gone.
   sessions: { history: 1, max_bytes: 128 * MiB, maxValueSize: 16 * KiB, ttl: 90 * 24 * hourMs },
   magic_links: { history: 1, max_bytes: 16 * MiB, maxValueSize: 4 * KiB, ttl: hourMs },
+  // Read one by one; the lists, which every process keeps in memory, say which dashboards there are.
+  dashboards: { history: 1, max_bytes: 1_024 * MiB, maxValueSize: 1 * MiB },
+  dashboard_lists: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
 } as const satisfies Record<BucketName, object>;
 
 /**
@@ -51,4 +56,8 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   owners: 1 * KiB,
   sessions: 8 * KiB,
   magic_links: 1 * KiB,
+  // The bound of a dashboard, and what its record has beside it.
+  dashboards: 513 * KiB,
+  // Two hundred dashboards with names, and their shares.
+  dashboard_lists: 192 * KiB,
 };

@@ -25,7 +25,10 @@ export async function ensureBucket(
   replicas: number,
 ): Promise<void> {
   const options = { ...bucketOptions[name], replicas, storage: StorageType.File };
-  const bucket = await despiteRace(() => connection.jetstream().views.kv(name, options));
+  const wanted = { name: `KV_${name}`, max_bytes: options.max_bytes };
+  const bucket = await despiteRace(() =>
+    withStorage(wanted, connection.jetstream().views.kv(name, options)),
+  );
   const { streamInfo } = await bucket.status();
   const { config } = streamInfo;
   // Earlier revisions take room that no quota counts.
@@ -78,7 +81,10 @@ function mayBecome(maxBytes: number, stream: StreamInfo): boolean {
   return maxBytes > stream.config.max_bytes || stream.state.bytes <= maxBytes / 2;
 }
 
-async function withStorage<T>(wanted: OurStream, call: Promise<T>): Promise<T> {
+async function withStorage<T>(
+  wanted: Pick<OurStream, 'name' | 'max_bytes'>,
+  call: Promise<T>,
+): Promise<T> {
   try {
     return await call;
   } catch (error) {

@@ -26,8 +26,9 @@ export const writerConsumer = 'writer';
 export const deadLetterStream = 'EVENTS_DLQ';
 export const deadLetterSubject = (shard: number): string => `events_dlq.${shard}`;
 const deadLetterSubjects = 'events_dlq.*';
+export const eventsSubjects = 'events.*';
 /** Every subject of a stream, with a star for the shard. */
-export const publishedSubjects = ['events.*', 'profiles.*', deadLetterSubjects] as const;
+export const publishedSubjects = [eventsSubjects, 'profiles.*', deadLetterSubjects] as const;
 
 const MiB = 1_048_576;
 const hourMs = 3_600_000;

@@ -217,11 +217,11 @@ it('says how to help a broker with too little storage', async () => {
   await connection.close();
   await operator.close();
   await broker.stop();
-  await start({ maxFileStoreBytes: 1_024 * MiB });
+  await start({ maxFileStoreBytes: 3_072 * MiB });
   await expect(
-    ensureTopology(connection, { eventsMaxBytes: 2_048 * MiB, shards: 1 }),
+    ensureTopology(connection, { eventsMaxBytes: 4_096 * MiB, shards: 1 }),
   ).rejects.toThrow(
-    'the broker has no 2048 MiB to reserve for stream EVENTS_0: allow fewer bytes of events',
+    'the broker has no 4096 MiB to reserve for stream EVENTS_0: allow fewer bytes of events',
   );
 });
 

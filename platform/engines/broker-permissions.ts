@@ -1,8 +1,9 @@
 // What the service may do at the broker: all that it does, and nothing else. It may not purge or delete a stream, nor
-// overhear another client. setup/nats.conf says the same for a broker of one's own.
+// overhear other clients but in what live views show. setup/nats.conf says the same for a broker of one's own.
 
 import { buckets } from '../broker/buckets.ts';
-import { deadLetterStream, publishedSubjects } from '../broker/streams.ts';
+import { deadLetterStream, eventsSubjects, publishedSubjects } from '../broker/streams.ts';
+import { liveSubjects } from '../live/live-subjects.ts';
 
 /** A rule cannot name the streams of all shards, so single messages may be deleted from all streams but these. */
 const keptStreams = [
@@ -16,6 +17,7 @@ export const servicePermissions = {
   publish: {
     allow: [
       ...publishedSubjects,
+      ...liveSubjects,
       '$KV.>',
       '$JS.ACK.>',
       '$JS.FC.>',
@@ -35,5 +37,5 @@ export const servicePermissions = {
     ],
     deny: keptStreams.map((name) => `$JS.API.STREAM.MSG.DELETE.${name}`),
   },
-  subscribe: { allow: ['_INBOX.>'] },
+  subscribe: { allow: ['_INBOX.>', eventsSubjects, ...liveSubjects] },
 } as const;

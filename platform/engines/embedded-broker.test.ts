@@ -11,7 +11,12 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
-import { deadLetterStream, eventsStream, eventsSubject } from '../broker/streams.ts';
+import {
+  deadLetterStream,
+  eventsStream,
+  eventsSubject,
+  profilesSubject,
+} from '../broker/streams.ts';
 import { ensureTopology } from '../broker/topology.ts';
 import { brokerConfigurationFile, readBrokerUrl } from './broker-configuration.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';
@@ -132,7 +137,7 @@ describe('the service’s own user', () => {
       ]) {
         await expect(attack()).rejects.toThrow('Permissions Violation for Publish');
       }
-      for (const subject of ['>', '$KV.>', eventsSubject(0), '$JS.>', '*.*']) {
+      for (const subject of ['>', '$KV.>', profilesSubject(0), '$JS.>', '*.*']) {
         const overheard = (async () => {
           for await (const _ of nats.subscribe(subject)) return;
         })();

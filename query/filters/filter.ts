@@ -20,17 +20,17 @@ import {
   placeOf,
 } from './property-condition.ts';
 
-/** The SQL conditions on one property that all operators are made of. */
-export interface Comparisons {
+/** The conditions on one property that all operators are made of: SQL, unless they judge an event in memory. */
+export interface Comparisons<Condition = string> {
   /** The property's canonical text is one of `texts`. */
-  isOneOf(texts: readonly string[]): string;
+  isOneOf(texts: readonly string[]): Condition;
   /** The property's canonical text contains `text`, upper and lower case alike. */
-  holds(text: string): string;
-  isPresent(): string;
+  holds(text: string): Condition;
+  isPresent(): Condition;
   /** The property is a number within the bounds. */
-  isWithin(lower: Bound | undefined, upper: Bound | undefined): string;
+  isWithin(lower: Bound | undefined, upper: Bound | undefined): Condition;
   /** The property is absent, or a number below `lower` or above `upper`. */
-  isAbsentOrOutside(lower: DecimalNumber, upper: DecimalNumber): string;
+  isAbsentOrOutside(lower: DecimalNumber, upper: DecimalNumber): Condition;
 }
 
 /**
@@ -50,6 +50,16 @@ export function filterCondition(filter: PropertyFilter, path: string, bindings: 
 
 /** SQL for `filter`'s operator and values on `property`. Throws like filterCondition. */
 export function comparison(filter: PropertyFilter, path: string, property: Comparisons): string {
+  return compared(filter, path, property, not);
+}
+
+/** The condition of `filter`'s operator and values on `property`; `not` negates one. Throws like filterCondition. */
+export function compared<Condition>(
+  filter: PropertyFilter,
+  path: string,
+  property: Comparisons<Condition>,
+  not: (condition: Condition) => Condition,
+): Condition {
   const { operator } = filter;
   switch (operator) {
     case FilterOperator.EQUALS:
@@ -106,7 +116,8 @@ export function checkPropertyName({ property }: PropertyFilter, path: string): v
   }
 }
 
-function propertyKey(filter: PropertyFilter, path: string): string {
+/** The key of an event's property. Throws invalid_argument for a name or source that no event has. */
+export function propertyKey(filter: PropertyFilter, path: string): string {
   checkPropertyName(filter, path);
   const { property, source } = filter;
   const field = `${path}.property`;
@@ -168,11 +179,11 @@ function pair(filter: PropertyFilter, path: string): [DecimalNumber, DecimalNumb
   return [lower, upper];
 }
 
-function isSet(
-  property: Comparisons,
+function isSet<Condition>(
+  property: Comparisons<Condition>,
   { operator, value, values }: PropertyFilter,
   path: string,
-): string {
+): Condition {
   const name = FilterOperator[operator];
   if (value !== '') throw invalidArgument(`${path}.value`, `${name} takes none`);
   if (values.length > 0) throw invalidArgument(`${path}.values`, `${name} takes none`);

@@ -1,9 +1,10 @@
 // SQL that counts the events that a question selected and its result leaves out.
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { countedEventsSql } from './events/counted-kinds.ts';
 import type { EventCondition } from './events/event-condition.ts';
 import { gonePersonsSql } from './events/persons.ts';
-import { readEventsSql } from './events/read-events.ts';
+import { type EventRead, readEventsSql } from './events/read-events.ts';
 import type { Question } from './question/question.ts';
 
 /** An event, series or step of the question. */
@@ -11,34 +12,65 @@ export interface Counted {
   condition: EventCondition;
   /** Its result counts users. */
   countsUsers: boolean;
+  /** SQL for how often an event counts, where it may be more than once. */
+  times?: string;
 }
 
-/** SELECTs of (reason, count), one for each reason of each part. */
+/** SELECTs of (reason, left_out), one for each reason of each part. */
 export function leftOutSql(question: Question, parts: readonly Counted[]): string[] {
-  return parts.flatMap(({ condition, countsUsers }) => {
-    const selected = (more: string, usesUser = false): EventCondition => ({
-      sql: `(${condition.sql} AND ${more})`,
-      usesUser: usesUser || condition.usesUser,
-      kind: 'filtered',
-    });
-    const selects: string[] = [];
-    const count = (reason: LeftOut_Reason, events: string): void => {
-      selects.push(`SELECT ${reason} AS reason, count() AS left_out FROM (${events})`);
-    };
-    if (countsUsers && !question.spec.includeCookieless) {
-      const events = readEventsSql(question, { condition: selected('cookieless') });
-      count(LeftOut_Reason.COOKIELESS_EVENTS, events);
-    }
-    if (countsUsers) {
-      // Nothing is read where nobody is deleted.
-      const gone = `profile_key IN ${gonePersonsSql(question.project)}`;
-      const events = readEventsSql(question, { condition: selected(`NOT cookieless AND ${gone}`) });
-      count(LeftOut_Reason.DELETED_PROFILES, events);
-    }
-    if (question.asOfMs !== undefined) {
-      const events = readEventsSql(question, { condition, receivedLater: true });
-      count(LeftOut_Reason.RECEIVED_LATER, events);
-    }
-    return selects;
-  });
+  return parts.flatMap((part) => [
+    ...(part.countsUsers && !question.spec.includeCookieless
+      ? [`SELECT ${LeftOut_Reason.COOKIELESS_EVENTS} AS reason, ${cookielessSql(question, part)}`]
+      : []),
+    ...(part.countsUsers
+      ? [`SELECT ${LeftOut_Reason.DELETED_PROFILES} AS reason, ${deletedSql(question, part)}`]
+      : []),
+    ...(question.asOfMs === undefined
+      ? []
+      : [`SELECT ${LeftOut_Reason.RECEIVED_LATER} AS reason, ${laterSql(question, part)}`]),
+  ]);
+}
+
+function cookielessSql(question: Question, part: Counted): string {
+  const { condition, times } = part;
+  const counted =
+    times === undefined
+      ? countedEventsSql(question, condition, [question.fromMs], 'cookieless_events')
+      : undefined;
+  if (counted !== undefined) return `sum(events) AS left_out FROM (${counted})`;
+  return countSql(question, part, { condition: narrowed(condition, 'cookieless') });
+}
+
+function deletedSql(question: Question, part: Counted): string {
+  // Where nobody is deleted, the set is empty and nothing is read.
+  const gone = `NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)}`;
+  return countSql(question, part, { condition: narrowed(part.condition, gone) });
+}
+
+function laterSql(question: Question, part: Counted): string {
+  return countSql(question, part, { condition: part.condition, receivedLater: true });
+}
+
+function countSql(question: Question, { times }: Counted, read: EventRead): string {
+  if (times === undefined) return `count() AS left_out FROM (${readEventsSql(question, read)})`;
+  const events = readEventsSql(question, { ...read, columns: { times } });
+  return `sum(times) AS left_out FROM (${events})`;
+}
+
+function narrowed({ sql, usesUser }: EventCondition, more: string): EventCondition {
+  return { sql: `(${sql} AND ${more})`, usesUser, kind: 'filtered' };
+}
+
+/** Every reason that a statement may answer. */
+const reasons = [
+  LeftOut_Reason.COOKIELESS_EVENTS,
+  LeftOut_Reason.DELETED_PROFILES,
+  LeftOut_Reason.RECEIVED_LATER,
+] as const;
+
+/** The reason of a row of leftOutSql. */
+export function readReason(value: unknown): LeftOut_Reason {
+  const reason = reasons.find((known) => known === Number(value));
+  if (reason === undefined) throw new Error('a statement answered no known reason');
+  return reason;
 }

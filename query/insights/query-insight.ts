@@ -3,7 +3,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError } from '@connectrpc/connect';
 import {
   InsightType,
   type QueryRequest,
@@ -11,13 +10,22 @@ import {
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
-import { type Question, readQuestion } from './question/question.ts';
+import { readPropertyTypes } from './question/property-types.ts';
+import { type Question, readQuestion, traitPrefix } from './question/question.ts';
 import { InsightRuns, type InsightSources } from './run/insight-runs.ts';
 import { rangeOf } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
+import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
+import { planFunnel } from './users/funnel/funnel.ts';
+import { planLifecycle } from './users/lifecycle.ts';
+import { planRetention } from './users/retention.ts';
+import { planStickiness } from './users/stickiness.ts';
+import { planSessions } from './visits/sessions.ts';
+import { planUserFlow } from './visits/user-flow.ts';
 
 export interface InsightCall {
   projectId: string;
@@ -43,7 +51,8 @@ async function runQuestion(
   { projectId, request, deadline, standIns, onRead }: InsightCall,
 ): Promise<QueryResponse> {
   const question = readQuestion(projectId, request, standIns);
-  const { sql, maxRows, read } = planOf(question);
+  const typesOf = await typesOfProperties(runs, projectId, question, deadline);
+  const { sql, maxRows, read } = planOf({ ...question, typesOf });
   const statement = { sql, maxRows, params: question.bindings.params };
   const answered = await runs.rows(projectId, rangeOf(question), statement, deadline);
   onRead?.(answered.characters);
@@ -57,15 +66,52 @@ async function runQuestion(
   });
 }
 
-function planOf(question: Question): Plan {
-  const { insightType } = question.spec;
+/** Only properties that are shown are looked up: a filter's value tells which types can have it. */
+async function typesOfProperties(
+  runs: InsightRuns,
+  projectId: string,
+  { breakdowns, spec }: Question,
+  deadline: Deadline,
+): Promise<Question['typesOf']> {
+  const shown = [...breakdowns, spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''];
+  const names = shown.filter((name) => name !== '' && !name.startsWith(traitPrefix));
+  if (names.length === 0) return () => undefined;
+  const types = await readPropertyTypes(runs.smallReads(projectId), projectId, names, deadline);
+  return (property) => types?.get(property);
+}
+
+/** Throws invalid_argument for a question that its form does not allow. */
+export function planOf(question: Question): Plan {
+  const { insightType, session } = question.spec;
+  const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
+  if (session !== undefined && !mayAskVisits) {
+    throw invalidArgument('spec.session', 'is for TRENDS and SEGMENTATION');
+  }
   switch (insightType) {
     case InsightType.TRENDS:
-      return planTrends(question);
+      return session === undefined ? planTrends(question) : planSessions(question, 'trends');
     case InsightType.SEGMENTATION:
-      return planSegmentation(question);
-    default:
-      throw new ConnectError(`${InsightType[insightType]} is not served yet`, Code.Unimplemented);
+      return session === undefined
+        ? planSegmentation(question)
+        : planSessions(question, 'segmentation');
+    case InsightType.TOP_K:
+      return planTopK(question);
+    case InsightType.FUNNEL:
+      return planFunnel(question);
+    case InsightType.RETENTION:
+      return planRetention(question);
+    case InsightType.LIFECYCLE:
+      return planLifecycle(question);
+    case InsightType.STICKINESS:
+      return planStickiness(question);
+    case InsightType.USER_FLOW:
+      return planUserFlow(question);
+    case InsightType.UNSPECIFIED:
+      throw invalidArgument('spec.insightType', 'is required');
+    default: {
+      const unknown: never = insightType;
+      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
+    }
   }
 }
 

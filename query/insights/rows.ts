@@ -6,3 +6,8 @@ export function numberOf(value: unknown): number {
   if (value === '-inf') return Number.NEGATIVE_INFINITY;
   return Number(value);
 }
+
+/** An Array(String). */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

@@ -1,7 +1,7 @@
 // The statement of a question for series: the groups of each one, a total where it is asked for, and what is left out.
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { leftOutSql } from './left-out.ts';
+import { leftOutSql, readReason } from './left-out.ts';
 import type { LeftOutCount } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
@@ -66,17 +66,4 @@ export function readSeriesRows(
   });
   const total = first && readGroups({ ...question, breakdownKeys: [] }, first, of(totalPart))[0];
   return { series: groups, total: total ?? groups[0]?.[0], leftOut };
-}
-
-/** Every reason that a statement may answer. */
-const reasons = [
-  LeftOut_Reason.COOKIELESS_EVENTS,
-  LeftOut_Reason.DELETED_PROFILES,
-  LeftOut_Reason.RECEIVED_LATER,
-] as const;
-
-function readReason(value: unknown): LeftOut_Reason {
-  const reason = reasons.find((known) => known === Number(value));
-  if (reason === undefined) throw new Error('a statement answered no known reason');
-  return reason;
 }

@@ -4,6 +4,7 @@
 import type { EventQuery } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 import { type Aggregation, cellValue, readAggregation } from './events/aggregation.ts';
+import { countedEventsSql } from './events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from './events/event-condition.ts';
 import { groupText } from './events/property-text.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
@@ -20,6 +21,11 @@ export interface Series {
   kind: string;
   condition: EventCondition;
   aggregation: Aggregation;
+}
+
+/** What reading the answer of a series asks of it. */
+export interface Measured {
+  aggregation: Pick<Aggregation, 'measure'>;
 }
 
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
@@ -59,6 +65,14 @@ export function seriesSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const { counts, ofEvents, measure } = aggregation;
+  const counted =
+    counts === 'events' && aggregation.number === undefined && names.length === 0
+      ? countedEventsSql(question, condition, buckets, 'events')
+      : undefined;
+  if (counted !== undefined) {
+    const sql = `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b, count() AS weight FROM (${counted}) GROUP BY bucket`;
+    return rankedGroupsSql({ sql, groups: 0, limit: question.groupLimit, measure });
+  }
   const events = readEventsSql(question, {
     condition,
     groups,
@@ -88,10 +102,15 @@ export function seriesSql(
 
 /** One row for each user and bucket: the groups of the user's first event, and whether it lies in this bucket. */
 function firstTouchSql(events: string, names: readonly string[]): string {
-  const groups = names.map((name, index) => `groups.${index + 1} AS ${name}`).join(', ');
-  return `SELECT ${groups}, cell.1 AS bucket, cell.2 AS events, bucket = first_bucket AS is_first FROM (
-    SELECT groupArray((bucket, events)) AS cells, argMin(bucket, first) AS first_bucket, argMin(groups, first) AS groups FROM (
-      SELECT user_key, bucket, count() AS events, min(${eventOrderSql}) AS first, argMin(tuple(${names.join(', ')}), ${eventOrderSql}) AS groups
+  // A single group is no tuple: aggregates compare and keep tuples slowly.
+  const [single = ''] = names;
+  const values = names.length === 1 ? single : `tuple(${names.join(', ')})`;
+  const groups = names.map((name, index) =>
+    names.length === 1 ? `touched AS ${name}` : `touched.${index + 1} AS ${name}`,
+  );
+  return `SELECT ${groups.join(', ')}, cell.1 AS bucket, cell.2 AS events, bucket = first_bucket AS is_first FROM (
+    SELECT groupArray((bucket, events)) AS cells, argMin(bucket, first) AS first_bucket, argMin(groups, first) AS touched FROM (
+      SELECT user_key, bucket, count() AS events, min(${eventOrderSql}) AS first, argMin(${values}, ${eventOrderSql}) AS groups
       FROM (${events}) GROUP BY user_key, bucket
     ) GROUP BY user_key
   ) ARRAY JOIN cells AS cell`;
@@ -110,7 +129,7 @@ export interface SeriesGroup {
 /** Reads rows of (place, values, cells, folded) of one series, in the order of their places. */
 export function readGroups(
   { breakdownKeys, groupLimit }: Question,
-  { aggregation }: Series,
+  { aggregation }: Measured,
   rows: readonly unknown[][],
 ): SeriesGroup[] {
   return rows
@@ -126,7 +145,7 @@ export function readGroups(
     });
 }
 
-function readCells({ measure }: Aggregation, cells: unknown): Map<number, number> {
+function readCells({ measure }: Measured['aggregation'], cells: unknown): Map<number, number> {
   const values = new Map<number, number>();
   if (!Array.isArray(cells)) return values;
   for (const [bucket, a, b] of cells) {

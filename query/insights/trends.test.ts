@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
-  type Granularity,
+  Granularity,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
@@ -59,6 +59,7 @@ interface Ask {
   timezone?: string;
   granularity?: Granularity;
   asOf?: number;
+  timeRange?: typeof timeRange;
 }
 
 async function trends({ spec, asOf, ...rest }: Ask) {
@@ -158,6 +159,84 @@ describe('a trend', () => {
     });
     expect(series[0]?.values).toEqual([2, 2, 0]);
     expect(leftOut).toEqual([['RECEIVED_LATER', 2]]);
+  });
+});
+
+describe('sums by quarters of an hour', () => {
+  // With as_of, events are read one by one.
+  const afterAll = at('30T00:00:00');
+
+  it.each([
+    ['a whole range', '10T00:00:00', '13T00:00:00', 'UTC', Granularity.DAY],
+    ['ragged ends', '10T10:00:00.001', '12T09:59:59.999', 'UTC', Granularity.DAY],
+    ['less than a quarter', '10T10:00:00', '10T10:14:59', 'UTC', Granularity.DAY],
+    [
+      'hours off by three quarters',
+      '10T09:07:00',
+      '12T10:01:00',
+      'Asia/Kathmandu',
+      Granularity.HOUR,
+    ],
+    ['minutes', '12T09:59:00', '12T10:02:00', 'UTC', Granularity.MINUTE],
+    ['weeks', '10T10:00:00', '12T10:00:00.001', 'Europe/Berlin', Granularity.WEEK],
+  ])('count what the events say: %s', async (_, from, to, timezone, granularity) => {
+    for (const kind of ['page_view', '']) {
+      const ask = {
+        spec: { events: [{ event: { kind } }] },
+        timeRange: { from: timestampFromMs(at(from)), to: timestampFromMs(at(to)) },
+        timezone,
+        granularity,
+      };
+      const { series } = await trends(ask);
+      expect(series).toEqual((await trends({ ...ask, asOf: afterAll })).series);
+      expect(series[0]?.values.some((value) => value !== 0)).toBe(true);
+    }
+  });
+});
+
+describe('a breakdown', () => {
+  it('tells a lacking value, an empty one and all types apart, and finds those of one text together', async () => {
+    const other = randomUUID();
+    const odd = (fields: Partial<StoredRow>): StoredRow =>
+      storedRow({ projectId: other, occurTimeMs: at('10T10:00:00'), ...fields });
+    const groups = async (property: string): Promise<unknown[]> => {
+      const { result } = await service.insights(other).query({
+        spec: { insightType: InsightType.SEGMENTATION, events: [{}], breakdowns: [{ property }] },
+        timeRange,
+      });
+      if (result.case !== 'segmentation') throw new Error('no segmentation');
+      return result.value.series.map(({ breakdown, value }) => [breakdown[property], value]);
+    };
+    await storeRows(service.clickhouse, [
+      odd({ columns: { browser: '=' } }),
+      odd({ columns: { browser: '<' } }),
+      odd({ strings: { size: '<' } }),
+    ]);
+    expect(await groups('$browser')).toEqual([
+      [undefined, 1],
+      ['<', 1],
+      ['=', 1],
+    ]);
+    await storeRows(service.clickhouse, [
+      odd({ strings: { $browser: '', size: '' } }),
+      odd({ ints: { $browser: 7n, size: 42n } }),
+      odd({ strings: { size: '42' }, bools: { $browser: true } }),
+    ]);
+    expect(await groups('$browser')).toEqual([
+      [undefined, 1],
+      ['', 1],
+      ['7', 1],
+      ['<', 1],
+      ['=', 1],
+      ['true', 1],
+    ]);
+    expect(await groups('size')).toEqual([
+      [undefined, 2],
+      ['42', 2],
+      ['', 1],
+      ['<', 1],
+    ]);
+    expect(await groups('never')).toEqual([[undefined, 6]]);
   });
 });
 

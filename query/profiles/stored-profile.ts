@@ -150,7 +150,7 @@ export function profileMessage(
   return create(ProfileSchema, {
     id,
     externalId,
-    properties: propertiesOf(stored, standIns),
+    properties: traitsMessage(stored, standIns),
     projectId,
     createTime: timestampFromMs(createTimeMs),
     updateTime: timestampFromMs(updateTimeMs),
@@ -160,9 +160,10 @@ export function profileMessage(
   });
 }
 
-function propertiesOf(
-  { traitKeys, traitValues }: StoredProfile,
-  standIns: JsonStandIns | undefined,
+/** The traits of a profile; `standIns` as for profileMessage. */
+export function traitsMessage(
+  { traitKeys, traitValues }: Pick<StoredProfile, 'traitKeys' | 'traitValues'>,
+  standIns: Pick<JsonStandIns, 'protoKey'> | undefined,
 ): JsonObject {
   const properties: JsonObject = {};
   for (const [index, key] of traitKeys.entries()) {

@@ -3,6 +3,7 @@
 
 import type { Target } from '../../../test/harness/requests/exhaustion.ts';
 import type { LoadOptions } from '../load/load.ts';
+import type { ShopShare } from '../shop/batches.ts';
 
 /** A child's end of the pipe that its parent holds. */
 export const parentFd = 3;
@@ -12,4 +13,5 @@ export type ChildTask =
   | { role: 'sink'; answer: string }
   | { role: 'gateway'; publicKey: string }
   | { role: 'attack'; attack: string; share: number; target: Target }
-  | { role: 'engine'; path: string; database: string };
+  | { role: 'engine'; path: string; database: string }
+  | { role: 'shop'; share: ShopShare };

@@ -4,6 +4,7 @@
 import { Socket } from 'node:net';
 import { runAttack } from '../load/attack.ts';
 import { runLoad } from '../load/load.ts';
+import { storeShare } from '../shop/batches.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 import { serveEngine } from './engine-child.ts';
 import { startGateway } from './gateway-server.ts';
@@ -34,6 +35,11 @@ switch (task.role) {
     break;
   case 'engine':
     await serveEngine(task.path, task.database, parent);
+    break;
+  case 'shop':
+    parent.resume();
+    await storeShare(task.share, () => print('stored'));
+    print('done');
     break;
   default:
     task satisfies never;

@@ -46,7 +46,10 @@ export async function startGateway(publicKey: string): Promise<number> {
 }
 
 const atOnce = { publish: () => Promise.resolve('stored' as const) };
-const openEnd: Queue = { events: atOnce, changes: atOnce, maxBodyBytes };
+const openEnd: Queue = {
+  ...{ events: atOnce, changes: atOnce, maxBodyBytes },
+  refusals: { tell: () => {} },
+};
 
 function directoryOf(publicKey: string): ProjectDirectory {
   const time = '2026-01-01T00:00:00Z';

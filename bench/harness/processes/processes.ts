@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Target } from '../../../test/harness/requests/exhaustion.ts';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
+import type { ShopShare } from '../shop/batches.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 
 export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
@@ -28,6 +29,16 @@ export async function startAttackProcess(
   const child = startChild({ role: 'attack', attack, share, target: { baseUrl, publicKey } });
   await child.nextLine();
   return child;
+}
+
+/** Resolves once the share is stored; `onStored` is called after each batch. */
+export async function storeShopShare(share: ShopShare, onStored: () => void): Promise<void> {
+  const child = startChild({ role: 'shop', share });
+  try {
+    while ((await child.nextLine()) === 'stored') onStored();
+  } finally {
+    await child.stop();
+  }
 }
 
 export interface ServerProcess {

@@ -117,6 +117,7 @@ function partsOf(hash: Hash): IngestParts {
     ),
     eventLimit: createTokenBuckets({ perSecond: 0, burst: 1, clock }),
     publisher: publisherTo(hash),
+    refusals: { tell: () => {} },
     shardOf: () => 0,
     clock,
     metrics: createIngestMetrics(createMetrics()),

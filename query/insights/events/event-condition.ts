@@ -48,7 +48,8 @@ export function eventCondition(
   };
 }
 
-const every: EventCondition = { sql: 'true', usesUser: false, kind: 'every' };
+/** Holds for every event. */
+export const every: EventCondition = { sql: 'true', usesUser: false, kind: 'every' };
 
 function kindOf({ kind, filters }: EventFilter): EventCondition['kind'] {
   if (filters.length > 0) return 'filtered';

@@ -1,6 +1,7 @@
 // SELECT of the events that a part of a question counts, with the columns that the part asks for. Every statement of an
 // insight that reads raw events is built on it.
 
+import type { Bindings } from '../../filters/bindings.ts';
 import type { Question } from '../question/question.ts';
 import { traitPrefix } from '../question/question.ts';
 import { both, type EventCondition } from './event-condition.ts';
@@ -38,7 +39,9 @@ export function readEventsSql(question: Question, read: EventRead): string {
     ...groups.flatMap((property, index) =>
       property.startsWith(traitPrefix)
         ? []
-        : [`${propertyTextSql(property, question.bindings)} AS ${groupColumn(index)}`],
+        : [
+            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
+          ],
     ),
     ...(asksUser
       ? [`${userKeySql(question.spec.includeCookieless)} AS user_key`, 'cookieless', 'is_gone']
@@ -54,11 +57,15 @@ export function groupColumn(index: number): string {
   return `group_${index}`;
 }
 
+/** A moment in milliseconds, as the type of occur_time. */
+export function momentSql(ms: number, bindings: Bindings): string {
+  return `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+}
+
 /** Project, range and as_of, over columns of `events`. */
 function scopeConditions(question: Question, read: EventRead): string[] {
   const { project, bindings, asOfMs } = question;
-  const time = (ms: number): string =>
-    `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+  const time = (ms: number): string => momentSql(ms, bindings);
   const { fromMs = question.fromMs, toMs = question.toMs } = read;
   const conditions = [
     `project_id = ${project}`,
@@ -71,7 +78,13 @@ function scopeConditions(question: Question, read: EventRead): string[] {
   return conditions;
 }
 
-function withTrait(question: Question, events: string, trait: string, index: number): string {
+/** Adds a column of the trait to rows with a user_key. */
+export function withTrait(
+  question: Question,
+  events: string,
+  trait: string,
+  index: number,
+): string {
   const column = groupColumn(index);
   const text = traitTextSql(trait, question.bindings);
   return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
@@ -86,5 +99,9 @@ export function bucketSql(question: Question, buckets: readonly number[]): strin
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }
 
-/** Orders a user's or a visit's events: by time, then by event id as a number, which ClickHouse's order of UUIDs is not. */
-export const eventOrderSql = '(occur_time, toUInt128(event_id))';
+/**
+ * Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. One number, because
+ * aggregates compare tuples ten times as slowly.
+ */
+export const eventOrderSql =
+  'bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Milli(occur_time)), 128), toUInt256(toUInt128(event_id)))';

@@ -9,6 +9,7 @@ import {
 } from '../../../platform/limits.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
+  Granularity,
   InsightQuerySpec,
   QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -19,7 +20,8 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
-import { maxRangeMs, readTimezone, timeBuckets } from './time-buckets.ts';
+import type { PropertyTypes } from './property-types.ts';
+import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
 const maxEvents = 20;
 const maxBreakdowns = 5;
@@ -39,16 +41,21 @@ export interface Question {
   readonly asOfMs: number | undefined;
   /** IANA name. */
   readonly timezone: string;
+  readonly granularity: Granularity;
   /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
   readonly buckets: readonly number[];
   /** Names of the properties to split by. */
   readonly breakdowns: readonly string[];
   /** The same as keys of a message: JSON would lose "__proto__". */
   readonly breakdownKeys: readonly string[];
+  /** Of an answer in JSON; absent in binary. */
+  readonly standIns: Pick<JsonStandIns, 'protoKey'> | undefined;
   /** Groups of a series besides that of all others. */
   readonly groupLimit: number;
   /** The filter groups. */
   readonly everyEvent: EventCondition;
+  /** The types with which a property of events was ever stored; undefined where nobody knows. */
+  typesOf(property: string): PropertyTypes | undefined;
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -62,6 +69,7 @@ export function readQuestion(
   checkTexts(spec);
   const range = readRange(request);
   const timezone = readTimezone(request.timezone);
+  const granularity = readGranularity(request.granularity);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const { filterGroups, filterGroupsOperator } = spec;
@@ -74,16 +82,19 @@ export function readQuestion(
     spec,
     ...range,
     timezone,
+    granularity,
     asOfMs: readAsOf(request),
     buckets: hasBuckets(spec)
-      ? timeBuckets(request.granularity, timezone, range.fromMs, range.toMs)
+      ? timeBuckets(granularity, timezone, range.fromMs, range.toMs)
       : [range.fromMs],
     breakdowns,
     breakdownKeys: breakdowns.map((name) =>
       name === '__proto__' ? (standIns?.protoKey ?? name) : name,
     ),
+    standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    typesOf: () => undefined,
   };
 }
 
@@ -124,10 +135,19 @@ export function readPropertyName(property: string, field: string): string {
   return property;
 }
 
+/** For forms that take no series. Throws invalid_argument. */
+export function checkHasNoEvents({ spec }: Question, takesBreakdowns = false): void {
+  if (spec.events.length > 0) throw invalidArgument('spec.events', 'must be empty');
+  if (spec.breakdowns.length > 0 && !takesBreakdowns) {
+    throw invalidArgument('spec.breakdowns', 'must be empty');
+  }
+}
+
 /** A breakdown by this prefix is one by the trait whose name follows. */
 export const traitPrefix = 'profile.';
 
-function readBreakdown(property: string, field: string): string {
+/** Throws invalid_argument for a name that neither an event's property nor a trait can have. */
+export function readBreakdown(property: string, field: string): string {
   if (!property.startsWith(traitPrefix)) return readPropertyName(property, field);
   return traitPrefix + readPropertyName(property.slice(traitPrefix.length), field);
 }

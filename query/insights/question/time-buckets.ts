@@ -42,6 +42,12 @@ function isZoneName(timezone: string): boolean {
   return /^[A-Za-z]/.test(timezone) && IANAZone.isValidZone(timezone);
 }
 
+/** Throws invalid_argument for a number that no granularity has: JSON and binary requests both can hold one. */
+export function readGranularity(granularity: Granularity): Granularity {
+  if (granularity in lengths) return granularity;
+  throw invalidArgument('granularity', `${Number(granularity)} is not a granularity`);
+}
+
 /**
  * When the buckets of the range begin, in milliseconds, ascending; the first may begin before `fromMs`. Throws
  * invalid_argument for a range that is too long for the granularity.

@@ -87,6 +87,12 @@ export class InsightRuns {
     return answer(run, stored);
   }
 
+  /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
+  smallReads(projectId: string): RowReader {
+    const { clickhouse, turns } = this.#sources;
+    return turns.reader(clickhouse, projectId, 'look-up');
+  }
+
   #holds(kept: Kept, { version }: Stored): boolean {
     if (kept.version !== version) return false;
     return kept.isSettled || this.#nowMs() - kept.keptAtMs < settleMs;
@@ -111,14 +117,13 @@ export class InsightRuns {
 
   /** One check at a time of a range, whoever asks: the tiles of a board ask at once. */
   async #stored(projectId: string, range: StoredRange, signal: AbortSignal): Promise<Stored> {
-    const { clickhouse, turns, completeUntilMs } = this.#sources;
+    const { completeUntilMs } = this.#sources;
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
     const check = this.#checks.join(key, async () => {
       // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
       const completeUntil = await completeUntilMs(projectId);
       const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
-      const reader = turns.reader(clickhouse, projectId, 'look-up');
-      const version = await readStoredVersion(reader, projectId, range, limit);
+      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
       return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
     });
     return unlessLeft(check, signal);

@@ -6,7 +6,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DescService } from '@bufbuild/protobuf';
-import { type Client, createClient, type Interceptor } from '@connectrpc/connect';
+import {
+  type Client,
+  type ConnectRouter,
+  createClient,
+  type Interceptor,
+} from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { defaultAttemptLimits } from '../../../control/auth/attempts.ts';
 import { type Control, type ControlOptions, startControl } from '../../../control/start.ts';
@@ -34,16 +39,19 @@ import { startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import { DashboardsService } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { EventsService as PlainEventsService } from '../../../proto/gen/events/v1/events_pb.js';
 import { AuthService, type SignUpResponse } from '../../../proto/gen/public/auth/v1/auth_pb.js';
+import { SharedDashboardsService } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { checkQuestion } from '../../../query/boards/check-question.ts';
 
 interface AccountsOptions {
   brokerUrl: string;
@@ -54,6 +62,8 @@ interface AccountsOptions {
   control?: Partial<ControlOptions>;
   staleAfterMs?: number;
   isDiskScarce?: () => boolean;
+  /** Registers the read services; otherwise their methods answer nothing. */
+  reads?: (router: ConnectRouter, control: Control) => void;
 }
 
 export interface AccountsProcess {
@@ -78,6 +88,8 @@ export interface Clients {
   projects: Client<typeof ProjectsService>;
   customers: Client<typeof CustomersService>;
   providers: Client<typeof OrgEmailProvidersService>;
+  dashboards: Client<typeof DashboardsService>;
+  shared: Client<typeof SharedDashboardsService>;
 }
 
 const log = createLog('silent');
@@ -113,6 +125,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       facesOthers: settings.publicUrl !== undefined,
     }),
     attemptLimits: unlimited,
+    checkQuestion,
     ...options.control,
   });
   const { staleAfterMs } = options;
@@ -128,16 +141,10 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     connect: {
       routes: (router) => {
         control.register(router);
-        for (const service of [
-          EventsService,
-          PlainEventsService,
-          ProfilesSDKService,
-          ProfilesService,
-          ActivityService,
-          InsightsService,
-        ]) {
+        for (const service of [EventsService, PlainEventsService, ProfilesSDKService]) {
           router.service(service, answersNothing(service));
         }
+        (options.reads ?? readNothing)(router, control);
         checkAccessFirst(router, authenticate);
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
@@ -165,6 +172,8 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       projects: client(ProjectsService, headers),
       customers: client(CustomersService, headers),
       providers: client(OrgEmailProvidersService, headers),
+      dashboards: client(DashboardsService, headers),
+      shared: client(SharedDashboardsService, headers),
     }),
     async mailsTo(address) {
       await control.outbox.idle();
@@ -236,6 +245,14 @@ function answersNothing(service: DescService) {
       method.methodKind === 'server_streaming' ? nothing : () => ({}),
     ]),
   );
+}
+
+function readNothing(router: ConnectRouter): void {
+  for (const service of [ProfilesService, ActivityService, InsightsService]) {
+    router.service(service, answersNothing(service));
+  }
+  router.rpc(DashboardsService.method.render, () => ({}));
+  router.rpc(SharedDashboardsService.method.render, () => ({}));
 }
 
 async function* nothing(): AsyncGenerator<object> {}

@@ -2,11 +2,11 @@
 // @generated from file shared/activity/v1/activity.proto (package shared.activity.v1, syntax proto3)
 /* eslint-disable */
 
-// Feeds of stored events.
+// Feeds of events: stored ones, and those that are on their way.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PropertyValue } from "../../../common/v1/property_value_pb.js";
 import type { PropertyFilter, TimeRange } from "../../../common/v1/filter_pb.js";
 
@@ -181,7 +181,505 @@ export declare type ListResponse = Message<"shared.activity.v1.ListResponse"> & 
 export declare const ListResponseSchema: GenMessage<ListResponse>;
 
 /**
- * Reads stored events. Credential: a private key, or a member's JWT with x-project-id.
+ * Which events to show; all conditions must hold. Totals count every event of the project.
+ *
+ * @generated from message shared.activity.v1.WatchRequest
+ */
+export declare type WatchRequest = Message<"shared.activity.v1.WatchRequest"> & {
+  /**
+   * The kinds to show; at most 100; empty for all.
+   *
+   * @generated from field: repeated string kinds = 1;
+   */
+  kinds: string[];
+
+  /**
+   * Filters on AUTO and CUSTOM properties as they were sent; all must hold; at most 50. With one, refused requests are
+   * not shown: they have no properties.
+   *
+   * @generated from field: repeated common.v1.PropertyFilter filters = 2;
+   */
+  filters: PropertyFilter[];
+
+  /**
+   * The stages to show; empty for all.
+   *
+   * @generated from field: repeated shared.activity.v1.WatchStage stages = 3;
+   */
+  stages: WatchStage[];
+
+  /**
+   * Events a second to show, each with all its stages: 50 unless given, at most 1,000. All viewers of a process share
+   * 1,000.
+   *
+   * @generated from field: int32 sample_per_second = 4;
+   */
+  samplePerSecond: number;
+};
+
+/**
+ * Describes the message shared.activity.v1.WatchRequest.
+ * Use `create(WatchRequestSchema)` to create a new message.
+ */
+export declare const WatchRequestSchema: GenMessage<WatchRequest>;
+
+/**
+ * A frame of the stream. The first has totals, and is sent once no later event is missed.
+ *
+ * @generated from message shared.activity.v1.WatchResponse
+ */
+export declare type WatchResponse = Message<"shared.activity.v1.WatchResponse"> & {
+  /**
+   * One of the two.
+   *
+   * @generated from oneof shared.activity.v1.WatchResponse.frame
+   */
+  frame: {
+    /**
+     * What happened since the rows before.
+     *
+     * @generated from field: shared.activity.v1.WatchRows rows = 1;
+     */
+    value: WatchRows;
+    case: "rows";
+  } | {
+    /**
+     * Once a second.
+     *
+     * @generated from field: shared.activity.v1.WatchTotals totals = 2;
+     */
+    value: WatchTotals;
+    case: "totals";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message shared.activity.v1.WatchResponse.
+ * Use `create(WatchResponseSchema)` to create a new message.
+ */
+export declare const WatchResponseSchema: GenMessage<WatchResponse>;
+
+/**
+ * Rows in the order in which the service heard of them.
+ *
+ * @generated from message shared.activity.v1.WatchRows
+ */
+export declare type WatchRows = Message<"shared.activity.v1.WatchRows"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated shared.activity.v1.WatchRow rows = 1;
+   */
+  rows: WatchRow[];
+};
+
+/**
+ * Describes the message shared.activity.v1.WatchRows.
+ * Use `create(WatchRowsSchema)` to create a new message.
+ */
+export declare const WatchRowsSchema: GenMessage<WatchRows>;
+
+/**
+ * One step of one event.
+ *
+ * @generated from message shared.activity.v1.WatchRow
+ */
+export declare type WatchRow = Message<"shared.activity.v1.WatchRow"> & {
+  /**
+   * What happened.
+   *
+   * @generated from field: shared.activity.v1.WatchStage stage = 1;
+   */
+  stage: WatchStage;
+
+  /**
+   * The event as it was sent, with the caller's place; without a profile id and what else is derived when it is stored.
+   * Its id and kind alone, as far as they are known, where the event itself was not seen.
+   *
+   * @generated from field: shared.activity.v1.ActivityEvent event = 2;
+   */
+  event?: ActivityEvent | undefined;
+
+  /**
+   * When it happened, by the service's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 3;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The broken rule's code where it was refused, the reason where it is dead; else empty.
+   *
+   * @generated from field: string rule = 4;
+   */
+  rule: string;
+
+  /**
+   * The refused request; only with the stage REFUSED.
+   *
+   * @generated from field: shared.activity.v1.Refusal refusal = 5;
+   */
+  refusal?: Refusal | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.WatchRow.
+ * Use `create(WatchRowSchema)` to create a new message.
+ */
+export declare const WatchRowSchema: GenMessage<WatchRow>;
+
+/**
+ * Events of the project in the last second, or since the stream began.
+ *
+ * @generated from message shared.activity.v1.WatchTotals
+ */
+export declare type WatchTotals = Message<"shared.activity.v1.WatchTotals"> & {
+  /**
+   * Events that arrived.
+   *
+   * @generated from field: int64 arriving = 1;
+   */
+  arriving: bigint;
+
+  /**
+   * Events that were stored.
+   *
+   * @generated from field: int64 stored = 2;
+   */
+  stored: bigint;
+
+  /**
+   * Events that were dropped as stored before.
+   *
+   * @generated from field: int64 duplicates = 3;
+   */
+  duplicates: bigint;
+
+  /**
+   * Requests that were refused, as far as ingest tells: 50 a second.
+   *
+   * @generated from field: int64 refused = 4;
+   */
+  refused: bigint;
+
+  /**
+   * Events that cannot be stored.
+   *
+   * @generated from field: int64 dead = 5;
+   */
+  dead: bigint;
+
+  /**
+   * Events that were not shown, or not looked at, because of the rate.
+   *
+   * @generated from field: int64 sampled_out = 6;
+   */
+  sampledOut: bigint;
+
+  /**
+   * Rows that were dropped because this viewer reads too slowly.
+   *
+   * @generated from field: int64 lost = 7;
+   */
+  lost: bigint;
+
+  /**
+   * The age of the oldest event of the project's shard that is not stored yet; zero where none waits, absent while
+   * nobody knows.
+   *
+   * @generated from field: google.protobuf.Duration lag = 8;
+   */
+  lag?: Duration | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.WatchTotals.
+ * Use `create(WatchTotalsSchema)` to create a new message.
+ */
+export declare const WatchTotalsSchema: GenMessage<WatchTotals>;
+
+/**
+ * A request of BatchCreate, Identify or Alias that was refused.
+ *
+ * @generated from message shared.activity.v1.Refusal
+ */
+export declare type Refusal = Message<"shared.activity.v1.Refusal"> & {
+  /**
+   * When it came.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * `package.Service/Method`.
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * The event's place in the request, from 0; absent where the rule is about no single event.
+   *
+   * @generated from field: optional int32 event_index = 3;
+   */
+  eventIndex?: number | undefined;
+
+  /**
+   * The path to what breaks the rule, such as `customProperties["plan"]`; at most 200 characters.
+   *
+   * @generated from field: string field = 4;
+   */
+  field: string;
+
+  /**
+   * The rule's code, such as `kind_pattern`, or why nothing was taken, such as `rate_limit`.
+   *
+   * @generated from field: string rule = 5;
+   */
+  rule: string;
+
+  /**
+   * The event's kind, where the kind keeps its own rules and the request is JSON of moderate size; else empty.
+   *
+   * @generated from field: string kind = 6;
+   */
+  kind: string;
+
+  /**
+   * The sender's program and version, such as `curl/8.5.0`; `browser` for one; empty where it does not say.
+   *
+   * @generated from field: string sdk = 7;
+   */
+  sdk: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.Refusal.
+ * Use `create(RefusalSchema)` to create a new message.
+ */
+export declare const RefusalSchema: GenMessage<Refusal>;
+
+/**
+ * Conditions on the dead letters.
+ *
+ * @generated from message shared.activity.v1.IngestHealthRequest
+ */
+export declare type IngestHealthRequest = Message<"shared.activity.v1.IngestHealthRequest"> & {
+  /**
+   * Dead letters a page: 100 unless given, at most 1,000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.IngestHealthRequest.
+ * Use `create(IngestHealthRequestSchema)` to create a new message.
+ */
+export declare const IngestHealthRequestSchema: GenMessage<IngestHealthRequest>;
+
+/**
+ * Refusals as one process has heard of them, and a page of dead letters.
+ *
+ * @generated from message shared.activity.v1.IngestHealthResponse
+ */
+export declare type IngestHealthResponse = Message<"shared.activity.v1.IngestHealthResponse"> & {
+  /**
+   * The last 200, newest first.
+   *
+   * @generated from field: repeated shared.activity.v1.Refusal refusals = 1;
+   */
+  refusals: Refusal[];
+
+  /**
+   * By rule and hour, of the last 24 hours; newest hour first.
+   *
+   * @generated from field: repeated shared.activity.v1.RefusalCount counts = 2;
+   */
+  counts: RefusalCount[];
+
+  /**
+   * From when on refusals are known: they are kept in memory, for the 1,000 projects refused last.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Refusals since then that were not told, because they were more than 50 a second; in no count.
+   *
+   * @generated from field: int64 untold = 4;
+   */
+  untold: bigint;
+
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated shared.activity.v1.DeadLetter dead_letters = 5;
+   */
+  deadLetters: DeadLetter[];
+
+  /**
+   * The next page's token; empty when there are no more.
+   *
+   * @generated from field: string next_page_token = 6;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.IngestHealthResponse.
+ * Use `create(IngestHealthResponseSchema)` to create a new message.
+ */
+export declare const IngestHealthResponseSchema: GenMessage<IngestHealthResponse>;
+
+/**
+ * The refusals of one hour that one rule explains.
+ *
+ * @generated from message shared.activity.v1.RefusalCount
+ */
+export declare type RefusalCount = Message<"shared.activity.v1.RefusalCount"> & {
+  /**
+   * The hour's first moment, in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp hour = 1;
+   */
+  hour?: Timestamp | undefined;
+
+  /**
+   * The rule's code.
+   *
+   * @generated from field: string rule = 2;
+   */
+  rule: string;
+
+  /**
+   * How many requests.
+   *
+   * @generated from field: int64 requests = 3;
+   */
+  requests: bigint;
+};
+
+/**
+ * Describes the message shared.activity.v1.RefusalCount.
+ * Use `create(RefusalCountSchema)` to create a new message.
+ */
+export declare const RefusalCountSchema: GenMessage<RefusalCount>;
+
+/**
+ * Accepted events that could not be stored, kept for 30 days.
+ *
+ * @generated from message shared.activity.v1.DeadLetter
+ */
+export declare type DeadLetter = Message<"shared.activity.v1.DeadLetter"> & {
+  /**
+   * When the request came.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * Why, such as `property_unreadable`.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * The event's kind; empty where it cannot be read, or where the letter is a whole request.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * The event's id, likewise.
+   *
+   * @generated from field: string event_id = 4;
+   */
+  eventId: string;
+
+  /**
+   * How many events: more than one where the letter is a whole request.
+   *
+   * @generated from field: int64 events = 5;
+   */
+  events: bigint;
+};
+
+/**
+ * Describes the message shared.activity.v1.DeadLetter.
+ * Use `create(DeadLetterSchema)` to create a new message.
+ */
+export declare const DeadLetterSchema: GenMessage<DeadLetter>;
+
+/**
+ * What became of an event.
+ *
+ * @generated from enum shared.activity.v1.WatchStage
+ */
+export enum WatchStage {
+  /**
+   * No stage: refused in a request.
+   *
+   * @generated from enum value: WATCH_STAGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It was sent to the queue. It counts as accepted once a later stage says so, or its sender has its answer.
+   *
+   * @generated from enum value: WATCH_STAGE_ARRIVING = 1;
+   */
+  ARRIVING = 1,
+
+  /**
+   * It is in the tables.
+   *
+   * @generated from enum value: WATCH_STAGE_STORED = 2;
+   */
+  STORED = 2,
+
+  /**
+   * It was stored before, or came twice: it is not stored again.
+   *
+   * @generated from enum value: WATCH_STAGE_DUPLICATE = 3;
+   */
+  DUPLICATE = 3,
+
+  /**
+   * Its request was refused, and nothing of it was queued.
+   *
+   * @generated from enum value: WATCH_STAGE_REFUSED = 4;
+   */
+  REFUSED = 4,
+
+  /**
+   * It was accepted and cannot be stored.
+   *
+   * @generated from enum value: WATCH_STAGE_DEAD = 5;
+   */
+  DEAD = 5,
+}
+
+/**
+ * Describes the enum shared.activity.v1.WatchStage.
+ */
+export declare const WatchStageSchema: GenEnum<WatchStage>;
+
+/**
+ * Reads events. Credential: a private key, or a member's JWT with x-project-id.
  *
  * @generated from service shared.activity.v1.ActivityService
  */
@@ -195,6 +693,28 @@ export declare const ActivityService: GenService<{
     methodKind: "unary";
     input: typeof ListRequestSchema;
     output: typeof ListResponseSchema;
+  },
+  /**
+   * New events as they come and what becomes of them, for live views: a stream that goes on until the caller ends it. It
+   * ends with unauthenticated within a second of its credential's end. A process takes 20 viewers, then answers
+   * resource_exhausted.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.Watch
+   */
+  watch: {
+    methodKind: "server_streaming";
+    input: typeof WatchRequestSchema;
+    output: typeof WatchResponseSchema;
+  },
+  /**
+   * What was refused, by which rule, and which events could not be stored. It never holds a value of an event.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.IngestHealth
+   */
+  ingestHealth: {
+    methodKind: "unary";
+    input: typeof IngestHealthRequestSchema;
+    output: typeof IngestHealthResponseSchema;
   },
 }>;
 

@@ -2,18 +2,18 @@
 // @generated from file shared/activity/v1/activity.proto (package shared.activity.v1, syntax proto3)
 /* eslint-disable */
 
-// Feeds of stored events.
+// Feeds of events: stored ones, and those that are on their way.
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_common_v1_filter } from "../../../common/v1/filter_pb.js";
 import { file_common_v1_property_value } from "../../../common/v1/property_value_pb.js";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file shared/activity/v1/activity.proto.
  */
 export const file_shared_activity_v1_activity = /*@__PURE__*/
-  fileDesc("CiFzaGFyZWQvYWN0aXZpdHkvdjEvYWN0aXZpdHkucHJvdG8SEnNoYXJlZC5hY3Rpdml0eS52MSLkAwoNQWN0aXZpdHlFdmVudBIQCghldmVudF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhMKC2Rpc3RpbmN0X2lkGAMgASgJEhIKCnByb2ZpbGVfaWQYBCABKAkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIuCgpvY2N1cl90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJOCg9hdXRvX3Byb3BlcnRpZXMYByADKAsyNS5zaGFyZWQuYWN0aXZpdHkudjEuQWN0aXZpdHlFdmVudC5BdXRvUHJvcGVydGllc0VudHJ5ElIKEWN1c3RvbV9wcm9wZXJ0aWVzGAggAygLMjcuc2hhcmVkLmFjdGl2aXR5LnYxLkFjdGl2aXR5RXZlbnQuQ3VzdG9tUHJvcGVydGllc0VudHJ5Gk8KE0F1dG9Qcm9wZXJ0aWVzRW50cnkSCwoDa2V5GAEgASgJEicKBXZhbHVlGAIgASgLMhguY29tbW9uLnYxLlByb3BlcnR5VmFsdWU6AjgBGlEKFUN1c3RvbVByb3BlcnRpZXNFbnRyeRILCgNrZXkYASABKAkSJwoFdmFsdWUYAiABKAsyGC5jb21tb24udjEuUHJvcGVydHlWYWx1ZToCOAEi1gEKC0xpc3RSZXF1ZXN0EhMKC2Rpc3RpbmN0X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCRINCgVraW5kcxgEIAMoCRIqCgdmaWx0ZXJzGAUgAygLMhkuY29tbW9uLnYxLlByb3BlcnR5RmlsdGVyEigKCnRpbWVfcmFuZ2UYBiABKAsyFC5jb21tb24udjEuVGltZVJhbmdlEhEKCXBhZ2Vfc2l6ZRgHIAEoBRISCgpwYWdlX3Rva2VuGAggASgJIloKDExpc3RSZXNwb25zZRIxCgZldmVudHMYASADKAsyIS5zaGFyZWQuYWN0aXZpdHkudjEuQWN0aXZpdHlFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyXAoPQWN0aXZpdHlTZXJ2aWNlEkkKBExpc3QSHy5zaGFyZWQuYWN0aXZpdHkudjEuTGlzdFJlcXVlc3QaIC5zaGFyZWQuYWN0aXZpdHkudjEuTGlzdFJlc3BvbnNlYgZwcm90bzM", [file_common_v1_filter, file_common_v1_property_value, file_google_protobuf_timestamp]);
+  fileDesc("CiFzaGFyZWQvYWN0aXZpdHkvdjEvYWN0aXZpdHkucHJvdG8SEnNoYXJlZC5hY3Rpdml0eS52MSLkAwoNQWN0aXZpdHlFdmVudBIQCghldmVudF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhMKC2Rpc3RpbmN0X2lkGAMgASgJEhIKCnByb2ZpbGVfaWQYBCABKAkSEgoKc2Vzc2lvbl9pZBgFIAEoCRIuCgpvY2N1cl90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJOCg9hdXRvX3Byb3BlcnRpZXMYByADKAsyNS5zaGFyZWQuYWN0aXZpdHkudjEuQWN0aXZpdHlFdmVudC5BdXRvUHJvcGVydGllc0VudHJ5ElIKEWN1c3RvbV9wcm9wZXJ0aWVzGAggAygLMjcuc2hhcmVkLmFjdGl2aXR5LnYxLkFjdGl2aXR5RXZlbnQuQ3VzdG9tUHJvcGVydGllc0VudHJ5Gk8KE0F1dG9Qcm9wZXJ0aWVzRW50cnkSCwoDa2V5GAEgASgJEicKBXZhbHVlGAIgASgLMhguY29tbW9uLnYxLlByb3BlcnR5VmFsdWU6AjgBGlEKFUN1c3RvbVByb3BlcnRpZXNFbnRyeRILCgNrZXkYASABKAkSJwoFdmFsdWUYAiABKAsyGC5jb21tb24udjEuUHJvcGVydHlWYWx1ZToCOAEi1gEKC0xpc3RSZXF1ZXN0EhMKC2Rpc3RpbmN0X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCRINCgVraW5kcxgEIAMoCRIqCgdmaWx0ZXJzGAUgAygLMhkuY29tbW9uLnYxLlByb3BlcnR5RmlsdGVyEigKCnRpbWVfcmFuZ2UYBiABKAsyFC5jb21tb24udjEuVGltZVJhbmdlEhEKCXBhZ2Vfc2l6ZRgHIAEoBRISCgpwYWdlX3Rva2VuGAggASgJIloKDExpc3RSZXNwb25zZRIxCgZldmVudHMYASADKAsyIS5zaGFyZWQuYWN0aXZpdHkudjEuQWN0aXZpdHlFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkilAEKDFdhdGNoUmVxdWVzdBINCgVraW5kcxgBIAMoCRIqCgdmaWx0ZXJzGAIgAygLMhkuY29tbW9uLnYxLlByb3BlcnR5RmlsdGVyEi4KBnN0YWdlcxgDIAMoDjIeLnNoYXJlZC5hY3Rpdml0eS52MS5XYXRjaFN0YWdlEhkKEXNhbXBsZV9wZXJfc2Vjb25kGAQgASgFInoKDVdhdGNoUmVzcG9uc2USLQoEcm93cxgBIAEoCzIdLnNoYXJlZC5hY3Rpdml0eS52MS5XYXRjaFJvd3NIABIxCgZ0b3RhbHMYAiABKAsyHy5zaGFyZWQuYWN0aXZpdHkudjEuV2F0Y2hUb3RhbHNIAEIHCgVmcmFtZSI3CglXYXRjaFJvd3MSKgoEcm93cxgBIAMoCzIcLnNoYXJlZC5hY3Rpdml0eS52MS5XYXRjaFJvdyLRAQoIV2F0Y2hSb3cSLQoFc3RhZ2UYASABKA4yHi5zaGFyZWQuYWN0aXZpdHkudjEuV2F0Y2hTdGFnZRIwCgVldmVudBgCIAEoCzIhLnNoYXJlZC5hY3Rpdml0eS52MS5BY3Rpdml0eUV2ZW50EigKBHRpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHJ1bGUYBCABKAkSLAoHcmVmdXNhbBgFIAEoCzIbLnNoYXJlZC5hY3Rpdml0eS52MS5SZWZ1c2FsIq0BCgtXYXRjaFRvdGFscxIQCghhcnJpdmluZxgBIAEoAxIOCgZzdG9yZWQYAiABKAMSEgoKZHVwbGljYXRlcxgDIAEoAxIPCgdyZWZ1c2VkGAQgASgDEgwKBGRlYWQYBSABKAMSEwoLc2FtcGxlZF9vdXQYBiABKAMSDAoEbG9zdBgHIAEoAxImCgNsYWcYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ipQEKB1JlZnVzYWwSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWV0aG9kGAIgASgJEhgKC2V2ZW50X2luZGV4GAMgASgFSACIAQESDQoFZmllbGQYBCABKAkSDAoEcnVsZRgFIAEoCRIMCgRraW5kGAYgASgJEgsKA3NkaxgHIAEoCUIOCgxfZXZlbnRfaW5kZXgiPAoTSW5nZXN0SGVhbHRoUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSKBAgoUSW5nZXN0SGVhbHRoUmVzcG9uc2USLQoIcmVmdXNhbHMYASADKAsyGy5zaGFyZWQuYWN0aXZpdHkudjEuUmVmdXNhbBIwCgZjb3VudHMYAiADKAsyIC5zaGFyZWQuYWN0aXZpdHkudjEuUmVmdXNhbENvdW50EikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZ1bnRvbGQYBCABKAMSNAoMZGVhZF9sZXR0ZXJzGAUgAygLMh4uc2hhcmVkLmFjdGl2aXR5LnYxLkRlYWRMZXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAYgASgJIlgKDFJlZnVzYWxDb3VudBIoCgRob3VyGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRydWxlGAIgASgJEhAKCHJlcXVlc3RzGAMgASgDInYKCkRlYWRMZXR0ZXISKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAIgASgJEgwKBGtpbmQYAyABKAkSEAoIZXZlbnRfaWQYBCABKAkSDgoGZXZlbnRzGAUgASgDKqUBCgpXYXRjaFN0YWdlEhsKF1dBVENIX1NUQUdFX1VOU1BFQ0lGSUVEEAASGAoUV0FUQ0hfU1RBR0VfQVJSSVZJTkcQARIWChJXQVRDSF9TVEFHRV9TVE9SRUQQAhIZChVXQVRDSF9TVEFHRV9EVVBMSUNBVEUQAxIXChNXQVRDSF9TVEFHRV9SRUZVU0VEEAQSFAoQV0FUQ0hfU1RBR0VfREVBRBAFMo8CCg9BY3Rpdml0eVNlcnZpY2USSQoETGlzdBIfLnNoYXJlZC5hY3Rpdml0eS52MS5MaXN0UmVxdWVzdBogLnNoYXJlZC5hY3Rpdml0eS52MS5MaXN0UmVzcG9uc2USTgoFV2F0Y2gSIC5zaGFyZWQuYWN0aXZpdHkudjEuV2F0Y2hSZXF1ZXN0GiEuc2hhcmVkLmFjdGl2aXR5LnYxLldhdGNoUmVzcG9uc2UwARJhCgxJbmdlc3RIZWFsdGgSJy5zaGFyZWQuYWN0aXZpdHkudjEuSW5nZXN0SGVhbHRoUmVxdWVzdBooLnNoYXJlZC5hY3Rpdml0eS52MS5Jbmdlc3RIZWFsdGhSZXNwb25zZWIGcHJvdG8z", [file_common_v1_filter, file_common_v1_property_value, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shared.activity.v1.ActivityEvent.
@@ -37,7 +37,91 @@ export const ListResponseSchema = /*@__PURE__*/
   messageDesc(file_shared_activity_v1_activity, 2);
 
 /**
- * Reads stored events. Credential: a private key, or a member's JWT with x-project-id.
+ * Describes the message shared.activity.v1.WatchRequest.
+ * Use `create(WatchRequestSchema)` to create a new message.
+ */
+export const WatchRequestSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 3);
+
+/**
+ * Describes the message shared.activity.v1.WatchResponse.
+ * Use `create(WatchResponseSchema)` to create a new message.
+ */
+export const WatchResponseSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 4);
+
+/**
+ * Describes the message shared.activity.v1.WatchRows.
+ * Use `create(WatchRowsSchema)` to create a new message.
+ */
+export const WatchRowsSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 5);
+
+/**
+ * Describes the message shared.activity.v1.WatchRow.
+ * Use `create(WatchRowSchema)` to create a new message.
+ */
+export const WatchRowSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 6);
+
+/**
+ * Describes the message shared.activity.v1.WatchTotals.
+ * Use `create(WatchTotalsSchema)` to create a new message.
+ */
+export const WatchTotalsSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 7);
+
+/**
+ * Describes the message shared.activity.v1.Refusal.
+ * Use `create(RefusalSchema)` to create a new message.
+ */
+export const RefusalSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 8);
+
+/**
+ * Describes the message shared.activity.v1.IngestHealthRequest.
+ * Use `create(IngestHealthRequestSchema)` to create a new message.
+ */
+export const IngestHealthRequestSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 9);
+
+/**
+ * Describes the message shared.activity.v1.IngestHealthResponse.
+ * Use `create(IngestHealthResponseSchema)` to create a new message.
+ */
+export const IngestHealthResponseSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 10);
+
+/**
+ * Describes the message shared.activity.v1.RefusalCount.
+ * Use `create(RefusalCountSchema)` to create a new message.
+ */
+export const RefusalCountSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 11);
+
+/**
+ * Describes the message shared.activity.v1.DeadLetter.
+ * Use `create(DeadLetterSchema)` to create a new message.
+ */
+export const DeadLetterSchema = /*@__PURE__*/
+  messageDesc(file_shared_activity_v1_activity, 12);
+
+/**
+ * Describes the enum shared.activity.v1.WatchStage.
+ */
+export const WatchStageSchema = /*@__PURE__*/
+  enumDesc(file_shared_activity_v1_activity, 0);
+
+/**
+ * What became of an event.
+ *
+ * @generated from enum shared.activity.v1.WatchStage
+ */
+export const WatchStage = /*@__PURE__*/
+  tsEnum(WatchStageSchema);
+
+/**
+ * Reads events. Credential: a private key, or a member's JWT with x-project-id.
  *
  * @generated from service shared.activity.v1.ActivityService
  */

@@ -1,0 +1,185 @@
+// Questions about persons: unique users, a funnel, retention, lifecycle, stickiness and the most active. A person is
+// all ids that were merged.
+
+import { dayMs } from '../../../platform/clock.ts';
+import { listOf, numberOf, pointRows, secondsOf } from './answers.ts';
+import type { Layout } from './layout.ts';
+import { type Asked, dayOf, type Question, within } from './question.ts';
+
+const day = 'GRANULARITY_DAY';
+
+/** The condition on the kind; every kind where it is ''. */
+const ofKind = (layout: Layout, kind: string): string =>
+  kind === '' ? '1' : `${layout.kind} = '${kind}'`;
+/** A rollup knows the days of a profile, and not what it did. */
+const byDays = (kind: string): boolean => kind === '';
+
+/** The FROM and WHERE of events that have a user. */
+function persons(layout: Layout, asked: Pick<Asked, 'fromMs' | 'toMs'>, condition = '1'): string {
+  return `FROM ${layout.fromPersons} WHERE ${within(layout, asked)} AND ${layout.hasUser} AND ${condition}`;
+}
+
+function uniqueUsers(name: string, askedMs: number, kind: string): Question {
+  const events = [{ event: { kind }, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }];
+  return {
+    ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+    queries: [{ granularity: day, spec: { insightType: 'INSIGHT_TYPE_TRENDS', events } }],
+    sql: (layout, asked) => `SELECT ${dayOf(layout, asked)} AS day, uniqExact(${layout.user})
+      ${persons(layout, asked, ofKind(layout, kind))} GROUP BY day`,
+    rowsOf: (answers) =>
+      answers.flatMap((answer) =>
+        listOf(answer, 'trends', 'series').flatMap((series) => pointRows(listOf(series, 'points'))),
+      ),
+  };
+}
+
+const steps = ['product_viewed', 'add_to_cart', 'purchase'] as const;
+
+const funnel: Question = {
+  name: 'funnel of 3 steps',
+  ...{ askedMs: 350, byRollup: false, days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: {
+        insightType: 'INSIGHT_TYPE_FUNNEL',
+        events: steps.map((kind) => ({ event: { kind } })),
+        conversionWindow: '86400s',
+      },
+    },
+  ],
+  sql: (layout, asked) => {
+    const isStep = steps.map((kind) => `${layout.kind} = '${kind}'`);
+    const reached = `windowFunnel(${dayMs})(toUInt64(toUnixTimestamp64Milli(toDateTime64(${layout.time}, 3))), ${isStep.join(', ')})`;
+    return `SELECT step, countIf(reached >= step) FROM (
+        SELECT ${reached} AS reached ${persons(layout, asked, `(${isStep.join(' OR ')})`)} GROUP BY ${layout.user})
+      ARRAY JOIN [1, 2, 3] AS step GROUP BY step`;
+  },
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'funnel', 'series').flatMap((series) =>
+        listOf(series, 'steps').map((step, index) => [String(index + 1), numberOf(step['total'])]),
+      ),
+    ),
+};
+
+const retentionOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 56 },
+  queries: [
+    {
+      granularity: 'GRANULARITY_WEEK',
+      spec: { insightType: 'INSIGHT_TYPE_RETENTION', events: [{ event: { kind } }] },
+    },
+  ],
+  sql: (layout, asked) => {
+    const week = `toStartOfWeek(${layout.time}, 1, '${asked.timezone}')`;
+    const seconds = (of: string): string =>
+      `toUnixTimestamp(toDateTime(${of}, '${asked.timezone}'))`;
+    return `SELECT ${seconds('arrayMin(weeks)')} AS cohort, ${seconds('arrayJoin(weeks)')} AS week, count()
+      FROM (SELECT groupUniqArray(${week}) AS weeks ${persons(layout, asked, ofKind(layout, kind))} GROUP BY ${layout.user})
+      GROUP BY cohort, week`;
+  },
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'retention', 'series').flatMap((series) =>
+        listOf(series, 'cohorts').flatMap((cohort) =>
+          pointRows(listOf(cohort, 'points'), secondsOf(cohort['cohort'])),
+        ),
+      ),
+    ),
+});
+
+const lifecycleStates = [
+  'newUsers',
+  'returningUsers',
+  'resurrectingUsers',
+  'dormantUsers',
+] as const;
+
+const lifecycleOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: { insightType: 'INSIGHT_TYPE_LIFECYCLE', events: [{ event: { kind } }] },
+    },
+  ],
+  sql: (layout, asked) => {
+    const zone = `'${asked.timezone}'`;
+    const date = (ms: number): string => `toDate(fromUnixTimestamp64Milli(${ms}), ${zone})`;
+    const [first, end] = [date(asked.fromMs), date(asked.toMs - 1)];
+    const before = { fromMs: asked.fromMs - dayMs - 3_600_000, toMs: asked.toMs };
+    const ever = { fromMs: 0, toMs: 4_000_000_000_000 };
+    const state = `multiIf(d = birth, 'newUsers', has(days, d - 1), 'returningUsers', 'resurrectingUsers')`;
+    return `SELECT state.1 AS name, toUnixTimestamp(toDateTime(state.2, ${zone})) AS day, count() FROM (
+        SELECT arrayJoin(arrayConcat(
+          arrayMap(d -> (${state}, d), arrayFilter(d -> d >= ${first}, days)),
+          arrayMap(d -> ('dormantUsers', d + 1), arrayFilter(d -> d < ${end} AND NOT has(days, d + 1), days)))) AS state
+        FROM (SELECT ${layout.user} AS person, arrayFilter(d -> d >= ${first} - 1, groupUniqArray(toDate(${layout.time}, ${zone}))) AS days
+          ${persons(layout, before, ofKind(layout, kind))} GROUP BY person) AS active
+        JOIN (SELECT ${layout.user} AS person, toDate(min(${layout.time}), ${zone}) AS birth ${persons(layout, ever)} GROUP BY person) AS born
+          ON born.person = active.person)
+      GROUP BY name, day`;
+  },
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      lifecycleStates.flatMap((state) => pointRows(listOf(answer, 'lifecycle', state), state)),
+    ),
+});
+
+const stickinessOf = (name: string, kind: string, askedMs?: number): Question => ({
+  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: { insightType: 'INSIGHT_TYPE_STICKINESS', events: [{ event: { kind } }] },
+    },
+  ],
+  sql: (layout, asked) => `SELECT days, count() FROM (
+      SELECT uniqExact(toDate(${layout.time}, '${asked.timezone}')) AS days ${persons(layout, asked, ofKind(layout, kind))}
+      GROUP BY ${layout.user})
+    GROUP BY days`,
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'stickiness', 'points')
+        .filter(({ value }) => Number(value ?? 0) !== 0)
+        .map(({ buckets, value }) => [numberOf(buckets), numberOf(value)]),
+    ),
+});
+
+const topUsers: Question = {
+  name: 'top 10 users',
+  ...{ askedMs: 150, byRollup: true, days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: {
+        insightType: 'INSIGHT_TYPE_TOP_K',
+        topK: { dimension: 'DIMENSION_USER', limit: 10, omitOthers: true },
+      },
+    },
+  ],
+  sql: (layout, asked) => `SELECT ${layout.userText('person')}, events FROM (
+      SELECT ${layout.user} AS person, count() AS events ${persons(layout, asked)}
+      GROUP BY person ORDER BY events DESC LIMIT 10)`,
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'topK', 'rows').map((row) => [
+        String(row['dimensionValue']).slice(0, 16),
+        numberOf(row['value']),
+      ]),
+    ),
+};
+
+export const personQuestions: readonly Question[] = [
+  uniqueUsers('unique users of one kind', 150, 'page_view'),
+  uniqueUsers('unique users of all kinds', 250, ''),
+  funnel,
+  retentionOf('weekly retention, 8 weeks', '', 300),
+  retentionOf('weekly retention of one kind', 'page_view'),
+  lifecycleOf('lifecycle', '', 250),
+  lifecycleOf('lifecycle of one kind', 'page_view'),
+  stickinessOf('stickiness', '', 250),
+  stickinessOf('stickiness of one kind', 'page_view'),
+  topUsers,
+];

@@ -1,0 +1,53 @@
+// The time that questions ask about, and what the events of it cost to keep.
+
+import type { Stack } from '../../../test/harness/servers/stack.ts';
+import type { Table } from '../../bench.ts';
+import { runStatement } from '../engine/engine-statement.ts';
+import { queryNumber } from '../load/stored-rows.ts';
+import type { Asked } from './question.ts';
+
+/** A zone that is neither UTC nor off by whole days of it, and that changes its clocks. */
+const timezone = 'Europe/Berlin';
+
+/** The last `days` whole days before `endMs`, in the zone that all questions follow. */
+export async function rangeOf(stack: Stack, days: number, endMs: number): Promise<Asked> {
+  const end = `toStartOfDay(fromUnixTimestamp64Milli(${endMs}), '${timezone}')`;
+  const moment = (of: string): Promise<number> =>
+    queryNumber(stack, `SELECT toUnixTimestamp(${of})`);
+  const [from, to] = [await moment(`${end} - INTERVAL ${days} DAY`), await moment(end)];
+  return { fromMs: from * 1_000, toMs: to * 1_000, timezone };
+}
+
+const quarterMs = 15 * 60_000;
+/** A day has so many. */
+const quarters = 96;
+
+/**
+ * The same range, some quarters of an hour shorter: another question with the same work, so that no kept result answers
+ * it. As with every range until now, its last day is not whole.
+ */
+export function turned(asked: Asked, turn: number): Asked {
+  return { ...asked, toMs: asked.toMs - (1 + (turn % (quarters - 1))) * quarterMs };
+}
+
+/** Bytes on disk of each table, for each stored event. */
+export async function storedBytes(stack: Stack): Promise<Table> {
+  const text = await runStatement(
+    stack,
+    `SELECT table, sum(rows) AS all_rows, sum(bytes_on_disk) / (SELECT count() FROM events), count()
+      FROM system.parts WHERE active AND database = currentDatabase() AND table NOT LIKE 'schema%'
+      GROUP BY table ORDER BY all_rows DESC, table FORMAT TabSeparated`,
+  );
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [table = '', all = '', bytes = '', parts = ''] = line.split('\t');
+      return [table, all, Number(bytes).toFixed(1), parts];
+    });
+  return {
+    title: 'What is stored',
+    columns: ['table', 'stored rows', 'bytes an event', 'parts'],
+    rows,
+  };
+}

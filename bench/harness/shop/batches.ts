@@ -1,0 +1,58 @@
+// Batches of a shop's events as the pipeline inserts them: its own columns, one Arrow stream a month, its own insert
+// with a token. Runs in the processes that stored-shop.ts starts.
+
+import { Months } from '../../../pipeline/columns/months.ts';
+import { createClickHouse, insertArrow } from '../../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../../platform/log.ts';
+import { batchesOf, type Shop } from './shop.ts';
+import { makeBatch } from './visits.ts';
+
+export interface ShopShare {
+  clickhouseUrl: string;
+  projectId: string;
+  shop: Shop;
+  /** This process makes the batches `first`, `first + step` and so on. */
+  first: number;
+  step: number;
+}
+
+const insertTimeoutMs = 300_000;
+
+/** Stores the batches of one process, the oldest first, and calls `onStored` after each. */
+export async function storeShare(share: ShopShare, onStored: () => void): Promise<void> {
+  const { clickhouseUrl, projectId, shop, first, step } = share;
+  const log = createLog('silent');
+  const options = { log, maxConnections: 1, requestTimeoutMs: insertTimeoutMs };
+  const clickhouse = createClickHouse(clickhouseUrl, options);
+  const months = new Months();
+  let stored = Promise.resolve();
+  try {
+    for (let batch = first; batch < batchesOf(shop); batch += step) {
+      makeBatch(shop, batch, (row, receiveTimeMs) => {
+        const { columns } = months.at(row.occurTimeMs);
+        columns.append(row, projectId, receiveTimeMs, { shard: 0, streamSeq: batch + 1 });
+      });
+      const inserts = months
+        .ascending()
+        .map(([month, { columns }]) => ({ month, arrow: columns.toArrowStream() }));
+      months.release();
+      // One insert is under way while the next batch is made.
+      await stored;
+      stored = insertAll(clickhouse, batch, inserts).then(onStored);
+      stored.catch(() => {});
+    }
+    await stored;
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+async function insertAll(
+  clickhouse: Parameters<typeof insertArrow>[0],
+  batch: number,
+  inserts: readonly { month: number; arrow: Uint8Array }[],
+): Promise<void> {
+  for (const { month, arrow } of inserts) {
+    await insertArrow(clickhouse, 'events', arrow, `shop-${batch}-${month}`);
+  }
+}

@@ -1,0 +1,184 @@
+// Every kind of question over 20 million events, warm: asked of the service, as the plainest SQL for the same answer on
+// the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all three
+// answer the same.
+
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../../platform/clock.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
+import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
+import { checkSame } from '../../harness/insights/answers.ts';
+import { askEngine, askQuestion } from '../../harness/insights/ask.ts';
+import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board.ts';
+import { ourLayout } from '../../harness/insights/layout.ts';
+import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
+import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
+import { questions } from '../../harness/insights/questions.ts';
+import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
+import { median } from '../../harness/pairs.ts';
+import { shopOf } from '../../harness/shop/shop-sizes.ts';
+import { withShop } from '../../harness/shop/stored-shop.ts';
+import { sumOf, watchMemory } from '../../harness/usage.ts';
+
+/** Runs that count, after one that does not. */
+const runs: Record<Mode, number> = { smoke: 1, real: 7 };
+
+const sides = ['ours', 'plain', 'peer'] as const;
+type Side = (typeof sides)[number];
+
+interface Measured {
+  question: Question;
+  rows: number;
+  ms: Record<Side, number[]>;
+}
+
+export const insightsBench: Bench = {
+  name: 'insights',
+  question: 'How soon is a question answered over 20 million events?',
+  async run(mode, session) {
+    const shop = shopOf(mode, systemClock.nowMs());
+    return withShop(shop, mode, session, async (stack) => {
+      await makePeer(stack);
+      const memory = watchMemory(stack);
+      const measured: Measured[] = [];
+      const hash = createHash('sha256');
+      for (const question of questions) {
+        const { answer, ...times } = await measure(stack, question, shop.endMs, runs[mode]);
+        measured.push(times);
+        hash.update(JSON.stringify([question.name, answer.length]));
+      }
+      const board = await measureBoard(stack, shop.endMs, runs[mode]);
+      memory.stop();
+      const highest = sumOf(memory.peak()) / 1_048_576;
+      const tables = [
+        ...speedTables(measured),
+        meansTable(measured, highest),
+        boardTable(board),
+        await storedBytes(stack),
+      ];
+      return { tables, resultHash: hash.digest('hex') } satisfies Report;
+    });
+  },
+};
+
+async function measure(
+  stack: Stack,
+  question: Question,
+  endMs: number,
+  times: number,
+): Promise<Measured & { answer: AnswerRow[] }> {
+  const range = await rangeOf(stack, question.days, endMs);
+  const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
+  let answer: AnswerRow[] = [];
+  for (let turn = 0; turn <= times; turn++) {
+    const asked = turned(range, turn);
+    const answers: Partial<Record<Side, AnswerRow[]>> = {};
+    for (const side of sides) {
+      const startMs = performance.now();
+      const rows = await ask(stack, side, question, asked);
+      if (turn > 0) ms[side].push(performance.now() - startMs);
+      answers[side] = rows;
+    }
+    answer = answers.plain ?? [];
+    check(answer.length > 0, `${question.name} has an answer`);
+    checkSame(`${question.name}, ours and plain`, answers.ours ?? [], answer);
+    checkSame(`${question.name}, peer and plain`, answers.peer ?? [], answer);
+  }
+  return { question, rows: answer.length, ms, answer };
+}
+
+/** Milliseconds of each rendering. */
+async function measureBoard(stack: Stack, endMs: number, times: number): Promise<number[]> {
+  const render = await openBoard(stack);
+  const range = await rangeOf(stack, boardDays, endMs);
+  const ms: number[] = [];
+  for (let turn = 0; turn <= times; turn++) {
+    const startMs = performance.now();
+    await render(turned(range, turn));
+    if (turn > 0) ms.push(performance.now() - startMs);
+  }
+  return ms;
+}
+
+async function ask(
+  stack: Stack,
+  side: Side,
+  question: Question,
+  asked: Asked,
+): Promise<AnswerRow[]> {
+  switch (side) {
+    case 'ours':
+      return question.rowsOf(await askQuestion(stack, question, asked));
+    case 'plain':
+      return askEngine(stack, question, ourLayout(stack.projectId), asked);
+    case 'peer':
+      return askEngine(stack, question, peerLayout(stack.projectId), asked);
+    default:
+      return side satisfies never;
+  }
+}
+
+function speedTables(measured: readonly Measured[]): Table[] {
+  const [asked, others] = [true, false].map((isAsked) =>
+    measured.filter(({ question }) => (question.askedMs !== undefined) === isAsked),
+  );
+  const title = 'Milliseconds until the answer, warm; ratios are medians of the pairs';
+  return [
+    speedTable(title, asked ?? []),
+    speedTable('The same of questions for which no time is asked', others ?? []),
+  ];
+}
+
+function speedTable(title: string, measured: readonly Measured[]): Table {
+  return {
+    title,
+    columns: [
+      'question',
+      'asked ms',
+      'p50 ms',
+      'least ms',
+      'of asked',
+      'plain ms',
+      'peer ms',
+      'of plain',
+      'peer / ours',
+      'rollup',
+      'rows',
+    ],
+    rows: measured.map(({ question, rows, ms }) => {
+      const ours = median(ms.ours);
+      const { askedMs } = question;
+      return [
+        question.name,
+        ...[askedMs === undefined ? '' : String(askedMs), ours.toFixed(1)],
+        Math.min(...ms.ours).toFixed(1),
+        askedMs === undefined ? '' : (ours / askedMs).toFixed(2),
+        ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
+        ...[ratio(ms.ours, ms.plain).toFixed(2), ratio(ms.peer, ms.ours).toFixed(2)],
+        ...[question.byRollup ? 'yes' : 'no', String(rows)],
+      ];
+    }),
+  };
+}
+
+function meansTable(measured: readonly Measured[], highestMiB: number): Table {
+  const logs = measured.map(({ ms }) => Math.log(ratio(ms.peer, ms.ours)));
+  const mean = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+  return {
+    title: 'Over all questions',
+    columns: ['peer / ours, geometric mean', 'highest MiB of all processes'],
+    rows: [[mean.toFixed(2), highestMiB.toFixed(0)]],
+  };
+}
+
+function boardTable(ms: readonly number[]): Table {
+  return {
+    title: 'The overview board: all tiles, with the range before',
+    columns: ['board', 'asked ms', 'board p50 ms', 'least ms'],
+    rows: [['overview', String(boardAskedMs), median(ms).toFixed(1), Math.min(...ms).toFixed(1)]],
+  };
+}
+
+/** The median of the pairs' ratios. */
+function ratio(over: readonly number[], under: readonly number[]): number {
+  return median(over.map((value, index) => value / (under[index] ?? Number.NaN)));
+}

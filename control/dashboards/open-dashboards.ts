@@ -1,0 +1,21 @@
+// Puts together what the methods of DashboardsService need.
+
+import type { Clock } from '../../platform/clock.ts';
+import { createReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
+import type { ControlBuckets } from '../buckets.ts';
+import { createDashboardReads, type DashboardDeps } from './dashboard-rpc.ts';
+import type { CheckQuestion } from './tile-fields.ts';
+
+export function openDashboards(
+  { dashboards, dashboardLists }: Pick<ControlBuckets, 'dashboards' | 'dashboardLists'>,
+  { checkQuestion, clock }: { checkQuestion: CheckQuestion; clock: Clock },
+): Omit<DashboardDeps, 'byOrganization'> {
+  const dashboardBuckets = { dashboards, lists: dashboardLists };
+  return {
+    dashboardBuckets,
+    readDashboard: createReadDashboard(dashboardBuckets),
+    dashboardReads: createDashboardReads(clock),
+    checkQuestion,
+    clock,
+  };
+}

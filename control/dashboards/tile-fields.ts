@@ -1,0 +1,110 @@
+// The rules of a dashboard's tiles: their ids, places and content. A question is checked by the service that answers
+// it, through the function that it gives.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { newId } from '../../platform/access/ids.ts';
+import type {
+  DashboardFilters,
+  Tile,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type InsightQuerySpec,
+  InsightQuerySpecSchema,
+  InsightType,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument, optionalDisplayNameField } from '../request-fields.ts';
+
+/** Throws invalid_argument where a question with a dashboard's filters could not be answered, whatever its time. */
+export type CheckQuestion = (spec: InsightQuerySpec, filters: DashboardFilters | undefined) => void;
+
+const maxMarkdownCharacters = 100_000;
+const columns = 72;
+const maxRow = 10_000;
+const maxRows = 1_000;
+
+/**
+ * The tiles as they are stored, each with an id. Throws not_found for an id that is not in `knownIds`, and
+ * invalid_argument that names the field. Questions are not looked at.
+ */
+export function tilesField(sent: readonly Tile[], knownIds: ReadonlySet<string>): Tile[] {
+  checkMarkdown(sent);
+  const taken = new Set<string>();
+  return sent.map((tile, index) => {
+    const field = `tiles[${index}]`;
+    const { id } = tile;
+    if (id !== '' && taken.has(id))
+      throw invalidArgument(`${field}.id`, 'belongs to another tile too');
+    if (id !== '' && !knownIds.has(id)) throw noSuchTile(field);
+    taken.add(id);
+    checkPlace(tile, field);
+    if (tile.content.case === undefined) {
+      throw invalidArgument(field, 'must have an insight or markdown');
+    }
+    const title = optionalDisplayNameField(`${field}.title`, tile.title);
+    // Both are in the answer when they are 0.
+    const { x = 0, y = 0 } = tile;
+    return { ...tile, id: id === '' ? newId() : id, title, x, y };
+  });
+}
+
+/** Checks filters alone and with each question. Throws invalid_argument that names the tile's field. */
+export function checkQuestions(
+  tiles: readonly Tile[],
+  filters: DashboardFilters | undefined,
+  check: CheckQuestion,
+): void {
+  const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
+  if (filters !== undefined) {
+    named('filters', () => check(create(InsightQuerySpecSchema, everyEvent), filters));
+  }
+  for (const [index, { content }] of tiles.entries()) {
+    if (content.case !== 'insight') continue;
+    named(`tiles[${index}].insight`, () => check(content.value, filters));
+  }
+}
+
+/** The checker names fields of its own request, below `spec`. */
+function named(field: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
+    const inside = error.rawMessage.startsWith('spec.');
+    const rest = inside ? error.rawMessage.slice('spec'.length) : `: ${error.rawMessage}`;
+    throw new ConnectError(field + rest, Code.InvalidArgument);
+  }
+}
+
+function checkMarkdown(tiles: readonly Tile[]): void {
+  let characters = 0;
+  for (const { content } of tiles) {
+    if (content.case !== 'markdown') continue;
+    characters += codePoints(content.value);
+    if (characters <= maxMarkdownCharacters) continue;
+    const rule = `markdown takes at most ${maxMarkdownCharacters} characters together`;
+    throw invalidArgument('tiles', rule);
+  }
+}
+
+function codePoints(text: string): number {
+  const pairs = text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
+  return text.length - pairs;
+}
+
+function checkPlace({ x = 0, y = 0, w, h }: Tile, field: string): void {
+  between(`${field}.w`, w, 1, columns);
+  between(`${field}.x`, x, 0, columns - w);
+  between(`${field}.y`, y, 0, maxRow);
+  between(`${field}.h`, h, 1, maxRows);
+}
+
+function between(field: string, value: number, least: number, most: number): void {
+  if (value < least || value > most) {
+    throw invalidArgument(field, `must be ${least} to ${most}`);
+  }
+}
+
+function noSuchTile(field: string): ConnectError {
+  return new ConnectError(`${field}.id: the dashboard has no such tile`, Code.NotFound);
+}

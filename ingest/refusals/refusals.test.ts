@@ -1,0 +1,80 @@
+// What is told of a refused request, and how often.
+
+import { expect, it } from 'vitest';
+import { decodeRefusal, type RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
+import { refusal, violationRefusal } from '../rpc/answer.ts';
+import { Refusals } from './refusals.ts';
+
+const projectId = '0f0e0d0c-0b0a-4908-8706-050403020100';
+const otherId = '1f0e0d0c-0b0a-4908-8706-050403020100';
+const place = { projectId, method: 'sdk.events.v1.EventsService/BatchCreate', headers: {} };
+const uuid = violationRefusal({ index: 1, field: 'eventId', rule: 'uuid' });
+
+function listening(clock = { nowMs: () => 5_000 }) {
+  const told: { subject: string; message: RefusalMessage | undefined }[] = [];
+  const refusals = new Refusals({
+    send: (subject, content) => void told.push({ subject, message: decodeRefusal(content) }),
+    clock,
+  });
+  return { refusals, told };
+}
+
+it('is the rule, its place, and a kind that is one', () => {
+  const { refusals, told } = listening();
+  const json = (events: object[]) => Buffer.from(JSON.stringify({ events }));
+  const bodies = [
+    json([{}, { kind: 'signup' }]),
+    json([{}, { name: 'short_shape' }]),
+    json([{}, { kind: 'svc.reserved' }]),
+    json([{}, { kind: 'ada@example.com' }]),
+    json([{ kind: 'other' }]),
+    Buffer.from('{"events":'),
+    json([{}, { kind: 'too_large', text: 'x'.repeat(70_000) }]),
+    undefined,
+  ];
+  for (const body of bodies) refusals.tell({ ...place, refusal: uuid, json: body });
+  expect(told.map(({ message }) => message?.kind)).toEqual([
+    ...['signup', 'short_shape', '', '', '', '', '', ''],
+  ]);
+  expect(told[0]).toEqual({
+    subject: `refused.${projectId}`,
+    message: {
+      ...{ timeMs: 5_000, method: place.method, eventIndex: 1, field: 'eventId', rule: 'uuid' },
+      ...{ kind: 'signup', sdk: '', untold: 0 },
+    },
+  });
+});
+
+it('names the program that sent it, and no more of its agent', () => {
+  const { refusals, told } = listening();
+  const agents = [
+    'curl/8.5.0',
+    'connect-es/2.1.2 (node)',
+    'Mozilla/5.0 (X11; Linux)',
+    'x@y.z',
+    'a'.repeat(40),
+  ];
+  for (const agent of agents)
+    refusals.tell({ ...place, headers: { 'user-agent': agent }, refusal: uuid });
+  const names = told.map(({ message }) => message?.sdk);
+  expect(names).toEqual(['curl/8.5.0', 'connect-es/2.1.2', 'browser', '', '']);
+});
+
+it('is not told where the sender cannot mend it, or the project is no UUID', () => {
+  const { refusals, told } = listening();
+  refusals.tell({ ...place, refusal: refusal('unavailable', 'broker_unavailable', 'away') });
+  refusals.tell({ ...place, refusal: refusal('unauthenticated', 'unauthenticated', 'who') });
+  refusals.tell({ ...place, projectId: '*', refusal: uuid });
+  expect(told).toEqual([]);
+});
+
+it('is told fifty times a second, and the next says how many were not', () => {
+  let nowMs = 5_000;
+  const { refusals, told } = listening({ nowMs: () => nowMs });
+  for (let count = 0; count < 60; count++) refusals.tell({ ...place, refusal: uuid });
+  refusals.tell({ ...place, projectId: otherId, refusal: uuid });
+  expect(told).toHaveLength(51);
+  nowMs += 1_000;
+  refusals.tell({ ...place, refusal: uuid });
+  expect(told.at(-1)?.message?.untold).toBe(10);
+});

@@ -1,0 +1,93 @@
+// Tells query of refused requests, so that a project's people learn what only its sender was told: one core message
+// each, which nobody waits for. An accepted request never comes here. What a refusal answers is ingest/rpc/answer.ts's.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../../platform/clock.ts';
+import { liveSubject } from '../../platform/live/live-subjects.ts';
+import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { encodeRefusal } from '../../proto/wire/live/refusal-message.ts';
+import type { Refusal } from '../rpc/answer.ts';
+import { kindAt } from './kind-at.ts';
+import { sdkOf } from './sdk-name.ts';
+
+/** A refused request of a key that is known. */
+export interface RefusedRequest {
+  projectId: string;
+  /** `package.Service/Method`. */
+  method: string;
+  refusal: Refusal;
+  headers: Pick<IncomingHttpHeaders, 'user-agent'>;
+  /** The body where it is JSON and was read. */
+  json?: Uint8Array | undefined;
+}
+
+interface RefusalsOptions {
+  send(subject: string, content: Uint8Array): void;
+  clock: Clock;
+}
+
+/** A second's worth of messages: of a project, and of this process. */
+const perSecond = { ofProject: 50, ofAll: 1_000 };
+/** Whose second is remembered; a project that is pushed out begins a new one. */
+const maxProjects = 1_000;
+const maxFieldCharacters = 200;
+
+interface Told {
+  /** The second that `count` belongs to. */
+  second: number;
+  count: number;
+  /** Refusals since the last message that were not told. */
+  untold: number;
+}
+
+export class Refusals {
+  readonly #options: RefusalsOptions;
+  readonly #told = new Map<string, Told>();
+  #second = 0;
+  #count = 0;
+
+  constructor(options: RefusalsOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws. Refusals that are not about what was sent are not told: nobody can mend them at the sender. */
+  tell({ projectId, method, refusal, headers, json }: RefusedRequest): void {
+    if (refusal.code !== 'invalid_argument' && refusal.code !== 'resource_exhausted') return;
+    const subject = liveSubject('refused', projectId);
+    if (subject === undefined) return;
+    const timeMs = this.#options.clock.nowMs();
+    const told = this.#toldOf(projectId, Math.floor(timeMs / 1_000));
+    if (told.count >= perSecond.ofProject || this.#count >= perSecond.ofAll) {
+      told.untold++;
+      return;
+    }
+    told.count++;
+    this.#count++;
+    const { index, field } = refusal.place ?? { index: -1, field: '' };
+    const message = encodeRefusal({
+      timeMs,
+      method,
+      eventIndex: index,
+      field: field.slice(0, maxFieldCharacters),
+      rule: refusal.reason,
+      kind: json === undefined ? '' : kindAt(json, index),
+      sdk: sdkOf(headers['user-agent']),
+      untold: told.untold,
+    });
+    told.untold = 0;
+    this.#options.send(subject, message);
+  }
+
+  #toldOf(projectId: string, second: number): Told {
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#count = 0;
+    }
+    const known = this.#told.get(projectId);
+    if (known?.second === second) return known;
+    const told = { second, count: 0, untold: known?.untold ?? 0 };
+    this.#told.delete(projectId);
+    setBounded(this.#told, projectId, told, maxProjects);
+    return told;
+  }
+}

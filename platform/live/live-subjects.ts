@@ -1,0 +1,26 @@
+// The subjects of live views: core messages that no stream keeps. What they hold is in proto/wire/live/.
+//
+//   refused.<project>    ingest: requests that it refused, always
+//   watching.<project>   query: somebody watches the project; repeated while it is so
+//   watch.<project>      pipeline: what became of the project's events, while somebody watches
+//
+// Besides, query hears the frames of watched shards on their way into the stream: events.<shard> (broker/streams.ts).
+
+/** Every subject of live views, with a star for the project. */
+export const liveSubjects = ['refused.*', 'watching.*', 'watch.*'] as const;
+export const [allRefused, allWatching] = liveSubjects;
+
+type LiveTopic = 'refused' | 'watching' | 'watch';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Undefined for an id that is no UUID: nothing else may become a part of a subject. */
+export function liveSubject(topic: LiveTopic, projectId: string): string | undefined {
+  return uuid.test(projectId) ? `${topic}.${projectId}` : undefined;
+}
+
+/** The project of a subject of live views; undefined where it names none. */
+export function projectOfSubject(subject: string): string | undefined {
+  const projectId = subject.slice(subject.indexOf('.') + 1);
+  return uuid.test(projectId) ? projectId : undefined;
+}

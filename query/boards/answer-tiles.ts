@@ -1,0 +1,100 @@
+// Answers the questions of a dashboard's tiles, each failing alone.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, type ConnectError } from '@connectrpc/connect';
+import {
+  type DashboardFilters,
+  type Tile,
+  type TileResult,
+  TileResultSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import type {
+  InsightQuerySpec,
+  QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { InsightCall } from '../insights/query-insight.ts';
+import type { BoardTime, Range } from './board-time.ts';
+import { questionOf, type RunQuestion } from './question.ts';
+
+export interface BoardQuestions {
+  projectId: string;
+  tiles: readonly Tile[];
+  filters: DashboardFilters | undefined;
+  includeCookieless: boolean;
+  time: BoardTime;
+}
+
+export interface AnswerDeps {
+  run: RunQuestion;
+  /** What every question of the dashboard is asked with. */
+  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead'>;
+  /** The caller's error for whatever a question throws. */
+  failureOf: (cause: unknown) => ConnectError;
+}
+
+/** One result of each tile with a question, in the order of the tiles. Throws only where the caller has gone. */
+export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Promise<TileResult[]> {
+  const asked = board.tiles.flatMap((tile) =>
+    tile.content.case === 'insight' ? [{ tile, spec: tile.content.value }] : [],
+  );
+  return inTurn(asked, tilesAtOnce, ({ tile, spec }) => answerTile(deps, board, tile, spec));
+}
+
+/** As many statements as may run: more would take the places where other dashboards' wait. */
+const tilesAtOnce = 3;
+
+async function answerTile(
+  deps: AnswerDeps,
+  board: BoardQuestions,
+  tile: Tile,
+  spec: InsightQuerySpec,
+): Promise<TileResult> {
+  const { range, previous } = board.time;
+  try {
+    const insight = await ask(deps, board, spec, range);
+    const former = tile.compareToPrevious ? await ask(deps, board, spec, previous) : undefined;
+    return create(TileResultSchema, {
+      tileId: tile.id,
+      outcome: { case: 'insight', value: insight },
+      ...(former !== undefined && { previous: former }),
+    });
+  } catch (cause) {
+    const failure = deps.failureOf(cause);
+    if (failure.code === Code.Canceled) throw failure;
+    const error = { code: codeName(failure.code), message: failure.rawMessage };
+    return create(TileResultSchema, {
+      tileId: tile.id,
+      outcome: { case: 'error', value: error },
+    });
+  }
+}
+
+function ask(
+  { run, call }: AnswerDeps,
+  board: BoardQuestions,
+  spec: InsightQuerySpec,
+  range: Range,
+): Promise<QueryResponse> {
+  const request = questionOf(spec, board, board.time, range);
+  return run({ ...call, projectId: board.projectId, request });
+}
+
+/** As Connect writes it: "invalid_argument". */
+function codeName(code: Code): string {
+  return Code[code].replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase();
+}
+
+/** Calls `work` for each item, a few at once; the results are in the order of the items. */
+async function inTurn<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}

@@ -1,0 +1,181 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code } from '@connectrpc/connect';
+import { expect, it } from 'vitest';
+import {
+  DashboardTimeRangeSchema,
+  TimeRangePreset,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { boardTime, type Range } from './board-time.ts';
+
+const text = ({ fromMs, toMs }: Range): string[] =>
+  [fromMs, toMs].map((timeMs) => new Date(timeMs).toISOString().replace(':00.000Z', ''));
+
+function times(preset: TimeRangePreset, timezone: string, now: string) {
+  const timeRange = create(DashboardTimeRangeSchema, { range: { case: 'preset', value: preset } });
+  const fields = { timeRange, granularity: Granularity.UNSPECIFIED, timezone };
+  const { range, previous, granularity } = boardTime(fields, Date.parse(now));
+  return [...text(range), ...text(previous), Granularity[granularity]];
+}
+
+const {
+  TODAY,
+  YESTERDAY,
+  LAST_24_HOURS,
+  LAST_7_DAYS,
+  LAST_30_DAYS,
+  LAST_90_DAYS,
+  LAST_12_MONTHS,
+  THIS_WEEK,
+  THIS_MONTH,
+  LAST_MONTH,
+  THIS_YEAR,
+} = TimeRangePreset;
+
+// A Wednesday.
+const now = '2026-07-15T10:20:30Z';
+
+it.each([
+  [TODAY, '2026-07-15T00:00', '2026-07-15T10:21', '2026-07-14T00:00', '2026-07-14T10:21', 'HOUR'],
+  [
+    YESTERDAY,
+    '2026-07-14T00:00',
+    '2026-07-15T00:00',
+    '2026-07-13T00:00',
+    '2026-07-14T00:00',
+    'HOUR',
+  ],
+  [
+    LAST_24_HOURS,
+    '2026-07-14T10:21',
+    '2026-07-15T10:21',
+    '2026-07-13T10:21',
+    '2026-07-14T10:21',
+    'HOUR',
+  ],
+  [
+    LAST_7_DAYS,
+    '2026-07-09T00:00',
+    '2026-07-15T10:21',
+    '2026-07-02T00:00',
+    '2026-07-08T10:21',
+    'DAY',
+  ],
+  [
+    LAST_30_DAYS,
+    '2026-06-16T00:00',
+    '2026-07-15T10:21',
+    '2026-05-17T00:00',
+    '2026-06-15T10:21',
+    'DAY',
+  ],
+  [
+    LAST_90_DAYS,
+    '2026-04-17T00:00',
+    '2026-07-15T10:21',
+    '2026-01-17T00:00',
+    '2026-04-16T10:21',
+    'DAY',
+  ],
+  [
+    LAST_12_MONTHS,
+    '2025-08-01T00:00',
+    '2026-07-15T10:21',
+    '2024-08-01T00:00',
+    '2025-07-15T10:21',
+    'MONTH',
+  ],
+  [
+    THIS_WEEK,
+    '2026-07-13T00:00',
+    '2026-07-15T10:21',
+    '2026-07-06T00:00',
+    '2026-07-08T10:21',
+    'DAY',
+  ],
+  [
+    THIS_MONTH,
+    '2026-07-01T00:00',
+    '2026-07-15T10:21',
+    '2026-06-01T00:00',
+    '2026-06-15T10:21',
+    'DAY',
+  ],
+  [
+    LAST_MONTH,
+    '2026-06-01T00:00',
+    '2026-07-01T00:00',
+    '2026-05-01T00:00',
+    '2026-06-01T00:00',
+    'DAY',
+  ],
+  [
+    THIS_YEAR,
+    '2026-01-01T00:00',
+    '2026-07-15T10:21',
+    '2025-01-01T00:00',
+    '2025-07-15T10:21',
+    'WEEK',
+  ],
+])('preset %i in UTC', (preset, ...wanted) => {
+  expect(times(preset, 'UTC', now)).toEqual(wanted);
+});
+
+it('follows the calendar of the zone, daylight saving and half hours included', () => {
+  expect(times(TODAY, 'Asia/Kolkata', now).slice(0, 2)).toEqual([
+    '2026-07-14T18:30',
+    '2026-07-15T10:21',
+  ]);
+  // The clock went forward on 29 March: seven days of the calendar, one of them of 23 hours.
+  expect(times(LAST_7_DAYS, 'Europe/Berlin', '2026-03-30T10:00:00Z')).toEqual([
+    '2026-03-23T23:00',
+    '2026-03-30T10:00',
+    '2026-03-16T23:00',
+    '2026-03-23T10:00',
+    'DAY',
+  ]);
+  // A day whose midnight the clock skipped begins at one.
+  expect(times(TODAY, 'America/Sao_Paulo', '2018-11-04T12:00:00Z').slice(0, 3)).toEqual([
+    '2018-11-04T03:00',
+    '2018-11-04T12:00',
+    '2018-11-03T03:00',
+  ]);
+});
+
+it('ends the period before where this one began, however long this one is', () => {
+  expect(times(THIS_MONTH, 'UTC', '2026-03-31T12:00:00Z')).toEqual([
+    '2026-03-01T00:00',
+    '2026-03-31T12:00',
+    '2026-02-01T00:00',
+    '2026-03-01T00:00',
+    'DAY',
+  ]);
+});
+
+it('has a range at the first moment of a day', () => {
+  expect(times(TODAY, 'UTC', '2026-07-15T00:00:00Z').slice(0, 2)).toEqual([
+    '2026-07-15T00:00',
+    '2026-07-15T00:01',
+  ]);
+});
+
+it('sets the same length before a fixed range, and keeps a given granularity', () => {
+  const [from, to] = ['2026-07-01T00:00:00Z', '2026-07-03T00:00:00Z'].map((time) =>
+    timestampFromMs(Date.parse(time)),
+  );
+  const timeRange = create(DashboardTimeRangeSchema, {
+    range: { case: 'fixed', value: { from, to } },
+  });
+  const fields = { timeRange, granularity: Granularity.WEEK, timezone: 'UTC' };
+  const time = boardTime(fields, 0);
+  expect(text(time.previous)).toEqual(['2026-06-29T00:00', '2026-07-01T00:00']);
+  expect(time.granularity).toBe(Granularity.WEEK);
+});
+
+it('refuses a zone that is none', () => {
+  const fields = { timeRange: undefined, granularity: Granularity.DAY, timezone: 'Mars/Olympus' };
+  expect(() => boardTime(fields, 0)).toThrow(
+    expect.objectContaining({ code: Code.InvalidArgument }),
+  );
+});

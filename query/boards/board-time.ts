@@ -1,0 +1,164 @@
+// The time that a dashboard's questions are asked for: a preset becomes a range by the clock and the time zone, with
+// the range before it and a length of buckets that fits.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { DateTime, type DurationLikeObject } from 'luxon';
+import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  type DashboardTimeRange,
+  type RenderedTime,
+  RenderedTimeSchema,
+  TimeRangePreset,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { readTimezone } from '../insights/question/time-buckets.ts';
+import { invalidArgument } from '../invalid-argument.ts';
+
+/** Half-open, in ms since the epoch. */
+export interface Range {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface BoardTime {
+  range: Range;
+  /** The period before: where the range has come so far, as far as that. */
+  previous: Range;
+  granularity: Granularity;
+  /** IANA name. */
+  timezone: string;
+}
+
+interface TimeFields {
+  timeRange: DashboardTimeRange | undefined;
+  /** UNSPECIFIED: one that fits. */
+  granularity: Granularity;
+  timezone: string;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Throws invalid_argument for a range or a zone that cannot be. */
+export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
+  const { timeRange, granularity } = fields;
+  const timezone = readTimezone(fields.timezone);
+  const { range, previous } = rangesOf(timeRange, timezone, nowMs);
+  const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
+  return { range, previous, granularity: fitting, timezone };
+}
+
+export function rangeMessage({ fromMs, toMs }: Range): MessageInitShape<typeof TimeRangeSchema> {
+  return { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) };
+}
+
+export function timeMessage({ range, previous, granularity, timezone }: BoardTime): RenderedTime {
+  return create(RenderedTimeSchema, {
+    range: rangeMessage(range),
+    previous: rangeMessage(previous),
+    granularity,
+    timezone,
+  });
+}
+
+type Ranges = Pick<BoardTime, 'range' | 'previous'>;
+
+function rangesOf(
+  timeRange: DashboardTimeRange | undefined,
+  timezone: string,
+  nowMs: number,
+): Ranges {
+  const range = timeRange?.range;
+  switch (range?.case) {
+    case 'fixed': {
+      const { from, to } = range.value;
+      if (from === undefined || to === undefined || timestampMs(from) >= timestampMs(to)) {
+        throw invalidArgument('timeRange.fixed', 'must have a from before its to');
+      }
+      return before({ fromMs: timestampMs(from), toMs: timestampMs(to) });
+    }
+    case 'preset':
+      return presetRanges(range.value, timezone, nowMs);
+    case undefined:
+      return presetRanges(TimeRangePreset.LAST_30_DAYS, timezone, nowMs);
+    default:
+      return range satisfies never;
+  }
+}
+
+function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number): Ranges {
+  // Whole minutes, so that questions of the same minute are the same.
+  const toMs = Math.ceil(nowMs / minuteMs) * minuteMs;
+  const today = DateTime.fromMillis(nowMs, { zone: timezone }).startOf('day');
+  switch (preset) {
+    case TimeRangePreset.TODAY:
+      return soFar(today, { days: 1 }, toMs);
+    case TimeRangePreset.YESTERDAY:
+      return whole(today.minus({ days: 1 }), { days: 1 });
+    case TimeRangePreset.LAST_24_HOURS:
+      return before({ fromMs: toMs - dayMs, toMs });
+    case TimeRangePreset.LAST_7_DAYS:
+      return soFar(today.minus({ days: 6 }), { days: 7 }, toMs);
+    case TimeRangePreset.LAST_30_DAYS:
+      return soFar(today.minus({ days: 29 }), { days: 30 }, toMs);
+    case TimeRangePreset.LAST_90_DAYS:
+      return soFar(today.minus({ days: 89 }), { days: 90 }, toMs);
+    case TimeRangePreset.LAST_12_MONTHS:
+      return soFar(today.startOf('month').minus({ months: 11 }), { months: 12 }, toMs);
+    case TimeRangePreset.THIS_WEEK:
+      return soFar(today.startOf('week'), { weeks: 1 }, toMs);
+    case TimeRangePreset.THIS_MONTH:
+      return soFar(today.startOf('month'), { months: 1 }, toMs);
+    case TimeRangePreset.LAST_MONTH:
+      return whole(today.startOf('month').minus({ months: 1 }), { months: 1 });
+    case TimeRangePreset.THIS_YEAR:
+      return soFar(today.startOf('year'), { years: 1 }, toMs);
+    case TimeRangePreset.UNSPECIFIED:
+      throw invalidArgument('timeRange.preset', 'is not one that is known');
+    default: {
+      const unknown: never = preset;
+      throw invalidArgument('timeRange.preset', `${String(unknown)} is not one that is known`);
+    }
+  }
+}
+
+/** A period that has begun and goes on; the one before ends as far as this has come. */
+function soFar(first: DateTime, length: DurationLikeObject, toMs: number): Ranges {
+  const fromMs = startMs(first);
+  const previousMs = startMs(first.minus(length));
+  // In the first minute of the period.
+  const range = { fromMs, toMs: Math.max(toMs, fromMs + minuteMs) };
+  const previousToMs = Math.min(previousMs + (range.toMs - fromMs), fromMs);
+  return { range, previous: { fromMs: previousMs, toMs: previousToMs } };
+}
+
+/** A whole period and the one before it. */
+function whole(first: DateTime, length: DurationLikeObject): Ranges {
+  const fromMs = startMs(first);
+  return {
+    range: { fromMs, toMs: startMs(first.plus(length)) },
+    previous: { fromMs: startMs(first.minus(length)), toMs: fromMs },
+  };
+}
+
+/** Midnight, or where the clock skips it, the moment when it does. */
+function startMs(day: DateTime): number {
+  return day.startOf('day').toMillis();
+}
+
+/** A range and the one of the same length before it. */
+function before(range: Range): Ranges {
+  const { fromMs, toMs } = range;
+  return { range, previous: { fromMs: fromMs - (toMs - fromMs), toMs: fromMs } };
+}
+
+/** Some twenty to a hundred buckets. */
+function fittingGranularity({ fromMs, toMs }: Range): Granularity {
+  const lengthMs = toMs - fromMs;
+  if (lengthMs <= 2 * hourMs) return Granularity.MINUTE;
+  if (lengthMs <= 2 * dayMs) return Granularity.HOUR;
+  if (lengthMs <= 100 * dayMs) return Granularity.DAY;
+  return lengthMs <= 210 * dayMs ? Granularity.WEEK : Granularity.MONTH;
+}

@@ -1,0 +1,44 @@
+// A tile's question with what its dashboard adds. Answers are ../insights/query-insight.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type InsightQuerySpec,
+  type QueryRequest,
+  QueryRequestSchema,
+  type QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { InsightCall } from '../insights/query-insight.ts';
+import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
+import { combinedFilters } from './combined-filters.ts';
+
+/** Throws as InsightsService.Query does. */
+export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
+
+/** Throws invalid_argument where the filters of both cannot be combined. */
+export function questionOf(
+  spec: InsightQuerySpec,
+  board: { filters?: DashboardFilters | undefined; includeCookieless: boolean },
+  { granularity, timezone }: Pick<BoardTime, 'granularity' | 'timezone'>,
+  range: Range,
+): QueryRequest {
+  const includeCookieless = spec.includeCookieless || board.includeCookieless;
+  return create(QueryRequestSchema, {
+    spec: { ...withFilters(spec, board.filters), includeCookieless },
+    timeRange: rangeMessage(range),
+    granularity,
+    timezone,
+  });
+}
+
+/** The question with a dashboard's filters besides its own. Throws invalid_argument as questionOf does. */
+export function withFilters(
+  spec: InsightQuerySpec,
+  filters: DashboardFilters | undefined,
+): InsightQuerySpec {
+  if (filters === undefined || filters.filterGroups.length === 0) return spec;
+  const own = { groups: spec.filterGroups, operator: spec.filterGroupsOperator };
+  const boards = { groups: filters.filterGroups, operator: filters.filterGroupsOperator };
+  const { groups, operator } = combinedFilters(own, boards);
+  return { ...spec, filterGroups: [...groups], filterGroupsOperator: operator };
+}

@@ -1,0 +1,100 @@
+// The two methods that render dashboards: DashboardsService.Render for members, SharedDashboardsService.Render for
+// whoever has a link. DashboardsService's other methods are control's.
+
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
+import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
+import type { Log } from '../../platform/log.ts';
+import {
+  DashboardsService,
+  type RenderRequest,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { startDeadline } from '../deadline.ts';
+import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
+import { readFailure } from '../read-failure.ts';
+import type { RunQuestion } from './question.ts';
+import { renderDashboard } from './render-dashboard.ts';
+import { type CheckPassword, createRenderShared } from './render-shared.ts';
+
+/** What dashboards need besides the store. */
+export interface BoardOptions {
+  readDashboard: ReadDashboard;
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
+  shares: ShareDirectory;
+  checkPassword: CheckPassword;
+  networkOf: (context: HandlerContext) => string | undefined;
+  /** The time limit of one rendering; 30 s unless given. */
+  maxRenderMs?: number;
+}
+
+interface Call {
+  projectId: string;
+  standIns: JsonStandIns | undefined;
+  /** Told how many characters were read. */
+  count(characters: number): void;
+  /** Takes the price of what was read from the key's limit. */
+  charge(): void;
+}
+
+interface BoardDeps extends BoardOptions {
+  runQuestion: RunQuestion;
+  clock: Clock;
+  log: Log;
+  /** Takes one read of the caller's key; throws resource_exhausted where the key reads too often. */
+  startCall: (context: HandlerContext) => Call;
+}
+
+type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
+
+const defaultMaxRenderMs = 30_000;
+
+export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
+  const { clock, log, readDashboard, timezoneOf, runQuestion: run } = deps;
+  const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
+  const renderFor = (
+    { projectId, standIns, count }: Pick<Call, 'projectId' | 'standIns' | 'count'>,
+    request: RenderRequest,
+    context: MethodContext,
+  ) => {
+    const deadline = startDeadline(context, maxRenderMs);
+    const call = { deadline, standIns, onRead: count };
+    const failureOf = (cause: unknown) => readFailure(cause, context, deadline, log);
+    const own = { readDashboard, timezoneOf, clock, run, call, failureOf };
+    return renderDashboard(own, projectId, request);
+  };
+  const { render } = DashboardsService.method;
+  const options = { jsonOptions: jsonOptions(render.input) };
+  const renderForMember = async (request: RenderRequest, context: HandlerContext) => {
+    const call = deps.startCall(context);
+    try {
+      return await renderFor(call, request, context);
+    } finally {
+      call.charge();
+    }
+  };
+  router.rpc(render, renderForMember, options);
+  const { render: renderShared } = SharedDashboardsService.method;
+  const shared = createRenderShared({
+    ...deps,
+    render: (projectId, request) => {
+      const call = { projectId, standIns: undefined, count: () => {} };
+      return renderFor(call, request, nobodys(renderShared)).catch(goneIfNotFound);
+    },
+  });
+  router.rpc(renderShared, shared);
+}
+
+/** Several callers may wait for a rendering: none of them ends it, and none's time limit is its own. */
+function nobodys(method: DescMethod): MethodContext {
+  const { signal } = new AbortController();
+  return { signal, method, timeoutMs: () => undefined };
+}
+
+function goneIfNotFound(error: unknown): undefined {
+  if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
+  throw error;
+}

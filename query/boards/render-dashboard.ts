@@ -1,0 +1,53 @@
+// DashboardsService.Render: a saved or built-in dashboard with the answers of its tiles, for its own time and filters
+// or for others that the request names.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
+import {
+  type RenderRequest,
+  type RenderResponse,
+  RenderResponseSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { invalidArgument } from '../invalid-argument.ts';
+import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
+import { boardTime, timeMessage } from './board-time.ts';
+
+export interface RenderDeps extends AnswerDeps {
+  readDashboard: ReadDashboard;
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
+  clock: Clock;
+}
+
+/** Throws not_found where there is no such dashboard, and invalid_argument for a time that cannot be. */
+export async function renderDashboard(
+  deps: RenderDeps,
+  projectId: string,
+  request: RenderRequest,
+): Promise<RenderResponse> {
+  const { id } = request;
+  if (id === '') throw invalidArgument('id', 'is required');
+  const dashboard = await deps.readDashboard(projectId, id);
+  if (dashboard === undefined) {
+    throw new ConnectError('the project has no such dashboard', Code.NotFound);
+  }
+  const timezone = request.timezone ?? dashboard.timezone;
+  const time = boardTime(
+    {
+      timeRange: request.timeRange ?? dashboard.timeRange,
+      granularity: request.granularity ?? dashboard.granularity,
+      timezone: timezone === '' ? deps.timezoneOf(projectId) : timezone,
+    },
+    deps.clock.nowMs(),
+  );
+  const results = await answerTiles(deps, {
+    projectId,
+    tiles: dashboard.tiles,
+    filters: request.filters ?? dashboard.filters,
+    includeCookieless: request.includeCookieless ?? dashboard.includeCookieless,
+    time,
+  });
+  return create(RenderResponseSchema, { dashboard, time: timeMessage(time), results });
+}

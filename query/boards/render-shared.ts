@@ -1,0 +1,155 @@
+// SharedDashboardsService.Render: shows a dashboard to whoever has a share's token, and its password where it has one.
+// Unknown, revoked and expired tokens are answered alike. What strangers see of the tiles is shared-tiles.ts's.
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ShareRecord } from '../../platform/dashboards/dashboard-list.ts';
+import type { FoundShare, ShareDirectory } from '../../platform/dashboards/share-directory.ts';
+import {
+  type RenderRequest as BoardRequest,
+  RenderRequestSchema as BoardRequestSchema,
+  type RenderResponse as BoardResponse,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type RenderRequest,
+  type RenderResponse,
+  RenderResponseSchema,
+} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { KeptRenders, type Rendered } from './kept-renders.ts';
+import { sharedTiles } from './shared-tiles.ts';
+
+/** Throws where too many passwords are being checked. `from`: where the caller is, so that nobody takes all places. */
+export type CheckPassword = (
+  stored: string,
+  password: string,
+  from: string | undefined,
+) => Promise<boolean>;
+
+interface SharedDeps {
+  shares: ShareDirectory;
+  checkPassword: CheckPassword;
+  /** The network of the caller's address. */
+  networkOf: (context: HandlerContext) => string | undefined;
+  /** The whole dashboard with its answers; undefined where it is gone. It has its own deadline. */
+  render: (projectId: string, request: BoardRequest) => Promise<BoardResponse | undefined>;
+  clock: Clock;
+}
+
+const keepMs = 60_000;
+/** Where a tile failed for a reason that may pass. */
+const keepFailedMs = 5_000;
+const maxKeptBytes = 32 * 1_048_576;
+/** While the broker has not confirmed memory for this long, a share may have ended. */
+const staleAfterMs = 10_000;
+/** Wrong passwords from one network for one share: this many at once, then one more per half a minute. */
+const wrongPasswords = 10;
+const secondsForOneMore = 30;
+/** A password has at most 128 characters, each of two UTF-16 units at most. */
+const maxPasswordUnits = 256;
+const lasting = new Set(['invalid_argument', 'not_found', 'unimplemented', 'failed_precondition']);
+
+export type RenderShared = (
+  request: RenderRequest,
+  context: HandlerContext,
+) => Promise<RenderResponse>;
+
+export function createRenderShared(deps: SharedDeps): RenderShared {
+  const { shares, clock } = deps;
+  const kept = new KeptRenders<RenderResponse>(clock, maxKeptBytes);
+  const perSecond = 1 / secondsForOneMore;
+  const tries = createTokenBuckets({ perSecond, burst: wrongPasswords, clock });
+  return async ({ token, password }, context) => {
+    const found = findShare(shares, token, clock);
+    await checkPassword(deps, tries, found.share, password, context);
+    // What is taken from a dashboard is not shown again.
+    const key = `${found.share.id} ${found.revision}`;
+    const answer = kept.get(key, () => renderShare(deps, found));
+    const response = await unlessGone(answer, context.signal);
+    // It may have ended while this call waited.
+    findShare(shares, token, clock);
+    context.responseHeader.set('cache-control', 'private, no-store');
+    return response;
+  };
+}
+
+function findShare(shares: ShareDirectory, token: string, clock: Clock): FoundShare {
+  if (shares.unconfirmedMs() > staleAfterMs) {
+    throw new ConnectError('the share cannot be checked now', Code.Unavailable);
+  }
+  const found = shares.find(token);
+  const endMs = found?.share.expireTimeMs ?? Number.POSITIVE_INFINITY;
+  if (found === undefined || clock.nowMs() >= endMs) throw noSuchShare();
+  return found;
+}
+
+async function checkPassword(
+  deps: Pick<SharedDeps, 'checkPassword' | 'networkOf'>,
+  tries: TokenBuckets,
+  { id, passwordHash }: ShareRecord,
+  password: string,
+  context: HandlerContext,
+): Promise<void> {
+  if (passwordHash === undefined) return;
+  if (password === '') throw wrong();
+  const from = deps.networkOf(context);
+  const pair = `${id} ${from ?? ''}`;
+  const waitSeconds = tries.take(pair, 1);
+  if (waitSeconds > 0) {
+    const retryAfter = { 'retry-after': String(waitSeconds) };
+    throw new ConnectError(
+      'too many attempts, try again later',
+      Code.ResourceExhausted,
+      retryAfter,
+    );
+  }
+  const checked = deps.checkPassword(passwordHash, password.slice(0, maxPasswordUnits + 1), from);
+  const isRight = await checked.catch((error: unknown) => {
+    // Nothing was tried.
+    tries.give(pair);
+    throw error;
+  });
+  if (!isRight) throw wrong();
+  tries.give(pair);
+}
+
+async function renderShare(
+  { render, clock }: SharedDeps,
+  { projectId, share }: FoundShare,
+): Promise<Rendered<RenderResponse>> {
+  const board = await render(projectId, create(BoardRequestSchema, { id: share.dashboardId }));
+  const { dashboard, time } = board ?? {};
+  if (board === undefined || dashboard === undefined) throw noSuchShare();
+  const { displayName, description } = dashboard;
+  const value = create(RenderResponseSchema, {
+    displayName,
+    description,
+    ...(time !== undefined && { time }),
+    tiles: sharedTiles(board),
+    renderTime: timestampFromMs(clock.nowMs()),
+  });
+  const mayPass = board.results.some(
+    ({ outcome }) => outcome.case === 'error' && !lasting.has(outcome.value.code),
+  );
+  const bytes = toBinary(RenderResponseSchema, value).length;
+  return { value, bytes, keepMs: mayPass ? keepFailedMs : keepMs };
+}
+
+/** A rendering goes on for the others when one who waits for it leaves. */
+function unlessGone<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(new ConnectError('gone', Code.Canceled));
+    signal.addEventListener('abort', leave, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+function noSuchShare(): ConnectError {
+  return new ConnectError('there is no such share, or not any more', Code.NotFound);
+}
+
+function wrong(): ConnectError {
+  return new ConnectError('the password is missing or wrong', Code.Unauthenticated);
+}

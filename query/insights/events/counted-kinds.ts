@@ -1,0 +1,47 @@
+// Counts events by kind alone, from the table event_counts, which has their number for each
+// quarter of an hour: a zone's hours and days are whole quarters. What lies before the first whole quarter of the
+// range, and after the last, is counted event by event.
+
+import type { Question } from '../question/question.ts';
+import type { EventCondition } from './event-condition.ts';
+import { bucketSql, readEventsSql } from './read-events.ts';
+
+const quarterMs = 900_000;
+
+/**
+ * SELECT of (bucket, events), several rows a bucket; undefined where the table cannot tell. `column`: every event, or
+ * those of cookieless visitors.
+ */
+export function countedEventsSql(
+  question: Question,
+  condition: EventCondition,
+  buckets: readonly number[],
+  column: 'events' | 'cookieless_events',
+): string | undefined {
+  const { project, bindings, everyEvent, asOfMs, fromMs, toMs } = question;
+  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
+  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
+  const isServed =
+    everyEvent.kind === 'every' &&
+    condition.kind !== 'filtered' &&
+    asOfMs === undefined &&
+    firstMs < lastMs &&
+    buckets.slice(1).every((startMs) => startMs % quarterMs === 0);
+  if (!isServed) return undefined;
+  const quarter = (ms: number): string =>
+    `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
+  const bucket = bucketSql(question, buckets);
+  const whole = `SELECT ${bucket} AS bucket, events FROM (
+    SELECT toDateTime64(quarter, 3, 'UTC') AS occur_time, ${column} AS events FROM event_counts
+    WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)})`;
+  const columns = { bucket, events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)' };
+  const edges = [
+    { fromMs, toMs: firstMs },
+    { fromMs: lastMs, toMs },
+  ].filter((edge) => edge.fromMs < edge.toMs);
+  const single = edges.map(
+    (edge) =>
+      `SELECT bucket, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
+  );
+  return [whole, ...single].join(' UNION ALL ');
+}

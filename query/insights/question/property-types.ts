@@ -1,0 +1,39 @@
+// The types with which properties were ever stored, from the names that the table property_keys keeps: a statement then
+// looks for a property where it can be, in one map instead of five and a column. A value of a new type is in `events` a
+// moment before its type is in the table; such an event is not acknowledged yet, so that no answer claims to count it.
+
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Deadline } from '../../deadline.ts';
+import { createBindings } from '../../filters/bindings.ts';
+import { readRows } from '../../read-rows.ts';
+
+/** `column`: a non-empty text of a property that has a column. The others are the maps. */
+const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time'] as const;
+export type StoredType = (typeof storedTypes)[number];
+export type PropertyTypes = ReadonlySet<StoredType>;
+
+/**
+ * The types of each name; a name without an entry was never stored. Undefined where the table has not every name of the
+ * project.
+ */
+export async function readPropertyTypes(
+  clickhouse: RowReader,
+  projectId: string,
+  names: readonly string[],
+  deadline: Deadline,
+): Promise<ReadonlyMap<string, PropertyTypes> | undefined> {
+  const bindings = createBindings();
+  const sql = `SELECT DISTINCT property, type FROM property_keys
+    WHERE project_id = ${bindings.bind('String', projectId)}
+      AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', names)})`;
+  const bounds = { deadline, maxRows: 1_000, maxCharacters: 1_048_576 };
+  const result = await readRows(clickhouse, { sql, params: bindings.params }, bounds);
+  if (result.kind === 'too-large') return undefined;
+  const types = new Map<string, Set<StoredType>>(names.map((name) => [name, new Set()]));
+  for (const [property, type] of result.rows) {
+    const known = storedTypes.find((stored) => stored === type);
+    if (known === undefined) return undefined;
+    types.get(String(property))?.add(known);
+  }
+  return types;
+}

@@ -1,0 +1,192 @@
+// TOP_K: the greatest groups of events, by a property, the kind or the user.
+
+import { create } from '@bufbuild/protobuf';
+import {
+  AggregationType,
+  LeftOut_Reason,
+  type TopKQuery,
+  TopKQuery_Dimension,
+  TopKResultSchema,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../invalid-argument.ts';
+import { traitsMessage } from '../../profiles/stored-profile.ts';
+import { type Aggregation, readAggregation } from '../events/aggregation.ts';
+import { type EventCondition, eventCondition } from '../events/event-condition.ts';
+import { groupText } from '../events/property-text.ts';
+import { groupColumn, readEventsSql } from '../events/read-events.ts';
+import { leftOutSql, readReason } from '../left-out.ts';
+import type { LeftOutCount, Plan } from '../plan.ts';
+import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
+import { numberOf, textsOf } from '../rows.ts';
+import { type Greatest, greatestSql, groupsSql, othersAreTheRest } from './greatest-groups.ts';
+import { topUsersSql } from './top-users.ts';
+
+const defaultRows = 10;
+const maxTopRows = 100;
+
+type Dimension = { by: 'property'; property: string } | { by: 'kind' } | { by: 'user' };
+
+/** Throws invalid_argument. */
+export function planTopK(question: Question): Plan {
+  const { topK } = question.spec;
+  if (topK === undefined) throw invalidArgument('spec.topK', 'is required');
+  checkHasNoEvents(question);
+  const limit = readLimit(topK.limit, defaultRows, maxTopRows, 'spec.topK.limit');
+  const dimension = readDimension(topK);
+  const aggregation = readMetric(question, topK);
+  const condition = eventCondition(topK.scope, 'spec.topK.scope', question);
+  const greatest: Greatest = { aggregation, limit, withOthers: !topK.omitOthers };
+  const countsUsers = dimension.by === 'user' || aggregation.counts === 'users';
+  return {
+    sql: planSql(question, condition, dimension, greatest, countsUsers),
+    maxRows: limit + 4,
+    read: (rows) => {
+      const { top, leftOut } = readRows(rows, greatest);
+      const value = create(TopKResultSchema, {
+        rows: top.map((row) => rowMessage(row, dimension, question)),
+      });
+      return { result: { case: 'topK', value }, leftOut };
+    },
+  };
+}
+
+function readDimension({ dimension, property }: TopKQuery): Dimension {
+  switch (dimension) {
+    case TopKQuery_Dimension.PROPERTY:
+      return { by: 'property', property: readBreakdown(property, 'spec.topK.property') };
+    case TopKQuery_Dimension.EVENT_KIND:
+      return { by: 'kind' };
+    case TopKQuery_Dimension.USER:
+      return { by: 'user' };
+    case TopKQuery_Dimension.UNSPECIFIED:
+      throw invalidArgument('spec.topK.dimension', 'is required');
+    default: {
+      const unknown: never = dimension;
+      throw invalidArgument('spec.topK.dimension', `${Number(unknown)} is not a dimension`);
+    }
+  }
+}
+
+function readMetric({ bindings }: Question, topK: TopKQuery): Aggregation {
+  const { dimension, metric, metricProperty } = topK;
+  const paths = { type: 'spec.topK.metric', property: 'spec.topK.metricProperty' };
+  const aggregation = readAggregation(metric, metricProperty, paths, bindings);
+  if (dimension === TopKQuery_Dimension.USER && aggregation.counts === 'users') {
+    throw invalidArgument(paths.type, `${AggregationType[metric]} is not for users`);
+  }
+  return aggregation;
+}
+
+/** The part of the statement with what is left out; part 0 has the rows. */
+const leftOutPart = -1;
+
+function planSql(
+  question: Question,
+  condition: EventCondition,
+  dimension: Dimension,
+  greatest: Greatest,
+  countsUsers: boolean,
+): string {
+  const rows =
+    dimension.by === 'user'
+      ? topUsersSql(question, condition, greatest)
+      : `SELECT *, name AS dimension, ${noProfile}
+        FROM (${greatestSql(namedSql(question, condition, dimension, greatest), greatest)})`;
+  const top = `SELECT toInt32(0) AS part, toUInt64(place) AS place, toString(dimension) AS dimension, value,
+    groups, whole, toUInt8(is_person) AS is_person, toString(external_id) AS external_id,
+    CAST(trait_keys, 'Array(String)') AS trait_keys, CAST(trait_values, 'Array(String)') AS trait_values FROM (${rows})`;
+  const parts = leftOutSql(question, [{ condition, countsUsers }]).map(
+    (
+      sql,
+    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS dimension, toFloat64(0) AS value,
+      left_out AS groups, toFloat64(0) AS whole, ${noProfile} FROM (${sql})`,
+  );
+  return [top, ...parts].join(' UNION ALL ');
+}
+
+const noProfile = `toUInt8(0) AS is_person, '' AS external_id, emptyArrayString() AS trait_keys, emptyArrayString() AS trait_values`;
+
+/** SELECT of (name, a, b) for each value or kind, in the form of property-text.ts. */
+function namedSql(
+  question: Question,
+  condition: EventCondition,
+  dimension: Exclude<Dimension, { by: 'user' }>,
+  greatest: Greatest,
+): string {
+  const { aggregation } = greatest;
+  const groups = dimension.by === 'property' ? [dimension.property] : [];
+  const withUser = aggregation.counts === 'users';
+  const columns = {
+    ...(dimension.by === 'kind' ? { [groupColumn(0)]: "concat('=', kind)" } : {}),
+    ...(aggregation.counts === 'events' && aggregation.number !== undefined
+      ? { number: aggregation.number }
+      : {}),
+  };
+  const events = readEventsSql(question, { condition, groups, columns, withUser });
+  const named = `SELECT *, ${groupColumn(0)} AS name FROM (${events}) ${withUser ? 'WHERE user_key != 0' : ''}`;
+  return groupsSql({ events: named }, greatest);
+}
+
+interface TopRow {
+  text: string;
+  value: number;
+  isOthers: boolean;
+  /** Absent for all rows but users with a profile. */
+  profile: { externalId: string; traitKeys: string[]; traitValues: string[] } | undefined;
+}
+
+/** Rows in the order of their places, and what is left out. */
+function readRows(
+  rows: readonly unknown[][],
+  greatest: Greatest,
+): { top: TopRow[]; leftOut: LeftOutCount[] } {
+  const { limit, withOthers } = greatest;
+  const leftOut = rows
+    .filter(([part]) => Number(part) === leftOutPart)
+    .map(([, reason, , , count]) => ({ reason: readReason(reason), count: Number(count) }));
+  const placed = rows
+    .filter(([part]) => Number(part) === 0)
+    .toSorted(([, one], [, other]) => Number(one) - Number(other));
+  const [, , , , groups = 0, whole] = placed[0] ?? [];
+  const folded = Math.max(Number(groups) - limit, 0);
+  leftOut.push({ reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded });
+  const top = placed.map((row) => readRow(row, limit));
+  if (withOthers && othersAreTheRest(greatest) && folded > 0) {
+    const value = top.reduce((rest, row) => rest - row.value, Number(whole));
+    top.push({ text: '', value, isOthers: true, profile: undefined });
+  }
+  return { top, leftOut };
+}
+
+function readRow(row: readonly unknown[], limit: number): TopRow {
+  const [, place, text, value, , , isPerson, externalId, keys, values] = row;
+  return {
+    text: String(text),
+    value: numberOf(value),
+    isOthers: Number(place) > limit,
+    profile:
+      Number(isPerson) === 1
+        ? {
+            externalId: String(externalId),
+            traitKeys: textsOf(keys),
+            traitValues: textsOf(values),
+          }
+        : undefined,
+  };
+}
+
+function rowMessage(
+  { text, value, isOthers, profile }: TopRow,
+  dimension: Dimension,
+  { standIns }: Question,
+) {
+  if (isOthers) return { value, isOthers };
+  if (dimension.by === 'user') {
+    if (profile === undefined) return { value, dimensionValue: text };
+    const { externalId } = profile;
+    const properties = traitsMessage(profile, standIns);
+    return { value, dimensionValue: text, profile: { id: text, externalId, properties } };
+  }
+  const shown = groupText(text);
+  return { value, dimensionValue: shown ?? '', isAbsent: shown === undefined };
+}

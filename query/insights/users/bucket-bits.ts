@@ -1,0 +1,39 @@
+// The buckets in which a user was active: a bit for each, in as few numbers of 64 bits as hold them all.
+
+const wordBits = 64;
+
+/** The numbers that hold the bits of so many buckets. */
+export function wordCount(buckets: number): number {
+  return Math.ceil(buckets / wordBits);
+}
+
+/** The columns of the bits of so many buckets: bits_0, bits_1, … */
+export function bitColumns(buckets: number): string[] {
+  return Array.from({ length: wordCount(buckets) }, (_, word) => `bits_${word}`);
+}
+
+/** The numbers that have the one bit of the bucket whose place is `place`, SQL; one for each of bitColumns. */
+export function bitsOfPlace(buckets: number, place = 'place'): string[] {
+  const words = wordCount(buckets);
+  if (words === 1) return [`bitShiftLeft(toUInt64(1), ${place})`];
+  return Array.from(
+    { length: words },
+    (_, word) =>
+      `if(intDiv(${place}, ${wordBits}) = ${word}, bitShiftLeft(toUInt64(1), ${place} % ${wordBits}), toUInt64(0))`,
+  );
+}
+
+/** An array of the places whose bits are set, ascending. */
+export function placesSql(words: readonly string[]): string {
+  const arrays = words.map((word, index) =>
+    index === 0
+      ? `bitPositionsToArray(${word})`
+      : `arrayMap(bit -> bit + ${index * wordBits}, bitPositionsToArray(${word}))`,
+  );
+  return arrays.length === 1 ? arrays.join() : `arrayConcat(${arrays.join(', ')})`;
+}
+
+/** SQL for bitColumns over the rows of one user. */
+export function allBits(columns: readonly string[]): string {
+  return columns.map((column) => `groupBitOr(${column}) AS ${column}`).join(', ');
+}

@@ -1,0 +1,59 @@
+// SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the
+// buckets in which they returned, and the groups of that event.
+
+import { bucketPlaceSql } from '../events/bucket-place.ts';
+import type { EventCondition } from '../events/event-condition.ts';
+import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+import { activitySql } from './activity.ts';
+import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
+import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
+
+/** One event starts and returns: the least bit is the cohort. */
+export function sameEventUsersSql(question: Question, condition: EventCondition): string {
+  const { buckets, breakdowns, fromMs, toMs } = question;
+  const columns = bitColumns(buckets.length);
+  const cohort = `toUInt16(${placesSql(columns)}[1]) AS cohort`;
+  if (breakdowns.length === 0) {
+    const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+    return `SELECT ${cohort}, ${columns.join(', ')}
+      FROM (SELECT ${allBits(columns)} FROM (${activity}) GROUP BY user_key)`;
+  }
+  const names = breakdowns.map((_, index) => groupColumn(index));
+  const bits = bitsOfPlace(buckets.length).map(
+    (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
+  );
+  return `SELECT ${groupColumnsSql(names)}${cohort}, ${columns.join(', ')} FROM (
+    SELECT ${bits.join(', ')}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
+    FROM (${readSql(question, condition, breakdowns)}) WHERE user_key != 0 GROUP BY user_key)`;
+}
+
+/** The first starting event of each user is found first; the other events are joined to it and none is kept. */
+export function returningUsersSql(
+  question: Question,
+  start: EventCondition,
+  back: EventCondition,
+): string {
+  const { buckets, breakdowns } = question;
+  const names = breakdowns.map((_, index) => groupColumn(index));
+  const columns = bitColumns(buckets.length);
+  const groups = names.length === 0 ? '' : `argMin(${groupsTupleSql(names)}, moment) AS groups, `;
+  const starts = `SELECT user_key AS starting_key, ${groups}min(place) AS cohort, min(moment) AS first
+    FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns)}))
+    WHERE user_key != 0 GROUP BY user_key`;
+  const returns = `SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, back, [])})`;
+  const bits = bitsOfPlace(buckets.length).map(
+    (sql, word) => `groupBitOrIf(${sql}, moment >= first) AS ${columns[word]}`,
+  );
+  // Who never returned has the moment 0, which is before each first one.
+  return `SELECT ${names.length === 0 ? '' : groupColumnsSql(names)}cohort, ${columns.join(', ')} FROM (
+    SELECT any(cohort) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits.join(', ')}
+    FROM (${returns}) AS returns RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key
+    GROUP BY starting_key)`;
+}
+
+/** SELECT of the place of an event's bucket, its user and its groups. */
+function readSql(question: Question, condition: EventCondition, groups: readonly string[]): string {
+  const place = bucketPlaceSql(question, question.buckets);
+  return readEventsSql(question, { condition, groups, columns: { place }, withUser: true });
+}

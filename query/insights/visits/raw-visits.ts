@@ -1,0 +1,80 @@
+// SELECT of visits from the rows of events.
+
+import { every } from '../events/event-condition.ts';
+import { personJoinSql, userKeySql } from '../events/persons.ts';
+import { propertyTextSql } from '../events/property-text.ts';
+import {
+  eventOrderSql,
+  groupColumn,
+  momentSql,
+  readEventsSql,
+  withTrait,
+} from '../events/read-events.ts';
+import { type Question, traitPrefix } from '../question/question.ts';
+import { type VisitRead, visitMarginMs } from './visit.ts';
+
+/**
+ * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, views, and the
+ * columns of the breakdowns.
+ */
+export function rawVisitsSql(question: Question, read: VisitRead): string {
+  const { bindings, fromMs, toMs } = question;
+  const ofEdge = edgeColumns(question, read);
+  const events = readEventsSql(
+    { ...question, everyEvent: every },
+    {
+      condition: every,
+      columns: {
+        session_id: 'session_id',
+        is_view: "kind = 'page_view'",
+        counts: read.someEvent.sql,
+        ...Object.fromEntries(ofEdge),
+      },
+      withUser: read.someEvent.usesUser || read.edgeEvent.usesUser,
+      fromMs: fromMs - visitMarginMs,
+      toMs: toMs + visitMarginMs,
+    },
+  );
+  const names = ofEdge.map(([name]) => name);
+  const pick = read.edge === 'first' ? 'argMin' : 'argMax';
+  const edge =
+    names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql}) AS edge`;
+  const visits = `SELECT session_id, min(event.occur_time) AS first_time, max(event.occur_time) AS last_time,
+      count() AS events, countIf(is_view) AS views, max(counts) AS counts${edge}
+    FROM (${events}) AS event GROUP BY session_id
+    HAVING first_time >= ${momentSql(fromMs, bindings)} AND first_time < ${momentSql(toMs, bindings)} AND counts`;
+  const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
+  const counted = `SELECT first_time AS occur_time, last_time, events, views${edgeParts} FROM (${visits})
+    ${names.includes(matches) ? `WHERE ${matches}` : ''}`;
+  return withTraits(question, counted);
+}
+
+const matches = 'edge_matches';
+
+/** What is read of a visit's first or last event, by name. */
+function edgeColumns(
+  { breakdowns, bindings, typesOf }: Question,
+  { edgeEvent }: VisitRead,
+): [string, string][] {
+  const columns: [string, string][] = edgeEvent.kind === 'every' ? [] : [[matches, edgeEvent.sql]];
+  for (const [index, property] of breakdowns.entries()) {
+    if (!property.startsWith(traitPrefix)) {
+      columns.push([groupColumn(index), propertyTextSql(property, bindings, typesOf(property))]);
+    }
+  }
+  if (breakdowns.some((property) => property.startsWith(traitPrefix))) {
+    columns.push(['sender_key', 'profile_key'], ['sender_is_cookieless', 'cookieless']);
+  }
+  return columns;
+}
+
+/** Adds the columns of traits. The person is looked up for each visit, not for each event. */
+function withTraits(question: Question, visits: string): string {
+  const traits = question.breakdowns.flatMap((property, index) =>
+    property.startsWith(traitPrefix) ? [{ trait: property.slice(traitPrefix.length), index }] : [],
+  );
+  if (traits.length === 0) return visits;
+  const senders = `SELECT *, sender_key AS profile_key, sender_is_cookieless AS cookieless FROM (${visits})`;
+  const persons = `SELECT *, ${userKeySql(false)} AS user_key FROM (${senders}) AS visit ${personJoinSql(question.project)}`;
+  return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), persons);
+}

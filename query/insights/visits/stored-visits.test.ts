@@ -1,0 +1,170 @@
+// The table visits answers as the rows of events do: the same questions are asked again with an as_of in the far future,
+// for which only rows of events can tell.
+
+import { randomUUID } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  Granularity,
+  type InsightQuerySpecSchema,
+  type InsightsService,
+  InsightType,
+  SessionMetric,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useEngine } from '../../../test/harness/servers/use-servers.ts';
+import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
+import {
+  type StoredRow,
+  storedRow,
+  storeRows,
+} from '../../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
+
+const engine = useEngine();
+const project = randomUUID();
+let service: ReadService;
+let insights: Client<typeof InsightsService>;
+
+/** Berlin's clocks go back on the 25th. */
+const firstMs = Date.parse('2026-10-20T00:00:00Z');
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** The same numbers at each run, from 0 to 1. */
+function createRandom(): () => number {
+  let state = 42;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const random = createRandom();
+const oneOf = <T>(...values: readonly T[]): T | undefined =>
+  values[Math.floor(random() * values.length)];
+
+/** Some last a minute, some days, and many end or begin around midnight. */
+function visit(index: number): StoredRow[] {
+  const sessionId = randomUUID();
+  const isAtMidnight = random() < 0.3;
+  const startMs = isAtMidnight
+    ? firstMs + Math.floor(random() * 9) * dayMs - 60_000
+    : firstMs + Math.floor(random() * 9 * dayMs);
+  const gapMs = oneOf(0, 1, 60_000, 5 * hourMs, 23 * hourMs) ?? 0;
+  return Array.from({ length: 1 + Math.floor(random() * 4) }, (_, place) =>
+    storedRow({
+      projectId: project,
+      sessionId,
+      distinctId: `visitor-${index % 40}`,
+      cookieless: index % 7 === 0,
+      kind: oneOf('page_view', 'page_view', 'click') ?? '',
+      occurTimeMs: startMs + place * gapMs,
+      columns: {
+        ...(random() < 0.8 && { pathname: oneOf('/a', '/b', '/ü') ?? '' }),
+        ...(random() < 0.5 && { channel: oneOf('Direct', 'Paid Search') ?? '' }),
+      },
+      strings: random() < 0.1 ? { $country: '' } : {},
+    }),
+  );
+}
+
+beforeAll(async () => {
+  service = await startReadService({ clickhouseUrl: engine.url, readsPerSecond: 0 });
+  insights = service.insights(project);
+  const rows = Array.from({ length: 300 }, (_, index) => visit(index)).flat();
+  // Several inserts, in no order of time: a visit's later events may be stored first.
+  const inserts: StoredRow[][] = [[], [], [], []];
+  for (const row of rows) inserts[Math.floor(random() * inserts.length)]?.push(row);
+  for (const insert of inserts) await storeRows(service.clickhouse, insert);
+  await storeProfiles(service.clickhouse, [
+    { projectId: project, distinctId: 'visitor-1', owner: 'ada', root: 'ada', wasClaimed: true },
+    { projectId: project, distinctId: 'ada', traits: { plan: 'pro' } },
+    { projectId: project, distinctId: 'visitor-2', deleted: true },
+  ]);
+});
+afterAll(() => service.stop());
+
+type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
+
+async function ask(spec: Asked, fromMs: number, toMs: number, timezone: string, asOf?: number) {
+  const { result, leftOut } = await insights.query({
+    spec,
+    timeRange: { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) },
+    granularity: Granularity.DAY,
+    timezone,
+    ...(asOf !== undefined && { asOf: timestampFromMs(asOf) }),
+  });
+  return { result, leftOut };
+}
+
+const farFuture = Date.UTC(2199, 0, 1);
+const metrics = [
+  SessionMetric.SESSIONS,
+  SessionMetric.AVG_DURATION,
+  SessionMetric.BOUNCE_RATE,
+  SessionMetric.AVG_EVENTS_PER_SESSION,
+  SessionMetric.ENTRY,
+  SessionMetric.EXIT,
+];
+const ranges: [string, number, number][] = [
+  ['UTC', firstMs, firstMs + 7 * dayMs],
+  ['Europe/Berlin', firstMs - 2 * hourMs, firstMs + 7 * dayMs - hourMs],
+  ['Asia/Kolkata', firstMs + dayMs - 5.5 * hourMs, firstMs + 4 * dayMs - 5.5 * hourMs],
+  ['Europe/Berlin', firstMs + 2 * dayMs + 17, firstMs + 5 * dayMs + 12_345_678],
+];
+
+it.each(metrics)('answers the metric %s as raw rows do', async (metric) => {
+  const isEdge = metric === SessionMetric.ENTRY || metric === SessionMetric.EXIT;
+  const specs: Asked[] = [
+    { session: { metric } },
+    { session: { metric }, breakdowns: [{ property: '$pathname' }], breakdownLimit: 2 },
+    ...(isEdge ? [{ session: { metric, scope: { kind: 'click' } } }] : []),
+  ];
+  for (const spec of specs) {
+    for (const [timezone, fromMs, toMs] of ranges) {
+      const asked = { insightType: InsightType.TRENDS, ...spec };
+      const [stored, raw] = await Promise.all([
+        ask(asked, fromMs, toMs, timezone),
+        ask(asked, fromMs, toMs, timezone, farFuture),
+      ]);
+      expect(stored).toEqual(raw);
+    }
+  }
+});
+
+it.each(['$channel', '$country', '$browser', 'profile.plan', 'plan'])(
+  'answers groups by %s as raw rows do, in the table or not',
+  async (property) => {
+    for (const metric of [SessionMetric.SESSIONS, SessionMetric.EXIT]) {
+      const spec: Asked = {
+        insightType: InsightType.SEGMENTATION,
+        session: { metric },
+        breakdowns: [{ property }],
+      };
+      const [timezone, fromMs, toMs] = ranges[3] ?? ['UTC', 0, 0];
+      expect(await ask(spec, fromMs, toMs, timezone)).toEqual(
+        await ask(spec, fromMs, toMs, timezone, farFuture),
+      );
+    }
+  },
+);
+
+it('is read: a visit that is in the table alone counts', async () => {
+  const spec: Asked = {
+    insightType: InsightType.SEGMENTATION,
+    session: { metric: SessionMetric.SESSIONS },
+  };
+  const count = async (asOf?: number): Promise<number> => {
+    const { result } = await ask(spec, firstMs, firstMs + dayMs + 1, 'UTC', asOf);
+    return result.case === 'segmentation' ? (result.value.total ?? 0) : 0;
+  };
+  const raw = await count(farFuture);
+  await service.clickhouse.command({
+    query: `INSERT INTO visits (project_id, day, session_id, first_time, last_time, events)
+      SELECT {project:String}, '2026-10-20', generateUUIDv4(), '2026-10-20 01:00:00', '2026-10-20 01:00:00', 1`,
+    query_params: { project },
+  });
+  expect([await count(), await count(farFuture)]).toEqual([raw + 1, raw]);
+});

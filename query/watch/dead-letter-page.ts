@@ -1,0 +1,131 @@
+// Pages of a project's dead letters, newest first, from the table dead_letters. The pipeline writes it
+// (pipeline/consume/dead-letter-rows.ts); the letters' contents are in the broker alone.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { dayMs } from '../../platform/clock.ts';
+import {
+  type DeadLetter,
+  DeadLetterSchema,
+  type IngestHealthRequest,
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { decodeCursor, encodeCursor, type Position } from '../cursor.ts';
+import type { Deadline } from '../deadline.ts';
+import { invalidArgument } from '../invalid-argument.ts';
+import { readRows } from '../read-rows.ts';
+
+const defaultPageSize = 100;
+const maxPageSize = 1_000;
+/** The table's TTL: the engine deletes later than that. */
+const keptDays = 30;
+/** A thousand rows of the longest kinds. */
+const maxCharacters = 1_048_576;
+
+interface PageAsked {
+  pageSize: number;
+  after: Position | undefined;
+  /** The bytes that seal page tokens. */
+  conditions: Uint8Array;
+}
+
+export interface DeadLetterPage {
+  letters: DeadLetter[];
+  nextPageToken: string;
+}
+
+/** Throws invalid_argument that names the field and its rule. */
+export function readPageAsked(
+  projectId: string,
+  { pageSize, pageToken }: IngestHealthRequest,
+): PageAsked {
+  if (pageSize < 0 || pageSize > maxPageSize) {
+    throw invalidArgument('pageSize', `must be from 1 to ${maxPageSize}`);
+  }
+  const conditions = Buffer.from(`dead letters of ${projectId}`);
+  const after = pageToken === '' ? undefined : decodeCursor(pageToken, conditions);
+  if (pageToken !== '' && after === undefined) {
+    throw invalidArgument('pageToken', 'must be a nextPageToken of this project');
+  }
+  return { pageSize: pageSize === 0 ? defaultPageSize : pageSize, after, conditions };
+}
+
+const order = ['time', 'shard', 'stream_seq', 'request', 'event'];
+
+/** Throws the client's errors. */
+export async function readDeadLetters(
+  clickhouse: RowReader,
+  projectId: string,
+  { pageSize, after, conditions }: PageAsked,
+  { nowMs, deadline }: { nowMs: number; deadline: Deadline },
+): Promise<DeadLetterPage> {
+  const sinceMs = nowMs - keptDays * dayMs;
+  const place = after && placeOf(after.id);
+  const result = await readRows(
+    clickhouse,
+    {
+      sql: `
+        SELECT toUnixTimestamp64Milli(time), shard, stream_seq, request, event, reason, kind, event_id, events
+        FROM dead_letters FINAL
+        WHERE project_id = {project:String} AND time >= ${moment('sinceMs')} ${
+          place === undefined
+            ? ''
+            : `AND (${order.join(', ')}) < (${moment('afterMs')}, {shard:UInt16}, {seq:UInt64}, {request:Int32}, {event:Int32})`
+        }
+        ORDER BY ${order.map((column) => `${column} DESC`).join(', ')}
+        LIMIT {maxRows:UInt32}`,
+      params: {
+        project: projectId,
+        sinceMs,
+        ...(after && { afterMs: after.timeMs }),
+        ...place,
+        maxRows: pageSize + 1,
+      },
+    },
+    { deadline, maxRows: pageSize + 1, maxCharacters },
+  );
+  if (result.kind === 'too-large') {
+    throw new ConnectError('too many dead letters at once: ask for less', Code.ResourceExhausted);
+  }
+  const rows = result.rows.slice(0, pageSize).map(readRow);
+  const last = rows.at(-1);
+  const hasMore = result.rows.length > pageSize || result.stopped;
+  return {
+    letters: rows.map(({ letter }) => letter),
+    nextPageToken: hasMore && last !== undefined ? encodeCursor(last.position, conditions) : '',
+  };
+}
+
+function readRow(row: readonly unknown[]): { letter: DeadLetter; position: Position } {
+  const [time, shard, seq, request, event, reason, kind, eventId, events] = row.map(String);
+  const timeMs = Number(time);
+  const id = Buffer.alloc(16);
+  id.writeUInt16BE(Number(shard), 0);
+  id.writeUIntBE(Number(seq), 2, 6);
+  id.writeInt32BE(Number(request), 8);
+  id.writeInt32BE(Number(event), 12);
+  const letter = create(DeadLetterSchema, {
+    time: timestampFromMs(timeMs),
+    reason: reason ?? '',
+    kind: kind ?? '',
+    eventId: eventId ?? '',
+    events: BigInt(events ?? 0),
+  });
+  return { letter, position: { timeMs, id: id.toString('hex') } };
+}
+
+/** The parameters of the place that `readRow` has written. */
+function placeOf(id: string) {
+  const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
+  return {
+    shard: bytes.readUInt16BE(0),
+    seq: bytes.readUIntBE(2, 6),
+    request: bytes.readInt32BE(8),
+    event: bytes.readInt32BE(12),
+  };
+}
+
+function moment(param: 'sinceMs' | 'afterMs'): string {
+  return `fromUnixTimestamp64Milli({${param}:Int64}, 'UTC')`;
+}

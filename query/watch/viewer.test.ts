@@ -1,0 +1,112 @@
+// What a viewer is shown, at which rate, and what a slow reader loses.
+
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import {
+  ActivityEventSchema,
+  WatchRequestSchema,
+  WatchStage,
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
+import { type Arriving, maxRowsInFrame, Viewer } from './viewer.ts';
+import { readWatchRequest } from './watch-request.ts';
+
+let nowMs = Date.UTC(2026, 0, 1);
+
+function viewerOf(request: { samplePerSecond?: number; stages?: WatchStage[] } = {}): Viewer {
+  return new Viewer(readWatchRequest(create(WatchRequestSchema, request)), () => nowMs);
+}
+
+const idOf = (number: number): string =>
+  `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
+
+function arriving(number: number, bytes = 100): Arriving {
+  const event = create(ActivityEventSchema, { eventId: idOf(number), kind: 'view' });
+  return { kind: 'view', bytes, event: () => event };
+}
+
+function verdict(stored: readonly number[]): VerdictMessage {
+  const digits = stored.map((number) => idOf(number).replaceAll('-', '')).join('');
+  return {
+    ...{ timeMs: nowMs, stored: stored.length, duplicates: 0, dead: 0, deadEvents: [] },
+    ...{ storedIds: Buffer.from(digits, 'hex'), duplicateIds: new Uint8Array() },
+  };
+}
+
+it('a reader that takes nothing loses rows, and another does not', () => {
+  const slow = viewerOf({ samplePerSecond: 1_000 });
+  const quick = viewerOf({ samplePerSecond: 1_000 });
+  let taken = 0;
+  for (let number = 0; number < 5_000; number++) {
+    if (number % 500 === 0) nowMs += 1_000;
+    for (const viewer of [slow, quick]) viewer.arrive(arriving(number), nowMs);
+    taken += quick.take().length;
+  }
+  expect([quick.takeTotals(0).lost, taken]).toEqual([0n, 5_000]);
+  let kept = 0;
+  for (let rows = slow.take(); rows.length > 0; rows = slow.take()) {
+    expect(rows.length).toBeLessThanOrEqual(maxRowsInFrame);
+    kept += rows.length;
+  }
+  expect(slow.takeTotals(0)).toMatchObject({ lost: BigInt(5_000 - kept), sampledOut: 0n });
+  expect(kept).toBeLessThanOrEqual(2_000);
+  slow.arrive(arriving(5_000), nowMs);
+  expect(slow.take()).toHaveLength(1);
+});
+
+it('large events fill the room of a reader sooner', () => {
+  const viewer = viewerOf();
+  for (let number = 0; number < 10; number++) viewer.arrive(arriving(number, 300_000), nowMs);
+  expect(viewer.take()).toHaveLength(3);
+  expect(viewer.takeTotals(0).lost).toBe(7n);
+});
+
+describe('the rate', () => {
+  it('bounds the events of a second, and each is shown with its later stages', () => {
+    const viewer = viewerOf();
+    const numbers = Array.from({ length: 80 }, (_, number) => number);
+    for (const number of numbers) viewer.arrive(arriving(number), nowMs);
+    viewer.judge(verdict(numbers));
+    const stages = viewer.take().map(({ stage }) => stage);
+    expect(stages.filter((stage) => stage === WatchStage.ARRIVING)).toHaveLength(50);
+    expect(stages.filter((stage) => stage === WatchStage.STORED)).toHaveLength(50);
+    expect(viewer.takeTotals(7)).toMatchObject({
+      stored: 80n,
+      sampledOut: 30n,
+      lag: { nanos: 7e6 },
+    });
+    nowMs += 100;
+    for (const number of numbers) viewer.arrive(arriving(number), nowMs);
+    expect(viewer.take()).toHaveLength(5);
+  });
+
+  it('is a share where the process has many viewers', () => {
+    const viewer = viewerOf({ samplePerSecond: 1_000 });
+    viewer.limitRate(100);
+    for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
+    expect(viewer.take()).toHaveLength(100);
+    viewer.limitRate(2_000);
+    nowMs += 1_000;
+    for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
+    expect(viewer.take()).toHaveLength(300);
+  });
+
+  it('holds for refusals, and totals count all of them', () => {
+    const viewer = viewerOf({ samplePerSecond: 1 });
+    const refusal = {
+      ...{ timeMs: nowMs, method: 'm', eventIndex: -1, field: 'body', rule: 'body_json' },
+      ...{ kind: '', sdk: '', untold: 3 },
+    };
+    for (let count = 0; count < 3; count++) viewer.refuse(refusal);
+    expect(viewer.take()).toMatchObject([{ stage: WatchStage.REFUSED, rule: 'body_json' }]);
+    expect(viewer.takeTotals(0)).toMatchObject({ refused: 12n, sampledOut: 2n });
+  });
+});
+
+it('a stage that was not asked for is not shown, and the later stages of its events are', () => {
+  const viewer = viewerOf({ stages: [WatchStage.STORED] });
+  viewer.arrive(arriving(1), nowMs);
+  expect(viewer.take()).toEqual([]);
+  viewer.judge(verdict([1, 2]));
+  expect(viewer.take()).toMatchObject([{ stage: WatchStage.STORED, event: { kind: 'view' } }]);
+});

@@ -1,0 +1,217 @@
+// One viewer of live events: which events it is shown, at its rate, what waits for it, and its totals. It never waits
+// for its reader: rows beyond a bound are dropped and counted. Where events come from is live-feed.ts's.
+
+import { create } from '@bufbuild/protobuf';
+import { durationFromMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  type ActivityEvent,
+  ActivityEventSchema,
+  type WatchRow,
+  WatchRowSchema,
+  WatchStage,
+  type WatchTotals,
+  WatchTotalsSchema,
+} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
+import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
+import { type EventName, nameOf } from './arriving-event.ts';
+import { refusalOf } from './refusal-log.ts';
+import type { WatchSelection } from './watch-request.ts';
+
+/** An event that arrives; the message is made where somebody is shown it. */
+export interface Arriving {
+  kind: string;
+  event(): ActivityEvent | undefined;
+  /** The bytes that it takes, about. */
+  bytes: number;
+}
+
+/** What waits for a reader: two seconds at the highest rate, or a MiB. */
+const maxWaitingRows = 2_000;
+const maxWaitingBytes = 1_048_576;
+/** Events whose later stages are shown: five seconds at the highest rate, or 2 MiB. */
+const maxShownEvents = 5_000;
+const maxShownBytes = 2 * 1_048_576;
+/** Of rows that hold no event. */
+const rowBytes = 300;
+export const maxRowsInFrame = 500;
+
+interface Shown {
+  event: ActivityEvent;
+  bytes: number;
+}
+
+export class Viewer {
+  readonly #selection: WatchSelection;
+  readonly #nowMs: () => number;
+  readonly #shown = new Map<EventName, Shown>();
+  #shownBytes = 0;
+  readonly #rows: { row: WatchRow; bytes: number }[] = [];
+  #waitingBytes = 0;
+  #totals = create(WatchTotalsSchema);
+  /** Events a second. */
+  #rate: number;
+  #tokens: number;
+  #tokensAtMs: number;
+  #wake = (): void => {};
+
+  constructor(selection: WatchSelection, nowMs: () => number) {
+    this.#selection = selection;
+    this.#nowMs = nowMs;
+    this.#rate = selection.samplePerSecond;
+    this.#tokens = this.#rate;
+    this.#tokensAtMs = nowMs();
+  }
+
+  /** Its share of what the process shows: it gets no more, whatever it asked for. */
+  limitRate(perSecond: number): void {
+    this.#rate = Math.min(this.#selection.samplePerSecond, perSecond);
+    this.#tokens = Math.min(this.#rate, this.#tokens);
+  }
+
+  /** Whether its rate leaves room for one more event now. */
+  get hasRoom(): boolean {
+    const nowMs = this.#nowMs();
+    const sinceMs = Math.max(0, nowMs - this.#tokensAtMs);
+    this.#tokens = Math.min(this.#rate, this.#tokens + (sinceMs * this.#rate) / 1_000);
+    this.#tokensAtMs = nowMs;
+    return this.#tokens >= 1;
+  }
+
+  /** Events of its project have arrived, looked at or not. */
+  countArriving(events: number): void {
+    this.#totals.arriving += BigInt(events);
+  }
+
+  /** Events were not looked at. */
+  countSampledOut(events: number): void {
+    this.#totals.sampledOut += BigInt(events);
+  }
+
+  arrive(arriving: Arriving, timeMs: number): void {
+    const { hasKind, meetsFilters } = this.#selection;
+    if (!hasKind(arriving.kind)) return;
+    if (!this.hasRoom) {
+      this.countSampledOut(1);
+      return;
+    }
+    const event = arriving.event();
+    if (event === undefined || !meetsFilters(event)) return;
+    this.#tokens--;
+    this.#remember(nameOf(event.eventId), { event, bytes: arriving.bytes });
+    this.#push(WatchStage.ARRIVING, event, { timeMs, bytes: arriving.bytes });
+  }
+
+  judge(verdict: VerdictMessage): void {
+    const { timeMs, stored, duplicates, dead } = verdict;
+    this.#totals.stored += BigInt(stored);
+    this.#totals.duplicates += BigInt(duplicates);
+    this.#totals.dead += BigInt(dead);
+    this.#tellOf(verdict.storedIds, WatchStage.STORED, timeMs);
+    this.#tellOf(verdict.duplicateIds, WatchStage.DUPLICATE, timeMs);
+    for (const { eventId, kind, reason } of verdict.deadEvents) {
+      const shown = this.#shown.get(nameOf(eventId));
+      const event = shown?.event ?? create(ActivityEventSchema, { eventId, kind });
+      if (shown === undefined && !this.#takesUnseen(kind)) continue;
+      this.#push(WatchStage.DEAD, event, { timeMs, bytes: shown?.bytes ?? rowBytes, rule: reason });
+    }
+  }
+
+  refuse(message: RefusalMessage): void {
+    const { kind, rule, timeMs, untold } = message;
+    this.#totals.refused += BigInt(1 + untold);
+    if (!this.#takesUnseen(kind)) return;
+    const event = create(ActivityEventSchema, { kind });
+    const refusal = refusalOf(message);
+    this.#push(WatchStage.REFUSED, event, { timeMs, bytes: rowBytes, rule, refusal });
+  }
+
+  /** The rows that wait, at most a frame's. */
+  take(): WatchRow[] {
+    const taken = this.#rows.splice(0, maxRowsInFrame);
+    for (const { bytes } of taken) this.#waitingBytes -= bytes;
+    return taken.map(({ row }) => row);
+  }
+
+  /** Since the totals before. `lagMs`: undefined while nobody knows. */
+  takeTotals(lagMs: number | undefined): WatchTotals {
+    const totals = this.#totals;
+    if (lagMs !== undefined) totals.lag = durationFromMs(lagMs);
+    this.#totals = create(WatchTotalsSchema);
+    return totals;
+  }
+
+  /** Resolves once rows wait, `wake` is called, or `atMostMs` have passed. */
+  waiting(atMostMs: number): Promise<void> {
+    if (this.#rows.length > 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, atMostMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Whether a row of an event that was not seen is shown: of its properties nothing is known. */
+  #takesUnseen(kind: string): boolean {
+    const { hasFilters, hasKind } = this.#selection;
+    if (hasFilters || !hasKind(kind)) return false;
+    if (this.hasRoom) {
+      this.#tokens--;
+      return true;
+    }
+    this.countSampledOut(1);
+    return false;
+  }
+
+  #tellOf(ids: Uint8Array, stage: WatchStage, timeMs: number): void {
+    if (this.#shown.size === 0 || ids.length === 0) return;
+    const digits = Buffer.from(ids).toString('hex');
+    for (let at = 0; at < digits.length; at += 32) {
+      const shown = this.#shown.get(digits.slice(at, at + 32));
+      if (shown !== undefined) this.#push(stage, shown.event, { timeMs, bytes: shown.bytes });
+    }
+  }
+
+  #remember(name: EventName, shown: Shown): void {
+    this.#forget(name);
+    this.#shown.set(name, shown);
+    this.#shownBytes += shown.bytes;
+    for (const oldest of this.#shown.keys()) {
+      if (this.#shown.size <= maxShownEvents && this.#shownBytes <= maxShownBytes) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(name: EventName): void {
+    this.#shownBytes -= this.#shown.get(name)?.bytes ?? 0;
+    this.#shown.delete(name);
+  }
+
+  #push(
+    stage: WatchStage,
+    event: ActivityEvent,
+    {
+      timeMs,
+      bytes,
+      ...rest
+    }: { timeMs: number; bytes: number } & Pick<Partial<WatchRow>, 'rule' | 'refusal'>,
+  ): void {
+    if (!this.#selection.shows(stage)) return;
+    if (this.#rows.length >= maxWaitingRows || this.#waitingBytes + bytes > maxWaitingBytes) {
+      this.#totals.lost++;
+      return;
+    }
+    const row = create(WatchRowSchema, { stage, time: timestampFromMs(timeMs), ...rest });
+    // Not through `create`, which would copy every property.
+    row.event = event;
+    this.#rows.push({ row, bytes });
+    this.#waitingBytes += bytes;
+    this.#wake();
+  }
+}

@@ -1,0 +1,56 @@
+// An answer in the form in which the oracle's and the product's are compared, and the oracle's answer to a question.
+
+import type { Question } from '../questions/question.ts';
+import { funnelAnswer } from './funnel.ts';
+import { leftOut } from './left-out.ts';
+import { lifecycleAnswer, stickinessAnswer } from './lifecycle.ts';
+import { retentionAnswer } from './retention.ts';
+import type { Tables } from './tables.ts';
+import { topAnswer } from './top.ts';
+import { segmentationAnswer, trendsAnswer } from './trends.ts';
+import { userFlowAnswer } from './user-flow.ts';
+import { visitsAnswer } from './visits.ts';
+
+/** What a result does not count, by the reason without its prefix. */
+export type LeftOut = Record<string, number>;
+
+/** The content of a result, and what it folds or cuts. */
+export interface Part {
+  /** Nothing but arrays, plain objects, texts, numbers and booleans: moments are milliseconds, durations too. */
+  result: Record<string, unknown>;
+  leftOut: LeftOut;
+}
+
+export async function oracleAnswer(tables: Tables, question: Question): Promise<Part> {
+  const part = await resultOf(tables, question);
+  const events = await leftOut(tables, question);
+  const all = { ...events, ...part.leftOut };
+  const counted = Object.entries(all).filter(([, count]) => count !== 0);
+  return { result: part.result, leftOut: Object.fromEntries(counted) };
+}
+
+function resultOf(tables: Tables, question: Question): Promise<Part> {
+  if (question.session !== undefined) return visitsAnswer(tables, question);
+  switch (question.type) {
+    case 'TRENDS':
+      return trendsAnswer(tables, question);
+    case 'SEGMENTATION':
+      return segmentationAnswer(tables, question);
+    case 'FUNNEL':
+      return funnelAnswer(tables, question);
+    case 'RETENTION':
+      return retentionAnswer(tables, question);
+    case 'USER_FLOW':
+      return userFlowAnswer(tables, question);
+    case 'TOP_K':
+      return topAnswer(tables, question);
+    case 'LIFECYCLE':
+      return lifecycleAnswer(tables, question);
+    case 'STICKINESS':
+      return stickinessAnswer(tables, question);
+    default: {
+      const unknown: never = question.type;
+      throw new Error(`no such question: ${String(unknown)}`);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// The events that a question selects and its result does not count, with the reason.
+
+import type { EventFilter, Question } from '../questions/question.ts';
+import type { LeftOut } from './answer.ts';
+import { matches } from './statement/conditions.ts';
+import { isInRange } from './statement/selection.ts';
+import type { Tables } from './tables.ts';
+import { isPersonBased } from './trends.ts';
+import { isNearRange } from './visits.ts';
+
+/** The events that a question asks for, and whether the result counts users. */
+function asked(question: Question): { event: EventFilter | undefined; needsUser: boolean }[] {
+  const { topK, userFlow, events = [] } = question;
+  switch (question.type) {
+    case 'TOP_K':
+      return [
+        {
+          event: topK?.scope,
+          needsUser: topK?.dimension === 'USER' || isPersonBased(topK?.metric),
+        },
+      ];
+    case 'USER_FLOW':
+      return [{ event: userFlow?.scope, needsUser: false }];
+    case 'TRENDS':
+    case 'SEGMENTATION':
+      return events.map(({ event, aggregation }) => ({
+        event,
+        needsUser: isPersonBased(aggregation),
+      }));
+    case 'FUNNEL':
+    case 'RETENTION':
+    case 'LIFECYCLE':
+    case 'STICKINESS':
+      return events.map(({ event }) => ({ event, needsUser: true }));
+    default: {
+      const unknown: never = question.type;
+      throw new Error(`no such question: ${String(unknown)}`);
+    }
+  }
+}
+
+export async function leftOut(tables: Tables, question: Question): Promise<LeftOut> {
+  const isLater = question.asOfMs === undefined ? 'false' : `received > ${question.asOfMs}`;
+  if (question.session !== undefined) {
+    const [row] = await tables.rows(`SELECT count(*) AS later FROM events
+      WHERE ${isNearRange(question)} AND ${isLater}`);
+    return { RECEIVED_LATER: Number(row?.['later'] ?? 0) };
+  }
+  const sums = { RECEIVED_LATER: 0, COOKIELESS_EVENTS: 0, DELETED_PROFILES: 0 };
+  for (const { event, needsUser } of asked(question)) {
+    const [row] = await tables.rows(`SELECT count(*) FILTER (WHERE ${isLater}) AS later,
+      count(*) FILTER (WHERE NOT ${isLater} AND cookieless) AS cookieless,
+      count(*) FILTER (WHERE NOT ${isLater} AND deleted) AS deleted
+      FROM events WHERE ${isInRange(question)} AND ${matches(question, event)}`);
+    sums.RECEIVED_LATER += Number(row?.['later'] ?? 0);
+    if (!needsUser) continue;
+    if (!question.includeCookieless) sums.COOKIELESS_EVENTS += Number(row?.['cookieless'] ?? 0);
+    sums.DELETED_PROFILES += Number(row?.['deleted'] ?? 0);
+  }
+  return sums;
+}

@@ -1,0 +1,96 @@
+// Questions about visits: all events of a session, from a day before the range to a day after it.
+
+import type { Question, SessionMetric } from '../questions/question.ts';
+import type { Part } from './answer.ts';
+import { meetsGroups, meetsScope } from './statement/conditions.ts';
+import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
+import {
+  bucketKey,
+  bucketTables,
+  isInRange,
+  presentEvents,
+  rangeMs,
+} from './statement/selection.ts';
+import type { Row, Tables } from './tables.ts';
+import { bySlot } from './trends.ts';
+
+const dayMs = 86_400_000;
+
+/** SQL: the event is near enough to the range to belong to one of its visits. */
+export function isNearRange(question: Question): string {
+  const { from, to } = rangeMs(question);
+  return `(ts >= ${from - dayMs} AND ts < ${to + dayMs})`;
+}
+
+const values: Record<SessionMetric, string> = {
+  SESSIONS: 'count(*)',
+  AVG_DURATION: 'avg((last_ts - first_ts) / 1000)',
+  BOUNCE_RATE: "avg(CASE WHEN events = 1 AND first_kind = 'page_view' THEN 1 ELSE 0 END)",
+  ENTRY: 'count(*)',
+  EXIT: 'count(*)',
+  AVG_EVENTS_PER_SESSION: 'avg(events)',
+};
+
+/** The common tables up to `grouped`: the visits that count, with key and slot. */
+function visitTables(question: Question, metric: SessionMetric): string {
+  const groups = meetsGroups(question);
+  const scope = meetsScope(question.session?.scope);
+  const counts: Record<string, string> = {
+    ENTRY: 'in_groups AND first_in_scope',
+    EXIT: 'in_groups AND last_in_scope',
+  };
+  return `${presentEvents(question)}, visits AS (SELECT session, count(*) AS events,
+      min(ts) AS first_ts, max(ts) AS last_ts, first(kind ORDER BY ts, id) AS first_kind,
+      first(${groupOf(question)} ORDER BY ts, id) AS first_g, last(${groupOf(question)} ORDER BY ts, id) AS last_g,
+      first(${scope} ORDER BY ts, id) AS first_in_scope, last(${scope} ORDER BY ts, id) AS last_in_scope,
+      bool_or(${groups}) AS in_groups, bool_or(${groups} AND ${scope}) AS in_both
+      FROM ev WHERE ${isNearRange(question)} GROUP BY session),
+    own AS (SELECT *, ${metric === 'EXIT' ? 'last_g' : 'first_g'} AS g, ${bucketKey(question, 'first_ts')} AS key
+      FROM visits WHERE ${isInRange(question, 'first_ts')} AND ${counts[metric] ?? 'in_both'}),
+    ${rankTables(question, 'SELECT g, count(*) AS weight FROM own GROUP BY g')},
+    grouped AS (SELECT own.*, slot FROM own JOIN slots_of ON slots_of.g = own.g)`;
+}
+
+async function rowsOf(tables: Tables, question: Question, metric: SessionMetric): Promise<Row[]> {
+  const isBroken = (question.breakdowns ?? []).length > 0;
+  const places = isBroken
+    ? 'SELECT slot, first(g) AS g FROM slots_of GROUP BY slot'
+    : 'SELECT 1 AS slot, []::VARCHAR[] AS g';
+  const head = `WITH ${visitTables(question, metric)}, places AS (${places})`;
+  const value = `coalesce(${values[metric]}, 0)::DOUBLE`;
+  const groups = '(SELECT count(*) FROM ranked) AS groups';
+  return tables.rows(
+    question.type === 'TRENDS'
+      ? `${head}, ${bucketTables(question)},
+          counted AS (SELECT slot, key, ${value} AS value FROM grouped GROUP BY slot, key)
+        SELECT p.slot, g, start, coalesce(value, 0) AS value, ${groups} FROM places p CROSS JOIN buckets b
+        LEFT JOIN counted c ON c.slot = p.slot AND c.key = b.key ORDER BY p.slot, start`
+      : `${head}, counted AS (SELECT slot, ${value} AS value FROM grouped GROUP BY slot)
+        SELECT p.slot, g, coalesce(value, 0) AS value, ${groups} FROM places p
+        LEFT JOIN counted c ON c.slot = p.slot ORDER BY p.slot`,
+  );
+}
+
+export async function visitsAnswer(tables: Tables, question: Question): Promise<Part> {
+  const metric = question.session?.metric ?? 'SESSIONS';
+  const rows = await rowsOf(tables, question, metric);
+  const others = othersCount(question, rows[0]?.['groups'] ?? 0);
+  const leftOut = { GROUPS_IN_OTHERS: others };
+  const head = { eventKind: '', eventIndex: 0 };
+  if (question.type === 'TRENDS') {
+    const series = bySlot(rows).map((slotRows) => ({
+      ...head,
+      ...readGroup(question, slotRows[0] ?? {}),
+      points: slotRows.map(({ start, value }) => [Number(start), Number(value)]),
+    }));
+    return { result: { trends: { series } }, leftOut };
+  }
+  const series = rows.map((row) => ({
+    ...head,
+    ...readGroup(question, row),
+    value: Number(row['value']),
+  }));
+  const [whole] = await rowsOf(tables, { ...question, breakdowns: [] }, metric);
+  const total = Number(whole?.['value'] ?? 0);
+  return { result: { segmentation: { total, series } }, leftOut };
+}

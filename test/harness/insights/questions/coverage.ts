@@ -1,0 +1,52 @@
+// What a list of questions asks for: how many questions have each form, aggregation, operator, source, unit, metric,
+// node and dimension.
+
+import type { Filter, Question } from './question.ts';
+
+/** The number of questions with each feature, such as `operator IN`. */
+export function coverage(questions: readonly Question[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const question of questions) {
+    for (const feature of new Set(featuresOf(question))) {
+      counts.set(feature, (counts.get(feature) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function featuresOf(question: Question): string[] {
+  const { session, userFlow, topK, events = [], breakdowns = [], filterGroups = [] } = question;
+  const scopes = [
+    session?.scope,
+    userFlow?.scope,
+    topK?.scope,
+    ...events.map(({ event }) => event),
+  ];
+  const filters = [...scopes, ...filterGroups].flatMap((scope) => scope?.filters ?? []);
+  const takesAggregation = question.type === 'TRENDS' || question.type === 'SEGMENTATION';
+  return [
+    `form ${session ? 'VISITS ' : ''}${question.type}`,
+    `unit ${question.granularity ?? 'none'}`,
+    ...(takesAggregation && !session
+      ? events.map(({ aggregation }) => `aggregation ${aggregation}`)
+      : []),
+    ...filters.map(({ operator }) => `operator ${operator}`),
+    ...filters.map((filter) => `filter source ${sourceOf(filter)}`),
+    ...breakdowns.map((name) => `breakdown source ${breakdownSource(name)}`),
+    ...(session ? [`session metric ${session.metric}`] : []),
+    ...(userFlow ? [`node ${userFlow.nodeKind ?? 'EVENT_KIND'}`] : []),
+    ...(topK ? [`dimension ${topK.dimension}`, `top metric ${topK.metric ?? 'TOTAL'}`] : []),
+    ...(question.asOfMs === undefined ? [] : ['as of']),
+    ...(question.includeCookieless ? ['cookieless'] : []),
+    ...(question.includeStepTiming ? ['step timing'] : []),
+  ];
+}
+
+function sourceOf({ source, property }: Filter): string {
+  return source ?? (property.startsWith('$') ? 'AUTO' : 'CUSTOM');
+}
+
+function breakdownSource(name: string): string {
+  if (name.startsWith('profile.')) return 'PROFILE';
+  return name.startsWith('$') ? 'AUTO' : 'CUSTOM';
+}

@@ -1,0 +1,355 @@
+// Generated questions: every form, aggregation, operator, source, unit, metric and node in turn, over drawn ranges.
+
+import {
+  autoProperties,
+  customProperties,
+  hostileProperties,
+  hostileTexts,
+  kinds,
+  traits,
+} from '../project/catalogue.ts';
+import type { GeneratedProject } from '../project/generated-project.ts';
+import { allZones, lastSureMs, type Season } from '../project/seasons.ts';
+import { createDraw, type Draw } from '../random.ts';
+import { createDeck, type Deal } from './deck.ts';
+import type {
+  Aggregation,
+  EventFilter,
+  EventQuery,
+  Filter,
+  FilterGroup,
+  Question,
+  SessionMetric,
+  Unit,
+} from './question.ts';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+export const aggregations: readonly Aggregation[] = [
+  'TOTAL',
+  'UNIQUE_USERS',
+  'PER_USER_AVG',
+  'SUM',
+  'AVG',
+  'MIN',
+  'MAX',
+];
+export const units: readonly Unit[] = ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH'];
+export const sessionMetrics: readonly SessionMetric[] = [
+  'SESSIONS',
+  'AVG_DURATION',
+  'BOUNCE_RATE',
+  'ENTRY',
+  'EXIT',
+  'AVG_EVENTS_PER_SESSION',
+];
+export const operators = [
+  ...['EQUALS', 'NOT_EQUALS', 'CONTAINS', 'NOT_CONTAINS', 'IS_SET', 'IS_NOT_SET', 'LTE', 'GTE'],
+  ...['LT', 'GT', 'IN', 'NOT_IN', 'BETWEEN', 'NOT_BETWEEN'],
+];
+export const sources = ['AUTO', 'CUSTOM', 'PROFILE'] as const;
+export const forms = [
+  ...(['TRENDS', 'SEGMENTATION', 'TRENDS', 'FUNNEL', 'RETENTION', 'USER_FLOW', 'TOP_K'] as const),
+  ...(['LIFECYCLE', 'STICKINESS', 'SESSION_TRENDS', 'SESSION_SEGMENTATION', 'TOP_K'] as const),
+  ...(['SEGMENTATION', 'FUNNEL', 'SESSION_TRENDS', 'TOP_K'] as const),
+];
+
+const numbers = [
+  '0',
+  '42',
+  '-7',
+  '1.5',
+  '33',
+  '9007199254740993',
+  '18.5',
+  '0.125',
+  '1e21',
+  '100',
+  '-20',
+];
+const texts = ['42', 'pro', 'true', '', 'Chrome', '2026-01-02T03:04:05Z', '0', '0.1', '/', 'free'];
+const parts = ['o', '4', 'PRO', 'ünï', 'T', '/', ':', '-', "'", '\\', 'e', '%'];
+
+export class QuestionSource {
+  readonly #draw: Draw;
+  readonly #project: GeneratedProject;
+  readonly #form: Deal<(typeof forms)[number]>;
+  readonly #aggregation: Deal<Aggregation>;
+  readonly #unit: Deal<Unit>;
+  readonly #metric: Deal<SessionMetric>;
+  readonly #topMetric: Deal<Aggregation>;
+  readonly #userMetric: Deal<Aggregation>;
+  readonly #dimension: Deal<'PROPERTY' | 'EVENT_KIND' | 'USER'>;
+  readonly #operator: Deal<string>;
+  readonly #source: Deal<(typeof sources)[number]>;
+  readonly #breakdownSource: Deal<(typeof sources)[number]>;
+  readonly #nodeKind: Deal<'EVENT_KIND' | 'PROPERTY'>;
+
+  constructor(seed: number, project: GeneratedProject) {
+    this.#draw = createDraw(seed);
+    this.#project = project;
+    this.#form = createDeck(this.#draw, forms);
+    this.#aggregation = createDeck(this.#draw, aggregations);
+    this.#unit = createDeck(this.#draw, units);
+    this.#metric = createDeck(this.#draw, sessionMetrics);
+    this.#topMetric = createDeck(this.#draw, aggregations);
+    this.#userMetric = createDeck(
+      this.#draw,
+      aggregations.filter((one) => one !== 'UNIQUE_USERS' && one !== 'PER_USER_AVG'),
+    );
+    this.#dimension = createDeck(this.#draw, [
+      'PROPERTY',
+      'EVENT_KIND',
+      'USER',
+      'PROPERTY',
+      'EVENT_KIND',
+    ] as const);
+    this.#operator = createDeck(this.#draw, operators);
+    this.#source = createDeck(this.#draw, sources);
+    this.#breakdownSource = createDeck(this.#draw, sources);
+    this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
+  }
+
+  question(): Question {
+    const draw = this.#draw;
+    const form = this.#form();
+    const isVisits = form === 'SESSION_TRENDS' || form === 'SESSION_SEGMENTATION';
+    const type = form === 'SESSION_TRENDS' ? 'TRENDS' : isVisits ? 'SEGMENTATION' : form;
+    const question: Question = { type, ...this.#range(form), ...this.#conditions() };
+    if (draw.chance(0.3)) question.includeCookieless = true;
+    if (draw.chance(0.25)) question.asOfMs = draw.pick(this.#project.cutsMs);
+    const takesBreakdowns = !['USER_FLOW', 'TOP_K', 'LIFECYCLE', 'STICKINESS'].includes(type);
+    if (takesBreakdowns && draw.chance(0.6)) Object.assign(question, this.#breakdowns());
+    if (isVisits) {
+      const scope = draw.chance(0.6) ? { scope: this.#eventFilter(0.2) } : {};
+      return { ...question, session: { metric: this.#metric(), ...scope } };
+    }
+    return { ...question, ...this.#ownPart(type) };
+  }
+
+  #ownPart(type: Question['type']): Partial<Question> {
+    const draw = this.#draw;
+    switch (type) {
+      case 'TRENDS':
+      case 'SEGMENTATION':
+        return { events: this.#several(1, 3, () => this.#series()) };
+      case 'FUNNEL':
+        return {
+          events: this.#several(2, 4, () => ({ event: this.#eventFilter(0.2) })),
+          includeStepTiming: draw.chance(0.7),
+          ...(draw.chance(0.7) && {
+            conversionWindowMs: draw.pick([
+              1_000,
+              8_000,
+              10 * minuteMs,
+              hourMs,
+              3 * dayMs,
+              366 * dayMs,
+            ]),
+          }),
+        };
+      case 'RETENTION':
+        return { events: this.#several(1, 2, () => ({ event: this.#eventFilter(0.2) })) };
+      case 'LIFECYCLE':
+      case 'STICKINESS':
+        return { events: [{ event: this.#eventFilter(0.2) }] };
+      case 'USER_FLOW':
+        return { userFlow: this.#userFlow() };
+      case 'TOP_K':
+        return { topK: this.#topK() };
+      default: {
+        const unknown: never = type;
+        throw new Error(`no such question: ${String(unknown)}`);
+      }
+    }
+  }
+
+  #several<T>(least: number, most: number, one: () => T): T[] {
+    return Array.from({ length: least + this.#draw.below(most - least + 1) }, one);
+  }
+
+  #series(): EventQuery {
+    const aggregation = this.#aggregation();
+    const needsProperty = ['SUM', 'AVG', 'MIN', 'MAX'].includes(aggregation);
+    const property = this.#draw.pick([...customProperties, '$browser', 'amount', 'big']);
+    return {
+      event: this.#eventFilter(0.2),
+      aggregation,
+      ...(needsProperty && { aggregationProperty: property }),
+    };
+  }
+
+  #userFlow(): NonNullable<Question['userFlow']> {
+    const draw = this.#draw;
+    const nodeKind = this.#nodeKind();
+    return {
+      nodeKind,
+      ...(nodeKind === 'PROPERTY' && {
+        nodeProperty: draw.pick(['$pathname', 'plan', 'mixed', ...hostileProperties]),
+      }),
+      ...(draw.chance(0.5) && { scope: this.#eventFilter(0.2) }),
+      ...(draw.chance(0.6) && { maxHops: 1 + draw.below(10) }),
+      ...(draw.chance(0.6) && { maxNodes: 1 + draw.below(6) }),
+      ...(draw.chance(0.6) && { maxLinks: 1 + draw.below(30) }),
+    };
+  }
+
+  #topK(): NonNullable<Question['topK']> {
+    const draw = this.#draw;
+    const dimension = this.#dimension();
+    const metric = dimension === 'USER' ? this.#userMetric() : this.#topMetric();
+    const needsProperty = ['SUM', 'AVG', 'MIN', 'MAX'].includes(metric);
+    return {
+      dimension,
+      metric,
+      ...(dimension === 'PROPERTY' && {
+        property: draw.pick([...autoProperties, ...customProperties, ...hostileProperties]),
+      }),
+      // Sums of these are exact, so that equal groups are equal.
+      ...(needsProperty && { metricProperty: draw.pick(['amount', 'mixed']) }),
+      ...(draw.chance(0.5) && { scope: this.#eventFilter(0.2) }),
+      ...(draw.chance(0.6) && { limit: 1 + draw.below(12) }),
+      ...(draw.chance(0.3) && { omitOthers: true }),
+    };
+  }
+
+  #breakdowns(): Partial<Question> {
+    const draw = this.#draw;
+    const names = new Set(this.#several(1, draw.chance(0.2) ? 5 : 2, () => this.#breakdown()));
+    return {
+      breakdowns: [...names],
+      ...(draw.chance(0.7) && { breakdownLimit: 1 + draw.below(6) }),
+    };
+  }
+
+  #breakdown(): string {
+    const draw = this.#draw;
+    const source = this.#breakdownSource();
+    const names = { AUTO: autoProperties, CUSTOM: customProperties, PROFILE: traits }[source];
+    if (source === 'CUSTOM' && draw.chance(0.2)) {
+      return draw.pick(hostileProperties.filter((name) => !name.startsWith('profile.')));
+    }
+    return source === 'PROFILE' ? `profile.${draw.pick(names)}` : draw.pick(names);
+  }
+
+  #conditions(): Partial<Question> {
+    const draw = this.#draw;
+    if (draw.chance(0.7)) return {};
+    const group = (): FilterGroup => ({
+      filters: this.#several(1, 2, () => this.#filter()),
+      ...(draw.chance(0.5) && { operator: draw.pick(['AND', 'OR'] as const) }),
+    });
+    return {
+      filterGroups: this.#several(1, 2, group),
+      ...(draw.chance(0.5) && { filterGroupsOperator: draw.pick(['AND', 'OR'] as const) }),
+    };
+  }
+
+  #eventFilter(filtered: number): EventFilter {
+    const draw = this.#draw;
+    const kind = draw.chance(0.35)
+      ? ''
+      : draw.pick(kinds.slice(0, draw.chance(0.7) ? 3 : kinds.length));
+    const filters = draw.chance(filtered) ? [this.#filter()] : [];
+    return { ...(kind !== '' && { kind }), ...(filters.length > 0 && { filters }) };
+  }
+
+  #filter(): Filter {
+    const draw = this.#draw;
+    const operator = this.#operator();
+    const source = this.#source();
+    const names: Record<typeof source, readonly string[]> = {
+      AUTO: autoProperties,
+      CUSTOM: [...customProperties, 'mixed', 'plan', draw.pick(hostileProperties)],
+      PROFILE: traits,
+    };
+    const property = draw.pick(names[source]);
+    const isNamed = source === 'PROFILE' || draw.chance(0.5);
+    return { property, operator, ...this.#filterValue(operator), ...(isNamed && { source }) };
+  }
+
+  #filterValue(operator: string): { value?: string; values?: string[] } {
+    const draw = this.#draw;
+    const text = (): string => draw.pick(draw.chance(0.3) ? hostileTexts : texts);
+    switch (operator) {
+      case 'IS_SET':
+      case 'IS_NOT_SET':
+        return {};
+      case 'IN':
+      case 'NOT_IN':
+        return { values: this.#several(1, 4, text) };
+      case 'BETWEEN':
+      case 'NOT_BETWEEN':
+        return { values: [draw.pick(numbers), draw.pick(numbers)] };
+      case 'LT':
+      case 'LTE':
+      case 'GT':
+      case 'GTE':
+        return { value: draw.pick(numbers) };
+      case 'CONTAINS':
+      case 'NOT_CONTAINS':
+        return { value: draw.pick(parts) };
+      default:
+        return { value: text() };
+    }
+  }
+
+  #range(form: string): Pick<Question, 'fromMs' | 'toMs' | 'granularity' | 'timezone'> {
+    const draw = this.#draw;
+    const season = draw.pick(this.#project.seasons);
+    const timezone = draw.chance(0.8) ? draw.pick(season.zones) : draw.pick(allZones);
+    const granularity = this.#unit();
+    const zone = draw.chance(0.9) ? { timezone } : {};
+    const unit = granularity === 'DAY' && draw.chance(0.3) ? {} : { granularity };
+    const nanos = draw.chance(0.1) ? { fromNanos: 1, toNanos: 999_999 } : {};
+    const { fromMs, toMs } = this.#span(season, granularity, form);
+    return { fromMs, toMs: lastSureMs(timezone, toMs), ...zone, ...unit, ...nanos };
+  }
+
+  #span(season: Season, granularity: Unit, form: string): { fromMs: number; toMs: number } {
+    const draw = this.#draw;
+    const within = (longestMs: number): { fromMs: number; toMs: number } => {
+      const length = Math.min(longestMs, season.toMs - season.fromMs);
+      const fromMs = season.fromMs + draw.below(season.toMs - season.fromMs - length + 1);
+      return { fromMs, toMs: fromMs + 1 + draw.below(length) };
+    };
+    // A grid of cohorts, or a hundred groups: fewer buckets keep the answer short.
+    const isGrid = form === 'RETENTION';
+    switch (granularity) {
+      case 'MINUTE':
+        return this.#nearChange(season, isGrid ? hourMs : 6 * hourMs);
+      case 'HOUR':
+        return draw.chance(0.5)
+          ? within(isGrid ? 30 * hourMs : 4 * dayMs)
+          : this.#wholeDays(season);
+      case 'DAY':
+        return draw.chance(0.8) ? this.#wholeDays(season) : around(season, isGrid ? 20 : 180);
+      case 'WEEK':
+        return around(season, draw.pick([20, 100, isGrid ? 150 : 400]));
+      case 'MONTH':
+        return around(season, draw.chance(0.1) && !isGrid ? 2_900 : draw.pick([40, 300, 400]));
+      default: {
+        const unknown: never = granularity;
+        throw new Error(`no such unit: ${String(unknown)}`);
+      }
+    }
+  }
+
+  #nearChange({ changeMs }: Season, longestMs: number): { fromMs: number; toMs: number } {
+    const length = longestMs / 2 + this.#draw.below(longestMs / 2);
+    const fromMs = changeMs - this.#draw.below(length);
+    return { fromMs, toMs: fromMs + length };
+  }
+
+  #wholeDays({ fromMs, toMs }: Season): { fromMs: number; toMs: number } {
+    const start = Math.floor(fromMs / dayMs) * dayMs;
+    const days = 1 + this.#draw.below(Math.ceil((toMs - start) / dayMs));
+    return { fromMs: start, toMs: start + days * dayMs };
+  }
+}
+
+function around({ fromMs, toMs }: Season, days: number): { fromMs: number; toMs: number } {
+  return { fromMs: fromMs - (days / 2) * dayMs, toMs: toMs + (days / 2) * dayMs };
+}

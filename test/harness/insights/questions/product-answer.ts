@@ -1,0 +1,163 @@
+// The product's answer in the form in which it is compared with the oracle's: read from the JSON as it came, without
+// the generated messages.
+
+import { call } from '../../clients/client.ts';
+import type { LeftOut, Part } from '../oracle/answer.ts';
+import { type Question, requestOf } from './question.ts';
+
+type Json = Record<string, unknown>;
+
+const path = '/shared.insights.v1.InsightsService/Query';
+
+/** Throws with status and body where the answer is not 200. */
+export async function productAnswer(
+  stack: { baseUrl: string; privateKey: string },
+  question: Question,
+): Promise<Part & { completeUntilMs: number; identitiesAreCurrent: boolean }> {
+  const { status, body } = await call(stack.baseUrl, path, stack.privateKey, requestOf(question));
+  if (status !== 200) throw new Error(`Query: ${status} ${JSON.stringify(body)}`);
+  return {
+    result: readResult(body),
+    leftOut: readLeftOut(list(body['leftOut'])),
+    completeUntilMs: ms(body['completeUntil']),
+    identitiesAreCurrent: body['identitiesAreCurrent'] === true,
+  };
+}
+
+function readLeftOut(entries: readonly Json[]): LeftOut {
+  const counts: LeftOut = {};
+  for (const { reason, count } of entries) {
+    const name = String(reason).replace('REASON_', '');
+    if (name in counts) throw new Error(`${name} is there twice`);
+    if (Number(count ?? 0) !== 0) counts[name] = Number(count);
+  }
+  return counts;
+}
+
+function readResult(body: Json): Json {
+  const { trends, segmentation, funnel, retention, userFlow, topK, lifecycle, stickiness } = body;
+  if (isJson(trends)) return { trends: { series: list(trends['series']).map(readTrend) } };
+  if (isJson(segmentation)) {
+    const series = list(segmentation['series']).map((one) => ({
+      ...head(one),
+      value: number(one['value']),
+    }));
+    return { segmentation: { total: number(segmentation['total']), series } };
+  }
+  if (isJson(funnel)) return { funnel: { series: list(funnel['series']).map(readFunnel) } };
+  if (isJson(retention)) {
+    return { retention: { series: list(retention['series']).map(readRetention) } };
+  }
+  if (isJson(userFlow)) return { userFlow: readFlow(userFlow) };
+  if (isJson(topK)) return { topK: { rows: list(topK['rows']).map(readTopRow) } };
+  if (isJson(lifecycle)) {
+    const names = ['newUsers', 'returningUsers', 'resurrectingUsers', 'dormantUsers'];
+    return { lifecycle: Object.fromEntries(names.map((name) => [name, points(lifecycle[name])])) };
+  }
+  if (!isJson(stickiness)) throw new Error(`no result: ${JSON.stringify(body)}`);
+  const counted = list(stickiness['points']).map(({ buckets, value }) => [
+    Number(buckets ?? 0),
+    number(value),
+  ]);
+  return { stickiness: { points: counted } };
+}
+
+function readTrend(series: Json): Json {
+  return { ...head(series), points: points(series['points']) };
+}
+
+function head(series: Json): Json {
+  return {
+    eventKind: series['eventKind'] ?? '',
+    eventIndex: series['eventIndex'] ?? 0,
+    ...group(series),
+  };
+}
+
+function group(series: Json): Json {
+  return { breakdown: series['breakdown'] ?? {}, isOthers: series['isOthers'] ?? false };
+}
+
+function readFunnel(series: Json): Json {
+  const steps = list(series['steps']).map(({ eventKind, total, timing }) => ({
+    eventKind: eventKind ?? '',
+    total: number(total),
+    ...(isJson(timing) && { timing: readTiming(timing) }),
+  }));
+  return { ...group(series), steps };
+}
+
+function readTiming({ avg, median, p95, distribution }: Json): Json {
+  return {
+    avg: durationMs(avg),
+    median: durationMs(median),
+    p95: durationMs(p95),
+    distribution: list(distribution).map(({ upperBound, count }) => ({
+      upperBound: upperBound === undefined ? null : durationMs(upperBound),
+      count: number(count),
+    })),
+  };
+}
+
+function readRetention(series: Json): Json {
+  const cohorts = list(series['cohorts']).map((one) => ({
+    cohort: ms(one['cohort']),
+    size: number(one['cohortSize']),
+    points: points(one['points']),
+  }));
+  return { ...group(series), cohorts };
+}
+
+function readFlow({ nodes, links }: Json): Json {
+  const read = list(nodes).map(({ id, isOthers }) => ({
+    id: String(id),
+    isOthers: isOthers ?? false,
+  }));
+  return {
+    nodes: read.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    links: list(links).map(({ source, target, value }) => ({
+      source,
+      target,
+      value: number(value),
+    })),
+  };
+}
+
+function readTopRow({ dimensionValue, value, isOthers, isAbsent }: Json): Json {
+  return {
+    dimensionValue: dimensionValue ?? '',
+    value: number(value),
+    isOthers: isOthers ?? false,
+    isAbsent: isAbsent ?? false,
+  };
+}
+
+function points(value: unknown): [number, number][] {
+  return list(value).map((point) => [ms(point['time']), number(point['value'])]);
+}
+
+/** A number that must be there, zero too; int64 comes as text. */
+function number(value: unknown): number {
+  if (typeof value === 'number' || typeof value === 'string') return Number(value);
+  throw new Error(`${JSON.stringify(value)} is no number`);
+}
+
+function durationMs(value: unknown): number {
+  const match = /^(-?[\d.]+)s$/.exec(String(value));
+  if (match === null) throw new Error(`${JSON.stringify(value)} is no duration`);
+  return Number(match[1]) * 1_000;
+}
+
+function ms(value: unknown): number {
+  const parsed = Date.parse(String(value));
+  if (Number.isNaN(parsed)) throw new Error(`${JSON.stringify(value)} is no moment`);
+  return parsed;
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function list(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isJson) : [];
+}

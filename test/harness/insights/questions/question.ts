@@ -1,0 +1,160 @@
+// A question and its answer in the JSON of InsightsService.Query, as far as the oracle reads them.
+
+export interface Filter {
+  property: string;
+  /** Without FILTER_OPERATOR_. */
+  operator: string;
+  value?: string;
+  values?: string[];
+  /** Without PROPERTY_SOURCE_. */
+  source?: 'AUTO' | 'CUSTOM' | 'PROFILE';
+}
+
+export interface EventFilter {
+  kind?: string;
+  filters?: Filter[];
+}
+
+export interface EventQuery {
+  event?: EventFilter;
+  aggregation?: Aggregation;
+  aggregationProperty?: string;
+}
+
+export type Aggregation = 'TOTAL' | 'UNIQUE_USERS' | 'PER_USER_AVG' | 'SUM' | 'AVG' | 'MIN' | 'MAX';
+
+export type Unit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+
+export type SessionMetric =
+  | 'SESSIONS'
+  | 'AVG_DURATION'
+  | 'BOUNCE_RATE'
+  | 'ENTRY'
+  | 'EXIT'
+  | 'AVG_EVENTS_PER_SESSION';
+
+export type InsightType =
+  | 'TRENDS'
+  | 'SEGMENTATION'
+  | 'FUNNEL'
+  | 'RETENTION'
+  | 'USER_FLOW'
+  | 'TOP_K'
+  | 'LIFECYCLE'
+  | 'STICKINESS';
+
+export interface FilterGroup {
+  filters: Filter[];
+  operator?: 'AND' | 'OR';
+}
+
+/** A question; enum values stand without the prefix of their enum. */
+export interface Question {
+  type: InsightType;
+  events?: EventQuery[];
+  breakdowns?: string[];
+  breakdownLimit?: number;
+  filterGroups?: FilterGroup[];
+  filterGroupsOperator?: 'AND' | 'OR';
+  conversionWindowMs?: number;
+  includeStepTiming?: boolean;
+  session?: { metric: SessionMetric; scope?: EventFilter };
+  userFlow?: {
+    nodeKind?: 'EVENT_KIND' | 'PROPERTY';
+    nodeProperty?: string;
+    scope?: EventFilter;
+    maxHops?: number;
+    maxNodes?: number;
+    maxLinks?: number;
+  };
+  topK?: {
+    dimension: 'PROPERTY' | 'EVENT_KIND' | 'USER';
+    property?: string;
+    scope?: EventFilter;
+    metric?: Aggregation;
+    metricProperty?: string;
+    limit?: number;
+    omitOthers?: boolean;
+  };
+  includeCookieless?: boolean;
+  /** The range, in milliseconds since the epoch. */
+  fromMs: number;
+  toMs: number;
+  /** Nanoseconds beyond `fromMs` and `toMs`, below a millisecond. */
+  fromNanos?: number;
+  toNanos?: number;
+  granularity?: Unit;
+  timezone?: string;
+  asOfMs?: number;
+}
+
+/** The body of the call. */
+export function requestOf(question: Question): Record<string, unknown> {
+  const { session, topK, userFlow } = question;
+  const spec = {
+    insightType: `INSIGHT_TYPE_${question.type}`,
+    events: question.events?.map(({ event, aggregation, aggregationProperty }) => ({
+      event: eventFilter(event),
+      aggregation: aggregation && `AGGREGATION_TYPE_${aggregation}`,
+      aggregationProperty,
+    })),
+    breakdowns: question.breakdowns?.map((property) => ({ property })),
+    breakdownLimit: question.breakdownLimit,
+    filterGroups: question.filterGroups?.map(({ filters, operator }) => ({
+      filters: filters.map(filterOf),
+      operator: logical(operator),
+    })),
+    filterGroupsOperator: logical(question.filterGroupsOperator),
+    conversionWindow:
+      question.conversionWindowMs === undefined
+        ? undefined
+        : `${question.conversionWindowMs / 1_000}s`,
+    includeStepTiming: question.includeStepTiming,
+    session: session && {
+      metric: `SESSION_METRIC_${session.metric}`,
+      scope: eventFilter(session.scope),
+    },
+    userFlow: userFlow && {
+      ...userFlow,
+      nodeKind: userFlow.nodeKind && `NODE_KIND_${userFlow.nodeKind}`,
+      scope: eventFilter(userFlow.scope),
+    },
+    topK: topK && {
+      ...topK,
+      dimension: `DIMENSION_${topK.dimension}`,
+      scope: eventFilter(topK.scope),
+      metric: topK.metric && `AGGREGATION_TYPE_${topK.metric}`,
+    },
+    includeCookieless: question.includeCookieless,
+  };
+  return {
+    spec,
+    timeRange: {
+      from: moment(question.fromMs, question.fromNanos),
+      to: moment(question.toMs, question.toNanos),
+    },
+    granularity: question.granularity && `GRANULARITY_${question.granularity}`,
+    timezone: question.timezone,
+    asOf: question.asOfMs === undefined ? undefined : moment(question.asOfMs),
+  };
+}
+
+function eventFilter(event: EventFilter | undefined): Record<string, unknown> | undefined {
+  return event && { kind: event.kind, filters: event.filters?.map(filterOf) };
+}
+
+function filterOf({ operator, source, ...rest }: Filter): Record<string, unknown> {
+  return {
+    ...rest,
+    operator: `FILTER_OPERATOR_${operator}`,
+    source: source && `PROPERTY_SOURCE_${source}`,
+  };
+}
+
+function logical(operator: string | undefined): string | undefined {
+  return operator && `LOGICAL_OPERATOR_${operator}`;
+}
+
+function moment(ms: number, nanos = 0): string {
+  return new Date(ms).toISOString().replace('Z', `${String(nanos).padStart(6, '0')}Z`);
+}

@@ -1,0 +1,146 @@
+// Generated questions over a generated project, answered twice: by the product, and by DuckDB from the events as they
+// were sent. MILLRACE_ORACLE_QUESTIONS sets the number of questions, MILLRACE_ORACLE_SEED what is drawn.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oracleAnswer, type Part } from '../harness/insights/oracle/answer.ts';
+import { Tables } from '../harness/insights/oracle/tables.ts';
+import {
+  type GeneratedProject,
+  playMore,
+  playProject,
+} from '../harness/insights/project/generated-project.ts';
+import { Play } from '../harness/insights/project/play.ts';
+import { coverage } from '../harness/insights/questions/coverage.ts';
+import { difference } from '../harness/insights/questions/difference.ts';
+import {
+  aggregations,
+  operators,
+  QuestionSource,
+  sessionMetrics,
+  sources,
+  units,
+} from '../harness/insights/questions/generated-questions.ts';
+import { productAnswer } from '../harness/insights/questions/product-answer.ts';
+import { type Question, requestOf } from '../harness/insights/questions/question.ts';
+import { type Stack, startStack } from '../harness/servers/stack.ts';
+
+const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 540);
+const seed = Number(process.env['MILLRACE_ORACLE_SEED'] ?? 1);
+const people = 300;
+const leastOfEach = 10;
+/** Differences that a failure shows. */
+const shown = 10;
+/** Questions that are asked before and after a change: no kept answer may outlive it. */
+const askedAgain = 40;
+
+let stack: Stack;
+let play: Play;
+let tables: Tables;
+let project: GeneratedProject;
+let questions: Question[];
+beforeAll(async () => {
+  stack = await startStack({ env: { MILLRACE_READS_PER_SECOND: '0' } });
+  play = new Play(stack);
+  project = await playProject(play, seed, people);
+  tables = await Tables.create(await play.known());
+  const source = new QuestionSource(seed, project);
+  questions = Array.from({ length: count }, () => source.question());
+}, 180_000);
+afterAll(async () => {
+  tables?.close();
+  await stack?.stop();
+});
+
+describe(`${count} generated questions (seed ${seed})`, () => {
+  it('ask for everything at least ten times', () => {
+    const counts = coverage(questions);
+    const wanted = [
+      ...['TRENDS', 'SEGMENTATION', 'VISITS TRENDS', 'VISITS SEGMENTATION', 'FUNNEL'],
+      ...['RETENTION', 'USER_FLOW', 'TOP_K', 'LIFECYCLE', 'STICKINESS'],
+    ].map((form) => `form ${form}`);
+    for (const one of aggregations) wanted.push(`aggregation ${one}`, `top metric ${one}`);
+    for (const one of operators) wanted.push(`operator ${one}`);
+    for (const one of sources) wanted.push(`filter source ${one}`, `breakdown source ${one}`);
+    for (const one of units) wanted.push(`unit ${one}`);
+    for (const one of sessionMetrics) wanted.push(`session metric ${one}`);
+    wanted.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
+    for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) wanted.push(`dimension ${one}`);
+    const rare = wanted.filter((feature) => (counts.get(feature) ?? 0) < leastOfEach);
+    expect(rare.map((feature) => `${feature}: ${counts.get(feature) ?? 0}`)).toEqual([]);
+  });
+
+  it('have the same answer from the sent events', { timeout: 60_000 + count * 2_000 }, async () => {
+    const found = await differences(questions, async (question) => {
+      const expected = await oracleAnswer(tables, question);
+      const plain = await differenceOf(expected, question);
+      if (plain !== undefined || question.asOfMs !== undefined || !mayBeRollup(question))
+        return plain;
+      // With `as_of` only raw rows tell what had been received.
+      const raw = await differenceOf(expected, { ...question, asOfMs: project.cutsMs.at(-1) ?? 0 });
+      return raw && `from raw rows ${raw}`;
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('have another answer after more events, a merge, traits and a deletion', {
+    timeout: 120_000,
+  }, async () => {
+    const some = questions.filter(({ asOfMs }) => asOfMs === undefined).slice(0, askedAgain);
+    await differences(some, async (question) => {
+      await productAnswer(stack, question);
+      return undefined;
+    });
+    await playMore(play, seed, project);
+    const later = await Tables.create(await play.known());
+    try {
+      const found = await differences(some, async (question) =>
+        differenceOf(await oracleAnswer(later, question), question),
+      );
+      expect(found).toEqual([]);
+    } finally {
+      later.close();
+    }
+  });
+
+  it('are answered with all that was accepted before', async () => {
+    const [question = expect.fail('no question')] = questions;
+    const { completeUntilMs } = await productAnswer(stack, question);
+    expect(completeUntilMs).toBeGreaterThan(project.cutsMs.at(-1) ?? Infinity);
+    expect(completeUntilMs).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+async function differenceOf(expected: Part, question: Question): Promise<string | undefined> {
+  const { result, leftOut, identitiesAreCurrent } = await productAnswer(stack, question);
+  const isAsOf = question.asOfMs !== undefined;
+  return (
+    difference(expected, { result, leftOut }) ??
+    difference(isAsOf, identitiesAreCurrent, 'identitiesAreCurrent')
+  );
+}
+
+/** A filter reads properties, which only raw rows have; some with filters are asked twice all the same. */
+function mayBeRollup(question: Question): boolean {
+  const { events = [], filterGroups = [] } = question;
+  const isFiltered = filterGroups.length > 0 || events.some(({ event }) => event?.filters?.length);
+  return !isFiltered || question.fromMs % 4 === 0;
+}
+
+/** A line for each question that `compare` finds different, or that fails; two are under way at once. */
+async function differences(
+  asked: readonly Question[],
+  compare: (question: Question) => Promise<string | undefined>,
+): Promise<string[]> {
+  const found: string[] = [];
+  const rest = asked.values();
+  const lane = async (): Promise<void> => {
+    for (const question of rest) {
+      const line = await compare(question).catch((error: unknown) => String(error));
+      if (line === undefined) continue;
+      if (found.length < shown) found.push(`${line}\n${JSON.stringify(requestOf(question))}`);
+      else found[shown] = 'and more';
+    }
+  };
+  await Promise.all([lane(), lane()]);
+  return found;
+}
