@@ -157,7 +157,12 @@ it('kept rows count in the limit on reads by their size, like read ones', async 
   });
   const read = () =>
     limited.insights(project).query({
-      spec: { ...spec, breakdowns: [{ property: 'text' }], breakdownLimit: 100 },
+      spec: {
+        ...spec,
+        events: [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }],
+        breakdowns: [{ property: 'text' }],
+        breakdownLimit: 100,
+      },
       timeRange,
     });
   const refused = { code: Code.ResourceExhausted, rawMessage: 'too many reads with this key' };
