@@ -6,8 +6,8 @@
 // service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
 
 import type { DescMessage } from '@bufbuild/protobuf';
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
-import { createTokenBuckets, type TokenBuckets } from '../platform/access/token-bucket.ts';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { createTokenBuckets } from '../platform/access/token-bucket.ts';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,32 +17,24 @@ import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js'
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
-import { type Deadline, defaultMaxReadMs, startDeadline } from './deadline.ts';
-import { queryInsight } from './insights/query-insight.ts';
+import { type CallOptions, type Reader, read, readStream, startCall } from './calls/read-call.ts';
+import { defaultMaxReadMs } from './deadline.ts';
+import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
-import { InsightRuns } from './insights/run/insight-runs.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
-import { type JsonStandIns, jsonOptions, jsonStandIns } from './json-codec.ts';
+import { jsonOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
-import { readFailure } from './read-failure.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { insightTurnBounds, type StatementKind, Turns, turnBounds } from './turns.ts';
+import { insightTurnBounds, Turns, turnBounds } from './turns.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';
 import { viewerBounds, watchEvents } from './watch/watch-events.ts';
-
-/** The project that a call reads, as authentication found it before the handler runs. */
-interface Reader {
-  projectId: string;
-  /** The credential that the limit on reads counts. */
-  keyId: string;
-}
 
 interface QueryOptions {
   clickhouse: RowReader;
@@ -74,26 +66,13 @@ interface QueryOptions {
   boards?: BoardOptions;
 }
 
-/** What one call reads with. */
-interface Call {
-  projectId: string;
-  /** Reads from the store in the project's turns. */
-  clickhouse: RowReader;
-  /** Absent where the answer is binary. */
-  standIns: JsonStandIns | undefined;
-  /** Counts what was read in another way. */
-  count(characters: number): void;
-  /** Takes the price of what was read from the key's limit. */
-  charge(): void;
-}
-
 /** Shared by all calls of the process. */
-interface Shared extends QueryOptions {
-  buckets: TokenBuckets;
+interface Shared extends QueryOptions, CallOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
-  insightRuns: InsightRuns;
+  /** For every method that answers questions. */
+  runQuestion: RunQuestion;
 }
 
 /** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
@@ -115,7 +94,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     ...options,
     turns,
     clickhouse,
-    insightRuns: new InsightRuns({
+    runQuestion: createRunQuestion({
       clickhouse,
       completeUntilMs,
       turns,
@@ -201,7 +180,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query } = InsightsService.method;
-  const { insightRuns, boards } = shared;
+  const { runQuestion, boards } = shared;
   router.rpc(
     query,
     (request, context) =>
@@ -210,7 +189,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         'look-up',
         context,
         ({ projectId, standIns, count }, deadline) =>
-          queryInsight(insightRuns, { projectId, request, deadline, standIns, onRead: count }),
+          runQuestion({ projectId, request, deadline, standIns, onRead: count }),
       ),
     requestOptions(query.input),
   );
@@ -218,7 +197,6 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   registerBoards(router, {
     ...shared,
     ...boards,
-    runQuestion: (call) => queryInsight(insightRuns, call),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
 }
@@ -245,87 +223,4 @@ function registerSchema(router: ConnectRouter, shared: Shared): void {
 
 function requestOptions(input: DescMessage) {
   return { jsonOptions: jsonOptions(input) };
-}
-
-/** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */
-function readStream<T>(
-  shared: Shared,
-  context: HandlerContext,
-  work: (call: Call, startOne: () => Deadline) => AsyncIterable<T>,
-): AsyncIterable<T> {
-  const call = startCall(shared, 'search', context);
-  async function* messages(): AsyncGenerator<T> {
-    let deadline = startDeadline(context, shared.maxReadMs);
-    try {
-      yield* work(call, () => {
-        deadline = startDeadline(context, shared.maxReadMs);
-        return deadline;
-      });
-    } catch (cause) {
-      throw readFailure(cause, context, deadline, shared.log);
-    }
-  }
-  const credentialEnd = shared.credentialEndOf?.(context);
-  return shared.streams.watch(call.projectId, context.signal, messages(), credentialEnd);
-}
-
-async function read<T>(
-  shared: Shared,
-  kind: StatementKind,
-  context: HandlerContext,
-  work: (call: Call, deadline: Deadline) => Promise<T>,
-): Promise<T> {
-  const call = startCall(shared, kind, context);
-  const deadline = startDeadline(context, shared.maxReadMs);
-  try {
-    return await work(call, deadline);
-  } catch (cause) {
-    throw readFailure(cause, context, deadline, shared.log);
-  } finally {
-    call.charge();
-  }
-}
-
-/** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
-const charactersPerRead = 65_536;
-
-/** Throws resource_exhausted where the key reads too often. */
-function startCall(
-  { readerOf, buckets, turns, clickhouse }: Shared,
-  kind: StatementKind,
-  context: HandlerContext,
-): Call {
-  const { keyId, projectId } = readerOf(context);
-  const waitSeconds = buckets.take(keyId, 1);
-  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
-  const inTurns = turns.reader(clickhouse, projectId, kind);
-  let characters = 0;
-  const count = (read: number): void => {
-    characters += read;
-  };
-  return {
-    projectId,
-    count,
-    clickhouse: {
-      select: (select, onRow) =>
-        inTurns.select(select, (text) => {
-          count(text.length);
-          return onRow(text);
-        }),
-    },
-    standIns: standInsFor(context),
-    charge: () => buckets.charge(keyId, Math.floor(characters / charactersPerRead)),
-  };
-}
-
-function tooManyReads(waitSeconds: number): ConnectError {
-  return new ConnectError('too many reads with this key', Code.ResourceExhausted, {
-    'retry-after': String(waitSeconds),
-  });
-}
-
-/** In every protocol an answer has the codec of its request, and only JSON needs stand-ins. */
-function standInsFor(context: HandlerContext): JsonStandIns | undefined {
-  const contentType = context.requestHeader.get('content-type') ?? '';
-  return /^application\/(?:.+\+)?json\b/.test(contentType) ? jsonStandIns : undefined;
 }

@@ -96,6 +96,20 @@ export function watchMemory(stack: Stack): MemoryWatch {
   return { peak: () => peak, stop: () => clearInterval(timer) };
 }
 
+/** What `run` returns, and the most MiB that all parts held together meanwhile. */
+export async function withHighestMiB<Result>(
+  stack: Stack,
+  run: () => Promise<Result>,
+): Promise<[result: Result, highestMiB: number]> {
+  const memory = watchMemory(stack);
+  try {
+    const result = await run();
+    return [result, sumOf(memory.peak()) / 1_048_576];
+  } finally {
+    memory.stop();
+  }
+}
+
 export function sumOf(values: Record<Part, number>): number {
   return parts.reduce((sum, part) => sum + values[part], 0);
 }

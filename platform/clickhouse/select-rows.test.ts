@@ -197,7 +197,9 @@ describe('a scripted server', () => {
         `Authorization: Basic ${Buffer.from(String(user)).toString('base64')}`,
       );
       expect(request).toContain('X-ClickHouse-Database: events');
-      expect(request).toMatch(/^POST \/\?default_format=JSONCompactEachRow&max_threads=2 HTTP/);
+      expect(request).toMatch(
+        /^POST \/\?default_format=JSONCompactEachRow&max_threads=2&max_memory_usage=402653184 HTTP/,
+      );
       await asking.close();
     }
   });

@@ -69,17 +69,20 @@ function course(): TileInit {
 
 function lists(): TileInit[] {
   return [
-    tile('pages', 'Pages', [0, 22, 24, 16], top('$pathname', AggregationType.TOTAL)),
+    tile('pages', 'Pages', [0, 22, 24, 16], {
+      insightType: InsightType.TOP_K,
+      topK: { dimension: Dimension.PROPERTY, property: '$pathname', scope: views, limit: groups },
+    }),
     tile('entries', 'Entry pages', [24, 22, 24, 16], pathsOf(SessionMetric.ENTRY)),
     tile('exits', 'Exit pages', [48, 22, 24, 16], pathsOf(SessionMetric.EXIT)),
-    tile('sources', 'Sources', [0, 38, 24, 16], visitorsBy('$referrerDomain')),
-    tile('channels', 'Channels', [24, 38, 24, 16], visitorsBy('$channel')),
-    tile('campaigns', 'Campaigns', [48, 38, 24, 16], visitorsBy('$utmCampaign')),
-    tile('countries', 'Countries', [0, 54, 24, 16], visitorsBy('$country')),
-    tile('devices', 'Devices', [24, 54, 24, 16], visitorsBy('$deviceType')),
+    tile('sources', 'Sources', [0, 38, 24, 16], visitsBy('$referrerDomain')),
+    tile('channels', 'Channels', [24, 38, 24, 16], visitsBy('$channel')),
+    tile('campaigns', 'Campaigns', [48, 38, 24, 16], visitsBy('$utmCampaign')),
+    tile('countries', 'Countries', [0, 54, 24, 16], visitsBy('$country')),
+    tile('devices', 'Devices', [24, 54, 24, 16], visitsBy('$deviceType')),
     tile('kinds', 'Events', [48, 54, 24, 16], {
       insightType: InsightType.TOP_K,
-      topK: { dimension: Dimension.EVENT_KIND, metric: AggregationType.TOTAL, limit: groups },
+      topK: { dimension: Dimension.EVENT_KIND, limit: groups },
     }),
   ];
 }
@@ -102,14 +105,8 @@ function pathsOf(metric: SessionMetric): Spec {
   return number({ session: { metric, scope: views }, breakdowns, breakdownLimit: groups });
 }
 
-function visitorsBy(property: string): Spec {
-  return top(property, AggregationType.UNIQUE_USERS);
-}
-
-/** The values of a property of page views that come first. */
-function top(property: string, metric: AggregationType): Spec {
-  return {
-    insightType: InsightType.TOP_K,
-    topK: { dimension: Dimension.PROPERTY, property, scope: views, metric, limit: groups },
-  };
+/** Visits by a property of their first event. */
+function visitsBy(property: string): Spec {
+  const session = { metric: SessionMetric.SESSIONS };
+  return number({ session, breakdowns: [{ property }], breakdownLimit: groups });
 }

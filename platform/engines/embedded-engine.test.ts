@@ -15,7 +15,13 @@ let engine: EmbeddedEngine;
 beforeAll(async () => {
   // As an earlier version, or a person, may have made it.
   mkdirSync(join(dataDir, 'clickhouse'), { mode: 0o755 });
-  const options = { dataDir, entry: compiledEngine(), memoryBytes, reads: 6, log: createLog('silent') };
+  const options = {
+    dataDir,
+    entry: compiledEngine(),
+    memoryBytes,
+    reads: 6,
+    log: createLog('silent'),
+  };
   engine = await startEmbeddedEngine(options);
 }, 90_000);
 
@@ -59,7 +65,8 @@ it("tells a damaged directory by the engine's own words, in one line", async () 
   const options = {
     dataDir: damaged,
     entry: compiledEngine(),
-    memoryBytes, reads: 6,
+    memoryBytes,
+    reads: 6,
     log: createLog('silent'),
   };
   await expect(startEmbeddedEngine(options)).rejects.toThrow(
@@ -72,7 +79,8 @@ it('starts an engine again that no longer answers, at the same address', async (
   const frozen = await startEmbeddedEngine({
     dataDir: long,
     entry: compiledEngine(),
-    memoryBytes, reads: 6,
+    memoryBytes,
+    reads: 6,
     log: createLog('silent'),
     pings: { everyMs: 100, timeoutMs: 1_000 },
   });

@@ -277,7 +277,7 @@ it('events that the engine cannot hold in memory at once come in shorter pages',
       SELECT {projectId:String}, generateUUIDv4(number), 'large', now64(3, 'UTC') - toIntervalSecond(number),
         map('text', repeat(repeat('x', 1000), 4000)) FROM numbers(400)`,
     query_params: { projectId },
-    clickhouse_settings: { max_block_size: '2', min_insert_block_size_rows: '2', max_threads: 1 },
+    clickhouse_settings: { max_block_size: '10', min_insert_block_size_rows: '10', max_threads: 1 },
   });
   const first = await list(projectId, { pageSize: 1_000 });
   expect(first.events.length).toBeGreaterThan(0);

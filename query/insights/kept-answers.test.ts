@@ -140,6 +140,41 @@ it('kept rows are written in the codec of each request', async () => {
   expect(statements).toBe(1);
 });
 
+it('kept rows count in the limit on reads by their size, like read ones', async () => {
+  const texts = Array.from({ length: 100 }, (_, n) => `${n}${'x'.repeat(1_500)}`);
+  await storeRows(
+    service.clickhouse,
+    texts.map((text) =>
+      storedRow({ projectId: project, occurTimeMs: at('10T11:00'), strings: { text } }),
+    ),
+  );
+  let nowMs = 0;
+  const limited = await startReadService({
+    clickhouseUrl: engine.url,
+    readsPerSecond: 2,
+    clock: { nowMs: () => nowMs },
+    reader: counting,
+  });
+  const read = () =>
+    limited.insights(project).query({
+      spec: {
+        ...spec,
+        events: [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }],
+        breakdowns: [{ property: 'text' }],
+        breakdownLimit: 100,
+      },
+      timeRange,
+    });
+  const refused = { code: Code.ResourceExhausted, rawMessage: 'too many reads with this key' };
+  await read();
+  await expect(read()).rejects.toMatchObject(refused);
+  nowMs = 10_000;
+  await read();
+  await expect(read()).rejects.toMatchObject(refused);
+  expect(statements).toBe(1);
+  await limited.stop();
+});
+
 it('a statement ends in the engine when all who wait for it have left, and gives its turn back', async () => {
   const mark = `/* ${randomUUID()} */`;
   slowSql = `SELECT sleepEachRow(1) ${mark} FROM numbers(60) SETTINGS max_block_size = 1`;

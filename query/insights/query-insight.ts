@@ -15,7 +15,7 @@ import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
-import type { InsightRuns } from './run/insight-runs.ts';
+import { InsightRuns, type InsightSources } from './run/insight-runs.ts';
 import { rangeOf } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
@@ -38,7 +38,15 @@ export interface InsightCall {
 }
 
 /** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much. */
-export async function queryInsight(
+export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
+
+/** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
+export function createRunQuestion(sources: InsightSources): RunQuestion {
+  const runs = new InsightRuns(sources);
+  return (call) => runQuestion(runs, call);
+}
+
+async function runQuestion(
   runs: InsightRuns,
   { projectId, request, deadline, standIns, onRead }: InsightCall,
 ): Promise<QueryResponse> {

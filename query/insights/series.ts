@@ -11,6 +11,7 @@ import { rankedGroupsSql } from './events/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from './events/read-events.ts';
 import type { Question } from './question/question.ts';
 import { numberOf } from './rows.ts';
+import { activeUserCellsSql } from './users/active-users.ts';
 
 const maxSeries = 10;
 /** The most points of an answer, of all its series and groups. */
@@ -65,13 +66,10 @@ export function seriesSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const { counts, ofEvents, measure } = aggregation;
-  const counted =
-    counts === 'events' && aggregation.number === undefined && names.length === 0
-      ? countedEventsSql(question, condition, buckets, 'events')
-      : undefined;
-  if (counted !== undefined) {
-    const sql = `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b, count() AS weight FROM (${counted}) GROUP BY bucket`;
-    return rankedGroupsSql({ sql, groups: 0, limit: question.groupLimit, measure });
+  const summed =
+    names.length === 0 ? summedCellsSql(question, condition, aggregation, buckets) : undefined;
+  if (summed !== undefined) {
+    return rankedGroupsSql({ sql: summed, groups: 0, limit: question.groupLimit, measure });
   }
   const events = readEventsSql(question, {
     condition,
@@ -98,6 +96,25 @@ export function seriesSql(
     limit: question.groupLimit,
     measure,
   });
+}
+
+/** Cells from a table of sums; undefined where none can tell. */
+function summedCellsSql(
+  question: Question,
+  condition: EventCondition,
+  aggregation: Aggregation,
+  buckets: readonly number[],
+): string | undefined {
+  if (aggregation.counts === 'users') {
+    return aggregation.measure.isRatio
+      ? undefined
+      : activeUserCellsSql(question, condition, buckets);
+  }
+  if (aggregation.number !== undefined) return undefined;
+  const counted = countedEventsSql(question, condition, buckets, 'events');
+  return counted === undefined
+    ? undefined
+    : `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b, count() AS weight FROM (${counted}) GROUP BY bucket`;
 }
 
 /** One row for each user and bucket: the groups of the user's first event, and whether it lies in this bucket. */

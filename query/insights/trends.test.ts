@@ -180,9 +180,10 @@ describe('sums by quarters of an hour', () => {
     ['minutes', '12T09:59:00', '12T10:02:00', 'UTC', Granularity.MINUTE],
     ['weeks', '10T10:00:00', '12T10:00:00.001', 'Europe/Berlin', Granularity.WEEK],
   ])('count what the events say: %s', async (_, from, to, timezone, granularity) => {
-    for (const kind of ['page_view', '']) {
+    const users = { event: {}, aggregation: AggregationType.UNIQUE_USERS };
+    for (const asked of [{ event: { kind: 'page_view' } }, {}, users]) {
       const ask = {
-        spec: { events: [{ event: { kind } }] },
+        spec: { events: [asked] },
         timeRange: { from: timestampFromMs(at(from)), to: timestampFromMs(at(to)) },
         timezone,
         granularity,

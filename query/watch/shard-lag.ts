@@ -5,6 +5,7 @@ import type { NatsConnection } from '../../platform/broker/nats.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 const askEveryMs = 1_000;
+const freshMs = 2_500;
 
 export class ShardLag {
   readonly #connection: Pick<NatsConnection, 'jetstreamManager'>;
@@ -12,9 +13,8 @@ export class ShardLag {
   readonly #clock: Clock;
   readonly #timer: NodeJS.Timeout;
   #isAsking = false;
-  /** When the oldest message came; undefined while there is none, or nobody has answered. */
-  #oldestMs: number | undefined;
-  #isKnown = false;
+  /** The broker's last answer: when the oldest message came, undefined where there was none, and when it answered. */
+  #answer: { oldestMs: number | undefined; atMs: number } | undefined;
 
   /** Asks at once, and until it is closed. */
   constructor(connection: Pick<NatsConnection, 'jetstreamManager'>, stream: string, clock: Clock) {
@@ -25,11 +25,14 @@ export class ShardLag {
     void this.#ask();
   }
 
-  /** Grows while the broker does not answer; undefined before its first answer. */
+  /** As of the last answer; grows while the broker does not answer. Undefined before its first answer. */
   ms(): number | undefined {
-    if (!this.#isKnown) return undefined;
+    if (this.#answer === undefined) return undefined;
+    const { oldestMs, atMs } = this.#answer;
+    if (oldestMs === undefined) return 0;
     const nowMs = this.#clock.nowMs();
-    return Math.max(0, nowMs - (this.#oldestMs ?? nowMs));
+    // The oldest message of a fresh answer may be stored by now.
+    return Math.max(0, (nowMs - atMs > freshMs ? nowMs : atMs) - oldestMs);
   }
 
   close(): void {
@@ -42,8 +45,8 @@ export class ShardLag {
     try {
       const manager = await this.#connection.jetstreamManager({ checkAPI: false });
       const { state } = await manager.streams.info(this.#stream);
-      this.#oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
-      this.#isKnown = true;
+      const oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
+      this.#answer = { oldestMs, atMs: this.#clock.nowMs() };
     } catch {
       // The check of the broker tells that it does not answer.
     } finally {

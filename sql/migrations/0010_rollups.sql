@@ -139,7 +139,7 @@ SETTINGS insert_deduplication_token = '0010_rollups visits', max_block_size = 65
 INSERT INTO property_keys
 SELECT
   project_id,
-  if(place > 100000, '', of_kind) AS kind,
+  if(place > 100000 OR map = 'cut', '', of_kind) AS kind,
   if(place > 100000, '', name) AS property,
   if(place > 100000, 'cut', map) AS type,
   sum(together) AS events,
@@ -152,7 +152,7 @@ FROM (
     named.2 AS name,
     sum(same) AS together,
     max(received) AS latest,
-    row_number() OVER (PARTITION BY project_id ORDER BY named.1 = 'event' DESC, sum(same) DESC, of_kind, named) AS place
+    row_number() OVER (PARTITION BY project_id ORDER BY named.1 IN ('event', 'cut') DESC, sum(same) DESC, of_kind, named) AS place
   FROM (
     SELECT
       project_id,
@@ -169,12 +169,14 @@ FROM (
         65536 * (channel != '') + 131072 * (utm_source != '') + 262144 * (utm_medium != '') +
         524288 * (utm_campaign != '') + 1048576 * (utm_term != '') + 2097152 * (utm_content != '') AS columns,
       count() AS same,
-      max(receive_time) AS received
+      max(receive_time) AS received,
+      sum(length(strings) + length(ints) + length(doubles) + length(bools) + length(times))
+        OVER (PARTITION BY project_id ORDER BY count() DESC ROWS UNBOUNDED PRECEDING) AS heaped
     FROM events
     WHERE (SELECT count() FROM schema_migrations WHERE name = '0010_rollups.sql') = 0
     GROUP BY project_id, of_kind, strings, ints, doubles, bools, times, columns
   )
-  ARRAY JOIN arrayConcat(
+  ARRAY JOIN if(heaped > 1000000, [('event', ''), ('cut', '')], arrayConcat(
     [('event', '')],
     arrayMap(key -> ('string', key), strings),
     arrayMap(key -> ('int', key), ints),
@@ -185,7 +187,7 @@ FROM (
         '$browser', '$browserVersion', '$os', '$osVersion', '$device', '$deviceType', '$country', '$region', '$city',
         '$continent', '$timezone', '$hostname', '$pathname', '$url', '$referrer', '$referrerDomain', '$channel',
         '$utmSource', '$utmMedium', '$utmCampaign', '$utmTerm', '$utmContent'
-      ][bit + 1]), bitPositionsToArray(columns))) AS named
+      ][bit + 1]), bitPositionsToArray(columns)))) AS named
   GROUP BY project_id, of_kind, named
 )
 GROUP BY project_id, kind, property, type
@@ -240,11 +242,11 @@ FROM events
 GROUP BY project_id, day, session_id;
 
 -- Events with the same names are counted as one before their names are taken apart. A block adds at most 2,000 names of
--- a project, the most frequent ones: no sender may fill the table with names.
+-- a project, the most frequent ones, and looks at 50,000: no sender may fill the table, or the engine's memory.
 CREATE MATERIALIZED VIEW IF NOT EXISTS property_keys_view TO property_keys AS
 SELECT
   project_id,
-  if(place > 2000, '', of_kind) AS kind,
+  if(place > 2000 OR map = 'cut', '', of_kind) AS kind,
   if(place > 2000, '', name) AS property,
   if(place > 2000, 'cut', map) AS type,
   sum(together) AS events,
@@ -257,7 +259,7 @@ FROM (
     named.2 AS name,
     sum(same) AS together,
     max(received) AS latest,
-    row_number() OVER (PARTITION BY project_id ORDER BY named.1 = 'event' DESC, sum(same) DESC, of_kind, named) AS place
+    row_number() OVER (PARTITION BY project_id ORDER BY named.1 IN ('event', 'cut') DESC, sum(same) DESC, of_kind, named) AS place
   FROM (
     SELECT
       project_id,
@@ -274,11 +276,13 @@ FROM (
         65536 * (channel != '') + 131072 * (utm_source != '') + 262144 * (utm_medium != '') +
         524288 * (utm_campaign != '') + 1048576 * (utm_term != '') + 2097152 * (utm_content != '') AS columns,
       count() AS same,
-      max(receive_time) AS received
+      max(receive_time) AS received,
+      sum(length(strings) + length(ints) + length(doubles) + length(bools) + length(times))
+        OVER (PARTITION BY project_id ORDER BY count() DESC ROWS UNBOUNDED PRECEDING) AS heaped
     FROM events
     GROUP BY project_id, of_kind, strings, ints, doubles, bools, times, columns
   )
-  ARRAY JOIN arrayConcat(
+  ARRAY JOIN if(heaped > 50000, [('event', ''), ('cut', '')], arrayConcat(
     [('event', '')],
     arrayMap(key -> ('string', key), strings),
     arrayMap(key -> ('int', key), ints),
@@ -289,7 +293,7 @@ FROM (
         '$browser', '$browserVersion', '$os', '$osVersion', '$device', '$deviceType', '$country', '$region', '$city',
         '$continent', '$timezone', '$hostname', '$pathname', '$url', '$referrer', '$referrerDomain', '$channel',
         '$utmSource', '$utmMedium', '$utmCampaign', '$utmTerm', '$utmContent'
-      ][bit + 1]), bitPositionsToArray(columns))) AS named
+      ][bit + 1]), bitPositionsToArray(columns)))) AS named
   GROUP BY project_id, of_kind, named
 )
 GROUP BY project_id, kind, property, type;

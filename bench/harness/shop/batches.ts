@@ -38,7 +38,7 @@ export async function storeShare(share: ShopShare, onStored: () => void): Promis
       months.release();
       // One insert is under way while the next batch is made.
       await stored;
-      stored = insertAll(clickhouse, batch, inserts).then(onStored);
+      stored = insertAll(clickhouse, `shop-${shop.seed}-${batch}`, inserts).then(onStored);
       stored.catch(() => {});
     }
     await stored;
@@ -49,10 +49,10 @@ export async function storeShare(share: ShopShare, onStored: () => void): Promis
 
 async function insertAll(
   clickhouse: Parameters<typeof insertArrow>[0],
-  batch: number,
+  name: string,
   inserts: readonly { month: number; arrow: Uint8Array }[],
 ): Promise<void> {
   for (const { month, arrow } of inserts) {
-    await insertArrow(clickhouse, 'events', arrow, `shop-${batch}-${month}`);
+    await insertArrow(clickhouse, 'events', arrow, `${name}-${month}`);
   }
 }

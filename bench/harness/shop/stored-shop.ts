@@ -64,7 +64,7 @@ export async function withShop<Result>(
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (mode === 'smoke') {
     const stack = await session.stack();
-    await storeShop(stack, shop, () => {});
+    await storeShop(stack, anotherOf(shop, session), () => {});
     return run(stack);
   }
   const dataDir = await openShop(shop, say, past);
@@ -75,6 +75,11 @@ export async function withShop<Result>(
   } finally {
     await stack.stop();
   }
+}
+
+/** The same shop with other events: a session's stack may have those of this one. */
+export function anotherOf(shop: Shop, session: Session): Shop {
+  return { ...shop, seed: shop.seed + session.nextLoad() };
 }
 
 /** The question is how soon an answer comes, not how many a key may ask for. */

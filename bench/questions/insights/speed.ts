@@ -17,7 +17,7 @@ import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-rang
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
-import { sumOf, watchMemory } from '../../harness/usage.ts';
+import { withHighestMiB } from '../../harness/usage.ts';
 
 /** Runs that count, after one that does not. */
 const runs: Record<Mode, number> = { smoke: 1, real: 7 };
@@ -38,34 +38,36 @@ export const insightsBench: Bench = {
     const shop = shopOf(mode, systemClock.nowMs());
     return withShop(shop, mode, session, async (stack) => {
       await makePeer(stack);
-      const memory = watchMemory(stack);
-      const measured: Measured[] = [];
-      const hash = createHash('sha256');
-      for (const question of questions) {
-        const { answer, ...times } = await measure(stack, question, shop.endMs, runs[mode]);
-        measured.push(times);
-        hash.update(JSON.stringify([question.name, answer.length]));
-      }
-      const board = await measureBoard(stack, shop.endMs, runs[mode]);
-      memory.stop();
-      const highest = sumOf(memory.peak()) / 1_048_576;
+      const times = runs[mode];
+      const [{ measured, board }, highest] = await withHighestMiB(stack, async () => ({
+        measured: await measureAll(stack, shop.endMs, times),
+        board: await measureBoard(stack, shop.endMs, times),
+      }));
       const tables = [
         ...speedTables(measured),
         meansTable(measured, highest),
         boardTable(board),
         await storedBytes(stack),
       ];
+      const answers = measured.map(({ question, rows }) => [question.name, rows]);
+      const hash = createHash('sha256').update(JSON.stringify(answers));
       return { tables, resultHash: hash.digest('hex') } satisfies Report;
     });
   },
 };
+
+async function measureAll(stack: Stack, endMs: number, times: number): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const question of questions) measured.push(await measure(stack, question, endMs, times));
+  return measured;
+}
 
 async function measure(
   stack: Stack,
   question: Question,
   endMs: number,
   times: number,
-): Promise<Measured & { answer: AnswerRow[] }> {
+): Promise<Measured> {
   const range = await rangeOf(stack, question.days, endMs);
   const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
   let answer: AnswerRow[] = [];
@@ -83,7 +85,7 @@ async function measure(
     checkSame(`${question.name}, ours and plain`, answers.ours ?? [], answer);
     checkSame(`${question.name}, peer and plain`, answers.peer ?? [], answer);
   }
-  return { question, rows: answer.length, ms, answer };
+  return { question, rows: answer.length, ms };
 }
 
 /** Milliseconds of each rendering. */

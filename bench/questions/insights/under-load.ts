@@ -16,8 +16,8 @@ import { countRows, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
 import { runLoadProcess } from '../../harness/processes/processes.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
-import { openShop, storeShop, withoutLimits } from '../../harness/shop/stored-shop.ts';
-import { sumOf, watchMemory } from '../../harness/usage.ts';
+import { anotherOf, openShop, storeShop, withoutLimits } from '../../harness/shop/stored-shop.ts';
+import { withHighestMiB } from '../../harness/usage.ts';
 
 interface Parameters {
   eventsPerSecond: number;
@@ -60,7 +60,6 @@ export const insightsUnderLoadBench: Bench = {
   async run(mode, session) {
     return onCopy(mode, session, async (stack) => {
       const parameters = sizes[mode];
-      const memory = watchMemory(stack);
       const { endMs } = shopOf(mode, systemClock.nowMs());
       let turn = 0;
       const ask = async (question: Question): Promise<number> => {
@@ -69,14 +68,12 @@ export const insightsUnderLoadBench: Bench = {
         await askQuestion(stack, question, turned(asked, turn++));
         return performance.now() - startMs;
       };
-      const quiet = await rounds(ask, (round) => round < parameters.rounds);
-      const loaded = await underLoad(stack, session, parameters, ask);
-      const readers = await manyReaders(stack, endMs, parameters);
-      memory.stop();
-      const tables = [
-        loadTable(quiet, loaded),
-        readersTable(readers, sumOf(memory.peak()) / 1_048_576),
-      ];
+      const [{ quiet, loaded, readers }, highest] = await withHighestMiB(stack, async () => ({
+        quiet: await rounds(ask, (round) => round < parameters.rounds),
+        loaded: await underLoad(stack, session, parameters, ask),
+        readers: await manyReaders(stack, endMs, parameters),
+      }));
+      const tables = [loadTable(quiet, loaded), readersTable(readers, highest)];
       return {
         tables,
         resultHash: createHash('sha256').update(String(questions.length)).digest('hex'),
@@ -191,7 +188,7 @@ async function onCopy<Result>(
   const shop = shopOf(mode, systemClock.nowMs());
   if (mode === 'smoke') {
     const stack = await session.stack();
-    await storeShop(stack, shop, () => {});
+    await storeShop(stack, anotherOf(shop, session), () => {});
     return run(stack);
   }
   const made = await openShop(shop, (line) => void process.stderr.write(`${line}\n`));

@@ -9,8 +9,8 @@ import { bucketSql, readEventsSql } from './read-events.ts';
 const quarterMs = 900_000;
 
 /**
- * SELECT of (bucket, events), several rows a bucket; undefined where the table cannot tell. `column`: every event, or
- * those of cookieless visitors.
+ * SELECT of (bucket, kind, events), several rows of each; undefined where the table cannot tell. `column`: every event,
+ * or those of cookieless visitors.
  */
 export function countedEventsSql(
   question: Question,
@@ -31,17 +31,21 @@ export function countedEventsSql(
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const bucket = bucketSql(question, buckets);
-  const whole = `SELECT ${bucket} AS bucket, events FROM (
-    SELECT toDateTime64(quarter, 3, 'UTC') AS occur_time, ${column} AS events FROM event_counts
+  const whole = `SELECT ${bucket} AS bucket, kind, events FROM (
+    SELECT toDateTime64(quarter, 3, 'UTC') AS occur_time, kind, ${column} AS events FROM event_counts
     WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)})`;
-  const columns = { bucket, events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)' };
+  const columns = {
+    bucket,
+    kind: 'kind',
+    events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)',
+  };
   const edges = [
     { fromMs, toMs: firstMs },
     { fromMs: lastMs, toMs },
   ].filter((edge) => edge.fromMs < edge.toMs);
   const single = edges.map(
     (edge) =>
-      `SELECT bucket, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
+      `SELECT bucket, kind, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
   );
   return [whole, ...single].join(' UNION ALL ');
 }

@@ -23,6 +23,12 @@ export function gonePersonsSql(project: string): string {
   return `(SELECT profile_key FROM (${personsSql(project)}) WHERE is_gone)`;
 }
 
+/** A set of the profile_keys that were ever merged into another or had others merged into them. */
+export function mergedKeysSql(project: string): string {
+  return `(SELECT arrayJoin([profile_key, ${profileKeySql('root_id')}]) FROM profiles
+    WHERE project_id = ${project} AND edge AND root != '')`;
+}
+
 /** The ids that are merged or deleted. A deletion from before a merge does not count: the root's does. */
 function personsSql(project: string): string {
   const gone = deletedSql(project);

@@ -180,7 +180,7 @@ describe('the same question at once', () => {
   });
 });
 
-it('the project that has used the engine most of late goes last', async () => {
+it('the project whose statements run long goes last', async () => {
   const asked = ask('long');
   await settled();
   expect(running[0]?.priority).toBe(1);
@@ -188,7 +188,7 @@ it('the project that has used the engine most of late goes last', async () => {
   void ask('next of the same');
   void ask('of another', { project: 'b' });
   await settled();
-  expect(running.map(({ priority }) => priority)).toEqual([1, 7, 1]);
+  expect(running.map(({ priority }) => priority)).toEqual([1, 4, 1]);
   running[0]?.answer('[1]');
   await asked;
 });

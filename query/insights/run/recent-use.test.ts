@@ -14,28 +14,25 @@ function run(projectId: string, ms: number): void {
   ended();
 }
 
-it('a project goes after those that used less, each time twice as much', () => {
+it('a project goes after those whose statements are shorter, at each step twice as short', () => {
   expect(use.priorityOf('a')).toBe(1);
-  run('a', 99);
+  for (let n = 0; n < 100; n++) run('a', 900);
   expect(use.priorityOf('a')).toBe(1);
-  run('a', 10);
-  expect(use.priorityOf('a')).toBe(2);
-  run('b', 1_600);
-  expect([use.priorityOf('a'), use.priorityOf('b')]).toEqual([1, 5]);
+  run('b', 7_100);
+  expect([use.priorityOf('a'), use.priorityOf('b')]).toEqual([1, 4]);
 });
 
 it('a statement counts while it runs', () => {
   const ended = use.begin('a');
+  nowMs += 3_500;
   use.begin('a');
-  nowMs += 1_000;
-  expect(use.priorityOf('a')).toBe(5);
+  expect(use.priorityOf('a')).toBe(3);
   ended();
-  expect(use.priorityOf('a')).toBe(5);
+  expect(use.priorityOf('a')).toBe(3);
 });
 
-it('use is forgotten by halves', () => {
-  run('a', 310);
-  expect(use.priorityOf('a')).toBe(3);
+it('a long statement is forgotten by halves', () => {
+  run('a', 3_500);
   nowMs += 10_000;
   expect(use.priorityOf('a')).toBe(2);
   nowMs += 10_000;

@@ -1,19 +1,19 @@
-// How long each project's statements have run of late. Where several projects ask at once, the engine lets those go
-// first that have used least: so one project's heavy questions leave another's small ones nearly undisturbed, and alone
-// they have the whole machine.
+// How long each project's longest statement ran of late. Where several projects ask at once, the engine lets those go
+// first whose statements are short: so one project's heavy questions leave another's small ones nearly undisturbed, and
+// alone they have the whole machine.
 
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 
-/** Use counts half after this time. */
+/** A long statement counts half after this time. */
 const halfLifeMs = 10_000;
-/** The use that makes a project go after those that used nothing; each later step takes twice as much. */
-const firstStepMs = 100;
+/** Statements of a second make a project go after those of short ones; each later step takes twice as long. */
+const firstStepMs = 1_000;
 /** A project that is forgotten goes first: far more than ask at once. */
 const maxProjects = 10_000;
 
 interface Use {
-  /** Of the statements that have ended, as it was at `atMs`. */
-  usedMs: number;
+  /** The longest statement that has ended, as it counted at `atMs`. */
+  longestMs: number;
   atMs: number;
   /** When each running statement began. */
   running: Set<{ sinceMs: number }>;
@@ -32,15 +32,15 @@ export class RecentUse {
     const use = this.#uses.get(projectId);
     if (use === undefined) return 1;
     const nowMs = this.#nowMs();
-    let usedMs = decayed(use, nowMs);
-    for (const { sinceMs } of use.running) usedMs += nowMs - sinceMs;
-    return 1 + Math.floor(Math.log2(1 + usedMs / firstStepMs));
+    let longestMs = decayed(use, nowMs);
+    for (const { sinceMs } of use.running) longestMs = Math.max(longestMs, nowMs - sinceMs);
+    return 1 + Math.floor(Math.log2(1 + longestMs / firstStepMs));
   }
 
   /** A statement of the project begins; call the returned function when it has ended. */
   begin(projectId: string): () => void {
     const nowMs = this.#nowMs();
-    const use = this.#uses.get(projectId) ?? { usedMs: 0, atMs: nowMs, running: new Set() };
+    const use = this.#uses.get(projectId) ?? { longestMs: 0, atMs: nowMs, running: new Set() };
     const statement = { sinceMs: nowMs };
     use.running.add(statement);
     this.#uses.delete(projectId);
@@ -48,12 +48,12 @@ export class RecentUse {
     return () => {
       const endMs = this.#nowMs();
       use.running.delete(statement);
-      use.usedMs = decayed(use, endMs) + endMs - statement.sinceMs;
+      use.longestMs = Math.max(decayed(use, endMs), endMs - statement.sinceMs);
       use.atMs = endMs;
     };
   }
 }
 
-function decayed({ usedMs, atMs }: Use, nowMs: number): number {
-  return usedMs * 2 ** ((atMs - nowMs) / halfLifeMs);
+function decayed({ longestMs, atMs }: Use, nowMs: number): number {
+  return longestMs * 2 ** ((atMs - nowMs) / halfLifeMs);
 }

@@ -231,6 +231,13 @@ describe('the greatest kinds', () => {
       ['others', 2],
     ]);
   });
+
+  it('counts them in the table of sums as in the rows of events', async () => {
+    const asked = { dimension: TopKQuery_Dimension.EVENT_KIND };
+    const { rows } = await top(asked);
+    expect(rows).toEqual((await top(asked, {}, Date.UTC(2199, 0, 1))).rows);
+    expect(rows).toHaveLength(3);
+  });
 });
 
 describe('the greatest users', () => {

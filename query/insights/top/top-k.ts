@@ -11,6 +11,7 @@ import {
 import { invalidArgument } from '../../invalid-argument.ts';
 import { traitsMessage } from '../../profiles/stored-profile.ts';
 import { type Aggregation, readAggregation } from '../events/aggregation.ts';
+import { countedEventsSql } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
@@ -114,6 +115,13 @@ function namedSql(
   greatest: Greatest,
 ): string {
   const { aggregation } = greatest;
+  const stored =
+    dimension.by === 'kind' && othersAreTheRest(greatest)
+      ? countedEventsSql(question, condition, [question.fromMs], 'events')
+      : undefined;
+  if (stored !== undefined) {
+    return `SELECT concat('=', kind) AS name, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${stored}) GROUP BY name`;
+  }
   const groups = dimension.by === 'property' ? [dimension.property] : [];
   const withUser = aggregation.counts === 'users';
   const columns = {

@@ -62,8 +62,11 @@ function usersSql(
   // The merges are looked up for each id, not for each event.
   const sender = { ...columns, profile_key: 'profile_key', is_cookieless: 'cookieless' };
   const events = readEventsSql(question, { condition, columns: sender });
-  const ids = `SELECT profile_key, is_cookieless AS cookieless, ${ofEvents.a} AS a, ${ofEvents.b} AS b
-    FROM (${events}) ${includeCookieless ? '' : 'WHERE NOT is_cookieless'} GROUP BY profile_key, is_cookieless`;
+  const parts = `${ofEvents.a} AS a, ${ofEvents.b} AS b FROM (${events})`;
+  // One key is grouped faster than two.
+  const ids = includeCookieless
+    ? `SELECT profile_key, is_cookieless AS cookieless, ${parts} GROUP BY profile_key, is_cookieless`
+    : `SELECT profile_key, false AS cookieless, ${parts} WHERE NOT is_cookieless GROUP BY profile_key`;
   return `SELECT user_key, ${measure.combine}(ids.a) AS a, sum(ids.b) AS b FROM (
       SELECT ${userKeySql(includeCookieless)} AS user_key, a, b FROM (${ids}) AS sender ${personJoinSql(question.project)}
     ) AS ids WHERE user_key != 0 GROUP BY user_key`;

@@ -1,32 +1,33 @@
-// SQL for when each user's first event of any kind occurred.
+// SQL for when each profile's first event of any kind occurred.
 
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { eventCondition } from '../events/event-condition.ts';
-import { personJoinSql, userKeySql } from '../events/persons.ts';
+import { mergedKeysSql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 
 /**
- * SELECT of user_key, never 0, and occur_time; the least of a user's rows is the first event, if that is before the
- * range's end.
+ * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
+ * `fromMs` and the range's end. Most profiles whose first event is earlier have no row.
  */
-export function firstEventsSql(question: Question): string {
+export function firstEventsSql(question: Question, fromMs: number): string {
+  const { project, bindings, asOfMs, spec } = question;
   // The table knows neither cookieless visitors nor when an event was received.
-  const isRaw = question.asOfMs !== undefined || question.spec.includeCookieless;
-  return `SELECT user_key, occur_time FROM (${isRaw ? rawSql(question) : listedSql(question)}) WHERE user_key != 0`;
-}
-
-function listedSql({ project }: Question): string {
-  return `SELECT ${userKeySql(false)} AS user_key, occur_time FROM (
-      SELECT ${profileKeySql('profile_id')} AS profile_key, first_seen AS occur_time, false AS cookieless
-      FROM profile_listing WHERE project_id = ${project}
-    ) AS listing ${personJoinSql(project)}`;
+  if (asOfMs !== undefined || spec.includeCookieless) return rawSql(question);
+  const from = `fromUnixTimestamp64Milli(${bindings.bind('Int64', fromMs)}, 'UTC')`;
+  return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless, first_seen AS occur_time
+    FROM profile_listing
+    WHERE project_id = ${project} AND (first_seen >= ${from} OR profile_key IN ${mergedKeysSql(project)})`;
 }
 
 function rawSql(question: Question): string {
   const every = eventCondition(undefined, '', question);
-  return readEventsSql(
+  const events = readEventsSql(
     { ...question, everyEvent: every },
-    { condition: every, withUser: true, fromMs: 0 },
+    {
+      ...{ condition: every, fromMs: 0 },
+      columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
+    },
   );
+  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, occur_time FROM (${events})`;
 }

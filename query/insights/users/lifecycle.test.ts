@@ -1,4 +1,4 @@
-// LIFECYCLE and STICKINESS over HTTP on a real engine, with answers worked out by hand.
+// LIFECYCLE, STICKINESS and cohorts over HTTP on a real engine, with answers worked out by hand.
 
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -86,6 +86,11 @@ async function ask(insightType: InsightType, { from, to, asOf, spec, ...rest }: 
       returning: numbers(result.value.returningUsers),
       resurrecting: numbers(result.value.resurrectingUsers),
       dormant: numbers(result.value.dormantUsers),
+    }),
+    ...(result.case === 'retention' && {
+      cohorts: result.value.series.map(({ cohorts }) =>
+        cohorts.map(({ cohortSize }) => cohortSize),
+      ),
     }),
     ...(result.case === 'stickiness' && {
       points: result.value.points.map(({ buckets, value }) => [buckets, value]),
@@ -188,5 +193,20 @@ describe('stickiness', () => {
     const sum = (values: readonly (number | undefined)[] = []) =>
       values.reduce<number>((total, value = 0) => total + value, 0);
     expect([sum(resurrecting), sum(returning), sum(dormant)]).toEqual([6, 1, 6]);
+  });
+});
+
+describe('a range that begins and ends within days', () => {
+  it('has nobody who was active on these days outside of it', async () => {
+    const range = { from: '10T12:00:00', to: '11T12:30:00' };
+    const every = { events: [{ event: {} }] };
+    // Only eve was there; ada and bob came before noon.
+    const retention = await ask(InsightType.RETENTION, { ...range, spec: every });
+    expect(retention.cohorts).toEqual([[1, 0]]);
+    const { points } = await ask(InsightType.STICKINESS, { ...range, spec: every });
+    expect(points).toEqual([
+      [1, 0],
+      [2, 1],
+    ]);
   });
 });

@@ -8,7 +8,7 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { activitySql } from './activity.ts';
+import { activitySql, ofUsersSql } from './activity.ts';
 import { allBits, bitColumns, placesSql } from './bucket-bits.ts';
 import {
   maxLeftOutRows,
@@ -56,17 +56,20 @@ function numbersSql(question: Question, condition: ReturnType<typeof onlyEvent>)
   const unborn = 65_535;
   const place = `if(occur_time < fromUnixTimestamp64Milli(${question.bindings.bind('Int64', firstMs)}, 'UTC'),
     toUInt16(0), ${bucketPlaceSql(question, buckets)})`;
-  const users = `SELECT ${allBits(columns)}, min(born) AS born FROM (
-      SELECT user_key, ${names}, toUInt16(${unborn}) AS born FROM (${activitySql(question, { condition, buckets, ranges })})
-      UNION ALL
-      SELECT user_key, ${columns.map(() => 'toUInt64(0)').join(', ')}, ${place} AS born FROM (${firstEventsSql(question)})
-    ) GROUP BY user_key HAVING ${columns.map((column) => `${column} != 0`).join(' OR ')}`;
+  const profiles = `SELECT profile_key, cookieless, ${names}, toUInt16(${unborn}) AS born
+      FROM (${activitySql(question, { condition, buckets, ranges })})
+    UNION ALL
+    SELECT profile_key, cookieless, ${columns.map(() => 'toUInt64(0)').join(', ')}, ${place} AS born
+      FROM (${firstEventsSql(question, firstMs)})`;
+  const users = `SELECT ${allBits(columns)}, min(born) AS born
+    FROM (${ofUsersSql(question, profiles, [...columns, 'born'])})
+    GROUP BY user_key HAVING ${columns.map((column) => `${column} != 0`).join(' OR ')}`;
   const part = (number: number, places: string): string =>
     `arrayMap(place -> (toUInt8(${number}), toUInt16(place)), ${places})`;
   const cells = [
     part(active, placesSql(columns)),
     part(activeTwice, placesSql(columns.map((column, word) => twice(column, columns[word - 1])))),
-    `if(born = 0 OR NOT has(${placesSql(columns)}, born), [], [(toUInt8(${born}), born)])`,
+    `if(born = 0 OR born = ${unborn} OR NOT has(${placesSql(columns)}, born), [], [(toUInt8(${born}), born)])`,
   ];
   return `SELECT cell.1 AS part, cell.2 AS place, sum(users) AS number
     FROM (SELECT ${names}, born, count() AS users FROM (${users}) GROUP BY ${names}, born)

@@ -1,12 +1,12 @@
-// Reads the buckets in which users were active from profile_days, a row for each UTC day of a profile with a bit for
-// each quarter of an hour in which it sent an event of any kind. It serves whole UTC days alone.
+// Reads the buckets in which profiles were active from profile_days, a row for each UTC day of a profile with a bit
+// for each quarter of an hour in which it sent an event of any kind.
 
-import { personJoinSql, userKeySql } from '../events/persons.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 
 const quarterMs = 900_000;
-const dayMs = 96 * quarterMs;
+const dayQuarters = 96;
+const dayMs = dayQuarters * quarterMs;
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
 const morningQuarters = 48;
 
@@ -16,98 +16,120 @@ export interface Range {
   toMs: number;
 }
 
+/** A range in parts, none of them empty. */
 export interface ByDays {
-  /** Whole UTC days, which profile_days answers. */
-  days: Range;
-  /** What raw events must answer. */
+  /** Whole quarters of one day, or whole days, which profile_days answers. */
+  days: Range[];
+  /** Less than a quarter each, which raw events must answer. */
   rest: Range[];
 }
 
-/** Parts a range; undefined where whole days answer no part of it, because buckets are hours or part a quarter. */
+/** Undefined where days do not answer any part: buckets part a quarter, or two of them begin on a day. */
 export function partByDays(
   { fromMs, toMs }: Range,
   buckets: readonly number[],
 ): ByDays | undefined {
-  const days = {
-    fromMs: Math.ceil(fromMs / dayMs) * dayMs,
-    toMs: Math.floor(toMs / dayMs) * dayMs,
-  };
-  if (days.fromMs >= days.toMs) return undefined;
   const isServed = buckets.every(
     (startMs, place) =>
-      startMs % quarterMs === 0 && dayOf(startMs) !== dayOf(buckets[place + 1] ?? Infinity),
+      startMs % quarterMs === 0 &&
+      dayOf(startMs) !== dayOf(buckets[place + 1] ?? Number.POSITIVE_INFINITY),
   );
-  if (!isServed) return undefined;
-  const rest = [
-    { fromMs, toMs: days.fromMs },
-    { fromMs: days.toMs, toMs },
-  ];
-  return { days, rest: rest.filter((range) => range.fromMs < range.toMs) };
+  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
+  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
+  if (!isServed || firstMs >= lastMs) return undefined;
+  const midnightMs = Math.min(Math.ceil(firstMs / dayMs) * dayMs, lastMs);
+  const lastMidnightMs = Math.max(Math.floor(lastMs / dayMs) * dayMs, midnightMs);
+  return {
+    days: parts(firstMs, midnightMs, lastMidnightMs, lastMs),
+    rest: [...parts(fromMs, firstMs), ...parts(lastMs, toMs)],
+  };
+}
+
+function parts(...bounds: number[]): Range[] {
+  return bounds
+    .slice(1)
+    .map((toMs, index) => ({ fromMs: bounds[index] ?? toMs, toMs }))
+    .filter(({ fromMs, toMs }) => fromMs < toMs);
 }
 
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
-/** SELECT of user_key, never 0, and bitColumns, of whole UTC days. In no day more than one bucket begins. */
+/** SELECT of profile_key, cookieless and bitColumns over one of the `days` of partByDays. */
 export function daysSql(
-  question: Question,
-  { fromMs, toMs }: Range,
+  { bindings, project }: Question,
+  range: Range,
   buckets: readonly number[],
 ): string {
-  const { bindings, project, spec } = question;
-  const list = Array.from({ length: dayOf(toMs) - dayOf(fromMs) }, (_, index) =>
-    readDay((dayOf(fromMs) + index) * dayMs, buckets),
-  );
-  const day = (ms: number): string => `toDate(${bindings.bind('Int64', dayOf(ms))})`;
+  const { fromMs, toMs } = range;
+  const days: Day[] = [];
+  for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
+    days.push(readDay(ms, toMs, buckets));
+  const date = (ms: number): string => `toDate(${bindings.bind('Int64', dayOf(ms))})`;
   const numbers = bindings.bind(
     'Array(Int64)',
-    list.map(({ number }) => BigInt(number)),
+    days.map(({ number }) => BigInt(number)),
   );
-  const ofDay = (values: readonly number[]): string => {
+  const ofDay = (numberOf: (day: Day) => number): string => {
+    const values = days.map(numberOf);
     const [first = 0] = values;
-    if (values.every((value) => value === first))
+    if (values.every((value) => value === first)) {
       return `toUInt64(${bindings.bind('Int64', first)})`;
-    const listed = bindings.bind('Array(Int64)', values.map(BigInt));
-    return `toUInt64(transform(toInt64(toUInt16(day)), ${numbers}, ${listed}, toInt64(0)))`;
+    }
+    const list = bindings.bind('Array(Int64)', values.map(BigInt));
+    return `toUInt64(transform(toInt64(toUInt16(day)), ${numbers}, ${list}, toInt64(0)))`;
   };
-  const early = `bitAnd(morning, ${ofDay(list.map(({ morning }) => morning))}) != 0
-    OR bitAnd(evening, ${ofDay(list.map(({ evening }) => evening))}) != 0`;
-  const isParted = list.some(({ isWhole }) => !isWhole);
-  const late = `bitAnd(morning, bitNot(${ofDay(list.map(({ morning }) => morning))})) != 0
-    OR bitAnd(evening, bitNot(${ofDay(list.map(({ evening }) => evening))})) != 0`;
-  const rows = `SELECT ${userKeySql(spec.includeCookieless)} AS user_key,
-      ${ofDay(list.map(({ place }) => place))} AS first_place, ${isParted ? early : 'true'} AS is_early, ${isParted ? late : 'false'} AS is_late
-    FROM profile_days ${personJoinSql(project)}
-    WHERE project_id = ${project} AND day >= ${day(fromMs)} AND day < ${day(toMs)}`;
+  const isActive = (quarters: (day: Day) => Quarters): string =>
+    `bitAnd(morning, ${ofDay((day) => quarters(day).morning)}) != 0 OR bitAnd(evening, ${ofDay((day) => quarters(day).evening)}) != 0`;
+  const isLate = days.some(({ late }) => late.morning + late.evening > 0);
   const columns = bitColumns(buckets.length);
-  const bits = bitsOfPlace(buckets.length, 'first_place').map((first, word) => {
-    const next = bitsOfPlace(buckets.length, '(first_place + 1)')[word];
-    return isParted
-      ? `bitOr(if(is_early, ${first}, 0), if(is_late, ${next}, 0)) AS ${columns[word]}`
-      : `${first} AS ${columns[word]}`;
+  const next = bitsOfPlace(buckets.length, '(early_place + 1)');
+  const bits = bitsOfPlace(buckets.length, 'early_place').map((early, word) => {
+    const late = isLate ? `if(is_late, ${next[word]}, 0)` : '0';
+    return `bitOr(if(is_early, ${early}, 0), ${late}) AS ${columns[word]}`;
   });
-  return `SELECT user_key, ${bits.join(', ')} FROM (${rows}) WHERE user_key != 0`;
+  return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
+    SELECT profile_key, cookieless, ${ofDay(({ place }) => place)} AS early_place,
+      ${isActive(({ early }) => early)} AS is_early, ${isLate ? isActive(({ late }) => late) : 'false'} AS is_late
+    FROM profile_days WHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)}) WHERE is_early OR is_late`;
+}
+
+/** Bits of the two columns. */
+interface Quarters {
+  morning: number;
+  evening: number;
 }
 
 interface Day {
   /** Days since 1970. */
   number: number;
-  /** The place of the bucket of its first moment. */
+  /** The place of the bucket of the day's first moment in the range. */
   place: number;
-  /** The bits of the quarters in that bucket; all others are in the next one. */
-  morning: number;
-  evening: number;
-  isWhole: boolean;
+  early: Quarters;
+  /** Those of the next bucket. */
+  late: Quarters;
 }
 
-function readDay(startMs: number, buckets: readonly number[]): Day {
-  const place = buckets.findLastIndex((bucketMs) => bucketMs <= startMs);
-  const nextMs = buckets[place + 1] ?? Infinity;
-  const quarters = Math.min((nextMs - startMs) / quarterMs, 96);
+/** The day of `fromMs`, from there to its end or to `toMs`. */
+function readDay(fromMs: number, toMs: number, buckets: readonly number[]): Day {
+  const number = dayOf(fromMs);
+  const place = buckets.findLastIndex((startMs) => startMs <= fromMs);
+  const endMs = Math.min((number + 1) * dayMs, toMs);
+  const nextMs = Math.min(buckets[place + 1] ?? endMs, endMs);
+  const quarter = (ms: number): number => (ms - number * dayMs) / quarterMs;
   return {
-    ...{ number: dayOf(startMs), place, isWhole: quarters === 96 },
-    morning: 2 ** Math.min(quarters, morningQuarters) - 1,
-    evening: 2 ** Math.max(quarters - morningQuarters, 0) - 1,
+    ...{ number, place },
+    early: quartersBetween(quarter(fromMs), quarter(nextMs)),
+    late: quartersBetween(quarter(nextMs), quarter(endMs)),
+  };
+}
+
+function quartersBetween(from: number, to: number): Quarters {
+  const noon = morningQuarters;
+  const bits = (first: number, last: number): number => 2 ** last - 2 ** first;
+  return {
+    morning: bits(Math.min(from, noon), Math.min(to, noon)),
+    evening: bits(Math.max(from - noon, 0), Math.max(to - noon, 0)),
   };
 }

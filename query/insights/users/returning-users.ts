@@ -5,7 +5,7 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql } from './activity.ts';
+import { activitySql, ofUsersSql } from './activity.ts';
 import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
 
@@ -17,7 +17,7 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
   if (breakdowns.length === 0) {
     const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
     return `SELECT ${cohort}, ${columns.join(', ')}
-      FROM (SELECT ${allBits(columns)} FROM (${activity}) GROUP BY user_key)`;
+      FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)}) GROUP BY user_key)`;
   }
   const names = breakdowns.map((_, index) => groupColumn(index));
   const bits = bitsOfPlace(buckets.length).map(
@@ -38,17 +38,19 @@ export function returningUsersSql(
   const names = breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(buckets.length);
   const groups = names.length === 0 ? '' : `argMin(${groupsTupleSql(names)}, moment) AS groups, `;
-  const starts = `SELECT user_key AS starting_key, ${groups}min(place) AS cohort, min(moment) AS first
+  const starts = `SELECT user_key AS starting_key, ${groups}min(place) AS start_place, min(moment) AS first
     FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns)}))
     WHERE user_key != 0 GROUP BY user_key`;
-  const returns = `SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, back, [])})`;
+  // Few events are of the bucket in which their user started: only these are compared by their order. Who never
+  // returned has an event with the place 0 and the first moment there is, which is before each first one.
+  const isBack = `place > start_place OR (place = start_place AND ${eventOrderSql} >= first)`;
   const bits = bitsOfPlace(buckets.length).map(
-    (sql, word) => `groupBitOrIf(${sql}, moment >= first) AS ${columns[word]}`,
+    (sql, word) => `groupBitOrIf(${sql}, ${isBack}) AS ${columns[word]}`,
   );
-  // Who never returned has the moment 0, which is before each first one.
-  return `SELECT ${names.length === 0 ? '' : groupColumnsSql(names)}cohort, ${columns.join(', ')} FROM (
-    SELECT any(cohort) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits.join(', ')}
-    FROM (${returns}) AS returns RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key
+  return `SELECT ${groupColumnsSql(names)}cohort, ${columns.join(', ')} FROM (
+    SELECT any(start_place) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits.join(', ')}
+    FROM (${readSql(question, back, [])}) AS returns
+    RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key
     GROUP BY starting_key)`;
 }
 

@@ -116,13 +116,18 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
     kind: oneOf<string>('', '', ...kinds),
     browser: oneOf(undefined, undefined, 'Chrome'),
   }));
-  const fromMs = startMs + below(5) * dayMs + oneOf(0, quarterMs, 1, 777_777);
-  const toMs = startMs + (7 + below(7)) * dayMs + oneOf(0, quarterMs, 1, 777_777);
+  const fromMs = startMs + below(5) * dayMs + oneOf(0, 14 * hourMs, 1, 777_777);
+  const isLong = insightType !== InsightType.RETENTION || oneOf(true, false);
+  const days = isLong ? 7 + below(7) : 5;
+  const toMs = startMs + days * dayMs + oneOf(0, 9 * hourMs + quarterMs, 1, 777_777);
   const windowMs = oneOf(1, quarterMs, 2 * hourMs, dayMs, 30 * dayMs);
   const hasGroups = insightType === InsightType.FUNNEL || insightType === InsightType.RETENTION;
   const ask: Ask = {
     ...{ fromMs, toMs, asOfMs: oneOf(undefined, undefined, startMs + 9 * dayMs) },
-    granularity: oneOf(Granularity.DAY, Granularity.WEEK, Granularity.HOUR, Granularity.MONTH),
+    granularity: oneOf(
+      isLong && insightType === InsightType.RETENTION ? Granularity.DAY : Granularity.HOUR,
+      ...[Granularity.DAY, Granularity.WEEK, Granularity.MONTH],
+    ),
     timezone: oneOf('', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns'),
     spec: {
       insightType,
@@ -296,3 +301,44 @@ describe.each<TypeCase>([
     });
   },
 );
+
+describe('a question is refused', () => {
+  const timeRange = { from: timestampFromMs(startMs), to: timestampFromMs(startMs + lengthMs) };
+  const steps = (count: number) => Array.from({ length: count }, () => ({ event: {} }));
+  const window = (seconds: number, nanos = 0) => ({
+    ...{ insightType: InsightType.FUNNEL, events: steps(2) },
+    conversionWindow: { seconds: BigInt(seconds), nanos },
+  });
+  it.each([
+    ['spec.events', { insightType: InsightType.FUNNEL, events: steps(1) }],
+    ['spec.events', { insightType: InsightType.FUNNEL, events: steps(21) }],
+    ['spec.conversionWindow', window(0)],
+    ['spec.conversionWindow', window(-1)],
+    ['spec.conversionWindow', window(1, -1)],
+    ['spec.conversionWindow', window(366 * 86_400, 1)],
+    ['spec.events', { insightType: InsightType.RETENTION, events: steps(3) }],
+    ['spec.events', { insightType: InsightType.RETENTION }],
+  ])('naming %s', async (field, spec) => {
+    const asked = insights.query({ spec, timeRange });
+    await expect(asked).rejects.toThrow(`[invalid_argument] ${field}`);
+  });
+
+  it('where its cohorts have more points than an answer may', async () => {
+    const spec = { insightType: InsightType.RETENTION, events: steps(1) };
+    const hours = { spec, timeRange, granularity: Granularity.HOUR };
+    await insights.query(hours);
+    const groups = { ...spec, breakdowns: [{ property: '$browser' }], breakdownLimit: 2 };
+    const asked = insights.query({ ...hours, spec: groups });
+    await expect(asked).rejects.toThrow('100000 points');
+  });
+
+  it('only beyond twenty steps and 366 days', async () => {
+    const spec = { ...window(366 * 86_400), events: steps(20), includeStepTiming: true };
+    const { result } = await insights.query({ spec, timeRange });
+    const series = result.case === 'funnel' ? result.value.series : [];
+    // Everybody of the many ids has a few events at least.
+    expect(series[0]?.steps.length).toBe(20);
+    expect(series[0]?.steps[19]?.total).toBeGreaterThan(0);
+    expect(series[0]?.steps[19]?.timing?.distribution.length).toBe(9);
+  });
+});

@@ -1,5 +1,5 @@
-// The table visits answers as the rows of events do: the same questions are asked again with an as_of in the far future,
-// for which only rows of events can tell.
+// The table visits answers as the rows of events do: the same questions are asked again with an as_of in the far
+// future, for which only rows of events can tell.
 
 import { randomUUID } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
@@ -53,7 +53,9 @@ function visit(index: number): StoredRow[] {
     ? firstMs + Math.floor(random() * 9) * dayMs - 60_000
     : firstMs + Math.floor(random() * 9 * dayMs);
   const gapMs = oneOf(0, 1, 60_000, 5 * hourMs, 23 * hourMs) ?? 0;
-  return Array.from({ length: 1 + Math.floor(random() * 4) }, (_, place) =>
+  // Some go on beyond the day after a range, with events on both sides of its end on the last day.
+  const length = 1 + Math.floor(random() * (gapMs === 5 * hourMs ? 14 : 4));
+  return Array.from({ length }, (_, place) =>
     storedRow({
       projectId: project,
       sessionId,

@@ -71,9 +71,9 @@ function dayVisitsSql({ project, bindings, fromMs, toMs }: Question): string {
     `toDate(${momentSql(Math.min(Math.max(ms, 0), latestDayMs), bindings)})`;
   const lastDay = dayOf(endMs);
   const columns = 'session_id, first_time, last_time, events, views, entry, exit';
-  const days = `SELECT ${columns} FROM visits WHERE project_id = ${project}
-    AND day >= ${dayOf(startMs)} AND day <= ${lastDay} AND last_time >= ${start} AND first_time < ${end}`;
-  if (endMs % dayMs === 0) return days;
+  const rows = `SELECT ${columns} FROM visits WHERE project_id = ${project}
+    AND day >= ${dayOf(startMs)} AND last_time >= ${start}`;
+  if (endMs % dayMs === 0) return `${rows} AND day < ${lastDay}`;
   const cut = `(SELECT session_id FROM visits WHERE project_id = ${project} AND day = ${lastDay}
     AND first_time < ${end} AND last_time >= ${end})`;
   // No visit of the range begins on the last day, so that its first event there need not be known.
@@ -83,5 +83,10 @@ function dayVisitsSql({ project, bindings, fromMs, toMs }: Question): string {
     FROM events AS event
     WHERE project_id = ${project} AND occur_time >= ${momentSql(endMs - (endMs % dayMs), bindings)} AND occur_time < ${end} AND session_id IN ${cut}
     GROUP BY session_id`;
-  return `${days} AND NOT (day = ${lastDay} AND session_id IN ${cut}) UNION ALL SELECT ${columns} FROM (${begun})`;
+  const days = [
+    `${rows} AND day < ${lastDay}`,
+    `${rows} AND day = ${lastDay} AND first_time < ${end} AND session_id NOT IN ${cut}`,
+    `SELECT ${columns} FROM (${begun})`,
+  ];
+  return days.join(' UNION ALL ');
 }

@@ -4,16 +4,13 @@
 import { eventOrderSql, groupColumn, readEventsSql } from '../../events/read-events.ts';
 import type { Question } from '../../question/question.ts';
 import { groupColumnsSql, groupsTupleSql } from '../group-columns.ts';
-import { chainSql, levelSql } from './funnel-fold.ts';
 import { anyStep, type Funnel, stepMaskSql, stepSql } from './funnel-steps.ts';
+import { chainsSql, levelsSql } from './funnel-walk.ts';
 
 /** A SELECT of those who have an event that matches step 1. */
 export function funnelUsersSql(question: Question, funnel: Funnel): string {
-  return funnel.mayOverlap
-    ? overlappingSql(question, funnel)
-    : funnel.withTiming
-      ? timedSql(question, funnel)
-      : plainSql(question, funnel);
+  if (funnel.mayOverlap) return overlappingSql(question, funnel);
+  return funnel.withTiming ? timedSql(question, funnel) : plainSql(question, funnel);
 }
 
 /** The engine's own function counts as this product does where an event has one step. Its times must not be signed. */
@@ -29,32 +26,40 @@ function plainSql(question: Question, funnel: Funnel): string {
     WHERE user_key != 0 GROUP BY user_key HAVING level > 0)`;
 }
 
-/** Events of few users are kept: of those who reached a second step. */
+// A mark is one number that orders the events of a user: the milliseconds plus one, so that none is 0, then the step.
+const stepBits = 5;
+const timeSql = 'toUInt64(toUnixTimestamp64Milli(occur_time) + 1)';
+
+/** Only events of those who reached a second step are looked at again. */
 function timedSql(question: Question, funnel: Funnel): string {
   const { names, groups } = groupsOf(question, 'step = 1');
-  const mark = markSql('step');
-  return `SELECT ${groupColumnsSql(names)}level, ${chainSql(funnel, 'if(level > 1, arraySort(marks), [])')} AS chain FROM (
-    SELECT ${groups}${reachedSql(funnel)} AS level, groupArray(${mark}) AS marks FROM (${stepsSql(question, funnel)})
-    WHERE user_key != 0 GROUP BY user_key HAVING level > 0)`;
+  const mark = `bitShiftLeft(${timeSql}, ${stepBits}) + step`;
+  const users = `SELECT ${names.length === 0 ? '' : 'groups, '}level, if(level > 1, arraySort(marks), []) AS sorted,
+      arrayMap(mark -> bitShiftRight(mark, ${stepBits}), sorted) AS times, arrayMap(mark -> toUInt8(bitAnd(mark, 31)), sorted) AS matched
+    FROM (SELECT ${groups}${reachedSql(funnel)} AS level, groupArray(${mark}) AS marks FROM (${stepsSql(question, funnel)})
+      WHERE user_key != 0 GROUP BY user_key HAVING level > 0)`;
+  return `SELECT ${groupColumnsSql(names)}level, chain FROM (${chainsSql(funnel, users, { hasLevel: true })})`;
 }
 
-/** Event by event: only so does one that matches several steps serve one alone. */
+// Below the step, where events may match several: the id, then the mask of the steps.
+const maskBits = 20;
+const idBits = 128;
+
+/** The first step that an event matches is the place of the lowest bit of its mask. */
 function overlappingSql(question: Question, funnel: Funnel): string {
   const { names, groups } = groupsOf(question, 'bitTest(mask, 0)');
-  // The first step that an event matches is the place of the lowest bit of its mask.
-  const mark = markSql('bitCount(bitXor(mask, mask - 1))');
-  const marks = 'arraySort(marks)';
-  const level = funnel.withTiming
-    ? `${chainSql(funnel, marks)} AS chain, toUInt8(length(chain)) AS level`
-    : `${levelSql(funnel, marks)} AS level`;
-  return `SELECT ${groupColumnsSql(names)}${level} FROM (
-    SELECT ${groups}groupArray((${mark}, toUInt128(event_id), mask)) AS marks FROM (${stepsSql(question, funnel)})
-    WHERE user_key != 0 GROUP BY user_key HAVING max(bitTest(mask, 0)))`;
-}
-
-/** One number that orders events by time, then by step: 5 bits hold a step. */
-function markSql(step: string): string {
-  return `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(occur_time)), 5) + ${step}`;
+  const first = 'bitCount(bitXor(mask, mask - 1))';
+  const timeAndStep = `bitShiftLeft(toUInt256(bitShiftLeft(${timeSql}, ${stepBits}) + ${first}), ${idBits + maskBits})`;
+  const mark = `${timeAndStep} + bitShiftLeft(toUInt256(toUInt128(event_id)), ${maskBits}) + mask`;
+  const users = `SELECT ${names.length === 0 ? '' : 'groups, '}arraySort(marks) AS sorted,
+      arrayMap(mark -> toUInt64(bitShiftRight(mark, ${stepBits + idBits + maskBits})), sorted) AS times,
+      arrayMap(mark -> toUInt32(bitAnd(mark, ${2 ** maskBits - 1})), sorted) AS matched
+    FROM (SELECT ${groups}groupArray(${mark}) AS marks FROM (${stepsSql(question, funnel)})
+      WHERE user_key != 0 GROUP BY user_key HAVING max(bitTest(mask, 0)))`;
+  const walked = funnel.withTiming
+    ? chainsSql(funnel, users, { hasLevel: false })
+    : levelsSql(funnel, users);
+  return `SELECT ${groupColumnsSql(names)}level${funnel.withTiming ? ', chain' : ''} FROM (${walked})`;
 }
 
 function groupsOf(

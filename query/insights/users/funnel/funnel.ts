@@ -78,10 +78,12 @@ function readWindow(window: Duration | undefined): number {
     Math.abs(nanos) < 1e9 && (seconds === 0n || nanos === 0 || seconds > 0n === nanos > 0);
   const field = 'spec.conversionWindow';
   if (!isDuration) throw invalidArgument(field, 'is not a Duration');
-  const ms = Number(seconds) * 1_000 + nanos / 1e6;
-  if (ms <= 0) throw invalidArgument(field, 'must be positive');
-  if (ms > maxWindowMs) throw invalidArgument(field, 'is at most 366 days');
-  return Math.floor(ms);
+  const windowNanos = seconds * 1_000_000_000n + BigInt(nanos);
+  if (windowNanos <= 0n) throw invalidArgument(field, 'must be positive');
+  if (windowNanos > BigInt(maxWindowMs) * 1_000_000n) {
+    throw invalidArgument(field, 'is at most 366 days');
+  }
+  return Number(windowNanos / 1_000_000n);
 }
 
 /** A cell for each step that was somebody's furthest. */

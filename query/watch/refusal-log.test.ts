@@ -1,0 +1,66 @@
+// Refusals of projects in memory: the last ones, counts by rule and hour, and from when on they are known.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { createLog } from '../../platform/log.ts';
+import { encodeRefusal } from '../../proto/wire/live/refusal-message.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
+import { RefusalLog } from './refusal-log.ts';
+
+const broker = useBroker();
+let nats: NatsConnection;
+beforeAll(async () => {
+  nats = await connectBroker(broker.url, createLog('silent'));
+});
+afterAll(() => nats.close());
+
+const hourMs = 3_600_000;
+const startMs = Date.UTC(2026, 0, 1, 12);
+
+function tell(projectId: string, rule: string, timeMs: number, untold = 0): void {
+  const names = { method: 'm', field: 'f', kind: '', sdk: '' };
+  const message = encodeRefusal({ ...names, rule, timeMs, untold, eventIndex: 2 });
+  nats.publish(`refused.${projectId}`, message);
+}
+
+it('keeps the last two hundred and the counts of a day', async () => {
+  let nowMs = startMs;
+  const log = new RefusalLog(nats, { nowMs: () => nowMs });
+  const projectId = randomUUID();
+  expect(log.report(projectId)).toEqual({ refusals: [], counts: [], sinceMs: startMs, untold: 0 });
+  for (let count = 0; count < 201; count++) tell(projectId, 'uuid', startMs);
+  nowMs += hourMs;
+  tell(projectId, 'kind_pattern', nowMs, 7);
+  tell(randomUUID(), 'other', nowMs);
+  nats.publish(`refused.${projectId}`, 'junk');
+  await nats.flush();
+  const report = log.report(projectId);
+  expect(report.refusals).toHaveLength(200);
+  expect(report.refusals[0]).toMatchObject({ rule: 'kind_pattern', eventIndex: 2 });
+  expect(report.counts).toMatchObject([
+    { rule: 'kind_pattern', requests: 1n, hour: { seconds: BigInt((startMs + hourMs) / 1_000) } },
+    { rule: 'uuid', requests: 201n, hour: { seconds: BigInt(startMs / 1_000) } },
+  ]);
+  expect([report.untold, report.sinceMs]).toEqual([7, startMs]);
+  nowMs = startMs + 24 * hourMs;
+  expect(log.report(projectId).counts).toMatchObject([{ rule: 'kind_pattern' }]);
+  log.close();
+});
+
+it('forgets the project that was refused longest ago, and says since when it knows', async () => {
+  let nowMs = startMs;
+  const log = new RefusalLog(nats, { nowMs: () => nowMs });
+  const ids = Array.from({ length: 1_000 }, () => randomUUID());
+  for (const id of ids) tell(id, 'uuid', startMs);
+  await nats.flush();
+  const [first = '', second = ''] = ids;
+  tell(first, 'uuid', startMs);
+  await nats.flush();
+  nowMs += 5_000;
+  tell(randomUUID(), 'uuid', nowMs);
+  await nats.flush();
+  expect(log.report(first)).toMatchObject({ sinceMs: startMs, refusals: [{}, {}] });
+  expect(log.report(second)).toMatchObject({ sinceMs: nowMs, refusals: [] });
+  log.close();
+});
