@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 // The longest files, the longest first. Nothing in their size tells: a file that starts late holds up the end alone.
 const longest = [
   'bench/smoke.test.ts',
+  'test/insights/oracle.test.ts',
   'pipeline/crash.test.ts',
   'test/profile-model.test.ts',
   'query/filters/filter.test.ts',

@@ -109,6 +109,21 @@ describe('migrate', () => {
     expect(await rows(client, applied)).toEqual([{ name: '0001_t.sql' }]);
   });
 
+  it('runs a statement for each day that has events', async () => {
+    const client = clientOf('daily');
+    const files = migrations({
+      '0001_t.sql': `CREATE TABLE events (occur_time DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY occur_time;
+        INSERT INTO events VALUES ('2026-10-02 23:59:59.999'), ('2026-09-30 00:00:00'), ('2026-10-02 01:00:00');
+        CREATE TABLE days (day Date, events UInt64) ENGINE = MergeTree ORDER BY day;
+        INSERT INTO days SELECT '{day}', count() FROM events WHERE toDate(occur_time) = '{day}'`,
+    });
+    await migrate(client, log, files);
+    expect(await rows(client, 'SELECT * FROM days ORDER BY day')).toEqual([
+      { day: '2026-09-30', events: '1' },
+      { day: '2026-10-02', events: '2' },
+    ]);
+  });
+
   it('works in several processes at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => migrate(clientOf('crowd'), log)));
     const client = clientOf('crowd');

@@ -79,7 +79,8 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_pa
 
 -- What was there before the views. Each statement may run again, after a crash or in a second process: its blocks are the
 -- same, because ORDER BY ALL fixes their rows, and the tokens drop those that are stored. A process that comes after the
--- first has finished, which may have begun to write, adds nothing. {day} is each day in turn: a day fits into memory.
+-- first has finished, which may have begun to write, adds nothing. Large tables are filled a day at a time, because a day
+-- fits into memory.
 INSERT INTO event_counts
 SELECT
   project_id,

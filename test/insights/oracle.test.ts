@@ -31,7 +31,7 @@ const leastOfEach = 10;
 /** Differences that a failure shows. */
 const shown = 10;
 /** Questions that are asked before and after a change: no kept answer may outlive it. */
-const askedAgain = 24;
+const askedAgain = 12;
 
 let stack: Stack;
 let play: Play;
@@ -123,7 +123,7 @@ async function differenceOf(expected: Part, question: Question): Promise<string 
 function mayBeRollup(question: Question): boolean {
   const { events = [], filterGroups = [] } = question;
   const isFiltered = filterGroups.length > 0 || events.some(({ event }) => event?.filters?.length);
-  return isFiltered ? question.fromMs % 16 === 0 : question.fromMs % 2 === 0;
+  return question.fromMs % (isFiltered ? 64 : 4) === 0;
 }
 
 /** A line for each question that `compare` finds different, or that fails; two are under way at once. */
