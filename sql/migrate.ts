@@ -59,7 +59,7 @@ export async function migrate(
 }
 
 /** A statement with `{day}` is run for each UTC day that has events: all at once may need more memory than there is. */
-async function dayByDay(clickhouse: DatabaseClient, statement: string): Promise<string[]> {
+export async function dayByDay(clickhouse: DatabaseClient, statement: string): Promise<string[]> {
   if (!statement.includes('{day}')) return [statement];
   const result = await clickhouse.query({
     query: 'SELECT DISTINCT toString(toDate(occur_time)) AS day FROM events ORDER BY day',

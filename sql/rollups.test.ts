@@ -8,6 +8,7 @@ import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-d
 import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
 import { type StoredRow, storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
+import { dayByDay } from './migrate.ts';
 
 let database: OldDatabase;
 beforeAll(async () => {
@@ -86,7 +87,9 @@ it('are what raw rows say, when they are filled and when rows arrive', async () 
       query: `ALTER TABLE ${table} MODIFY SETTING non_replicated_deduplication_window = 0`,
     });
   }
-  for (const query of statements) await client.command({ query });
+  for (const statement of statements) {
+    for (const query of await dayByDay(client, statement)) await client.command({ query });
+  }
   await expectRollupsOfEvents(client);
   for (const table of rollups) {
     await client.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
