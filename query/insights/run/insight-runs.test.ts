@@ -66,11 +66,12 @@ const store: RowReader = {
 
 const range = { fromMs: 0, toMs: 1 };
 
-function ask(
+async function ask(
   sql = 'question',
   { project = 'a', params = {}, signal = new AbortController().signal } = {},
 ) {
-  return runs.rows(project, range, { sql, params, maxRows: 10 }, { signal });
+  const stored = await runs.stored(project, range, { signal });
+  return runs.rows(project, stored, { sql, params, maxRows: 10 }, { signal });
 }
 
 async function settled(): Promise<void> {

@@ -33,7 +33,7 @@ export interface InsightRows extends Rows {
 }
 
 /** What was stored when, at the same moment or later, the statement began. */
-interface Stored {
+export interface Stored {
   version: string;
   completeUntilMs: number | undefined;
   /** Whether every insert that made this version has surely ended. */
@@ -67,14 +67,34 @@ export class InsightRuns {
     this.#use = new RecentUse(this.#nowMs);
   }
 
-  /** `range` has the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
-  async rows(
+  /**
+   * What a question depends on. Ask before anything else is read for the statement: what was stored before is then not
+   * missing in its rows. One check at a time of a range, whoever asks: the tiles of a board ask at once.
+   */
+  stored(
     projectId: string,
     range: StoredRange,
+    { signal }: Pick<Deadline, 'signal'>,
+  ): Promise<Stored> {
+    const { completeUntilMs } = this.#sources;
+    const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
+    const check = this.#checks.join(key, async () => {
+      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
+      const completeUntil = await completeUntilMs(projectId);
+      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
+      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+      return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
+    });
+    return unlessLeft(check, signal);
+  }
+
+  /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
+  async rows(
+    projectId: string,
+    stored: Stored,
     statement: InsightStatement,
     { signal }: Pick<Deadline, 'signal'>,
   ): Promise<InsightRows> {
-    const stored = await this.#stored(projectId, range, signal);
     const key = keyOf(projectId, statement);
     const kept = this.#cache.get(key);
     if (kept !== undefined && this.#holds(kept, stored)) return answer(kept, stored);
@@ -113,20 +133,6 @@ export class InsightRuns {
     };
     const inTurn = insightTurns.reader(counted, projectId, 'search');
     return runInsight(inTurn, statement, memoryBytes, signal);
-  }
-
-  /** One check at a time of a range, whoever asks: the tiles of a board ask at once. */
-  async #stored(projectId: string, range: StoredRange, signal: AbortSignal): Promise<Stored> {
-    const { completeUntilMs } = this.#sources;
-    const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
-    const check = this.#checks.join(key, async () => {
-      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
-      const completeUntil = await completeUntilMs(projectId);
-      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
-      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
-      return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
-    });
-    return unlessLeft(check, signal);
   }
 
   #isSettled(range: string, version: string): boolean {
