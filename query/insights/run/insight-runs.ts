@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
@@ -17,6 +18,8 @@ import { readStoredVersion, type StoredRange } from './stored-version.ts';
 export interface InsightSources {
   clickhouse: RowReader;
   completeUntilMs: CompleteUntil;
+  /** Of the same time as completeUntilMs. */
+  clock: Clock;
   /** For the small statement that tells whether something has changed. */
   turns: Turns;
   /** For the questions' own statements. */
@@ -46,8 +49,9 @@ const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
 /**
- * An insert fills several tables one after the other, within milliseconds. So rows may lack a part of the version that
- * was read before them: where it is this young, they are kept no longer, and say no more than when they were read.
+ * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is repeated
+ * later. So rows may lack a part of the version that was read before them: where it is this young, or events from before
+ * it was seen still wait, they are kept no longer, and say no more than when they were read.
  */
 const settleMs = 5_000;
 
@@ -58,8 +62,8 @@ export class InsightRuns {
   readonly #runs = new SharedRuns<Kept>();
   readonly #checks = new JointReads<Stored>();
   readonly #use: RecentUse;
-  /** The version of a range, and when it was first seen. */
-  readonly #versions = new Map<string, { version: string; sinceMs: number }>();
+  /** The version of a range, and when it was first seen, by both clocks. */
+  readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
@@ -83,7 +87,11 @@ export class InsightRuns {
       const completeUntil = await completeUntilMs(projectId);
       const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
       const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
-      return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
+      return {
+        version,
+        completeUntilMs: completeUntil,
+        isSettled: this.#isSettled(key, version, completeUntil),
+      };
     });
     return unlessLeft(check, signal);
   }
@@ -135,12 +143,16 @@ export class InsightRuns {
     return runInsight(inTurn, statement, memoryBytes, signal);
   }
 
-  #isSettled(range: string, version: string): boolean {
+  #isSettled(range: string, version: string, completeUntilMs: number | undefined): boolean {
     const nowMs = this.#nowMs();
     const seen = this.#versions.get(range);
-    if (seen?.version === version) return nowMs - seen.sinceMs >= settleMs;
-    setBounded(this.#versions, range, { version, sinceMs: nowMs }, maxRanges);
-    return false;
+    if (seen?.version !== version) {
+      const seenAtMs = this.#sources.clock.nowMs();
+      setBounded(this.#versions, range, { version, sinceMs: nowMs, seenAtMs }, maxRanges);
+      return false;
+    }
+    const isAcknowledged = completeUntilMs !== undefined && completeUntilMs >= seen.seenAtMs;
+    return isAcknowledged && nowMs - seen.sinceMs >= settleMs;
   }
 }
 
