@@ -97,6 +97,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     runQuestion: createRunQuestion({
       clickhouse,
       completeUntilMs,
+      clock,
       turns,
       insightTurns,
       ...(memoryBytes !== undefined && { memoryBytes }),

@@ -47,7 +47,7 @@ export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
   const timezone = readTimezone(fields.timezone);
   const { range, previous } = rangesOf(timeRange, timezone, nowMs);
   const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
-  return { range, previous, granularity: fitting, timezone };
+  return { range, previous, granularity: fitting, timezone: fields.timezone || timezone };
 }
 
 export function rangeMessage({ fromMs, toMs }: Range): MessageInitShape<typeof TimeRangeSchema> {

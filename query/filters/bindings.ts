@@ -19,15 +19,38 @@ export interface Bindings {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Equal values share a placeholder: every series of a question has the same list of buckets or days, and parameters
+ * travel in a URL, of which a server takes a MiB.
+ */
 export function createBindings(): Bindings {
   const params: Record<string, unknown> = {};
+  const placeholders = new Map<string, string>();
   let count = 0;
   return {
     params,
     bind(type, value) {
+      const key = `${type} ${keyOf(value)}`;
+      const known = placeholders.get(key);
+      if (known !== undefined) return known;
       const name = `p${count++}`;
+      const placeholder = `{${name}:${type}}`;
       params[name] = value;
-      return `{${name}:${type}}`;
+      placeholders.set(key, placeholder);
+      return placeholder;
     },
   };
+}
+
+/** Different for different values of one type; JSON alone has neither bigints nor -0. */
+function keyOf(value: BoundValues[keyof BoundValues]): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return numberText(value);
+  return JSON.stringify(value, (_, one: unknown) =>
+    typeof one === 'number' || typeof one === 'bigint' ? numberText(one) : one,
+  );
+}
+
+function numberText(value: number | bigint): string {
+  return Object.is(value, -0) ? '-0' : String(value);
 }

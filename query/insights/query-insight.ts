@@ -51,10 +51,11 @@ async function runQuestion(
   { projectId, request, deadline, standIns, onRead }: InsightCall,
 ): Promise<QueryResponse> {
   const question = readQuestion(projectId, request, standIns);
+  const stored = await runs.stored(projectId, rangeOf(question), deadline);
   const typesOf = await typesOfProperties(runs, projectId, question, deadline);
   const { sql, maxRows, read } = planOf({ ...question, typesOf });
   const statement = { sql, maxRows, params: question.bindings.params };
-  const answered = await runs.rows(projectId, rangeOf(question), statement, deadline);
+  const answered = await runs.rows(projectId, stored, statement, deadline);
   onRead?.(answered.characters);
   const { result, leftOut } = read(answered.texts.map((text) => JSON.parse(text)));
   const { completeUntilMs } = answered;

@@ -1,6 +1,7 @@
 // The types with which properties were ever stored, from the names that the table property_keys keeps: a statement then
-// looks for a property where it can be, in one map instead of five and a column. A value of a new type is in `events` a
-// moment before its type is in the table; such an event is not acknowledged yet, so that no answer claims to count it.
+// looks for a property where it can be, in one map instead of five and a column. They are read after the moment until
+// which the answer is complete: an event is acknowledged once its types are in the table, and one that comes between is
+// not claimed to be counted.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';

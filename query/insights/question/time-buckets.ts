@@ -30,10 +30,15 @@ const lengths: Readonly<Record<Granularity, Length>> = {
   [Granularity.MONTH]: { unit: 'month', maxRangeMs: 3_653 * dayMs, maxRange: '10 years' },
 };
 
-/** Returns the zone's name, UTC for an empty one. Throws invalid_argument for a name that is no zone of the IANA's. */
+/**
+ * Returns the zone's one name, UTC for an empty one: luxon keeps each name that it was ever given, and upper and lower
+ * case are alike in names. Throws invalid_argument for a name that is no zone of the IANA's.
+ */
 export function readTimezone(timezone: string): string {
   if (timezone === '') return 'UTC';
-  if (timezone.length <= maxZoneCharacters && isZoneName(timezone)) return timezone;
+  if (timezone.length <= maxZoneCharacters && isZoneName(timezone)) {
+    return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
+  }
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
 

@@ -31,6 +31,7 @@ beforeEach(() => {
   runs = new InsightRuns({
     clickhouse: store,
     completeUntilMs: async () => completeUntil,
+    clock: { nowMs: () => 400 },
     turns: new Turns(turnBounds(1), never),
     insightTurns: new Turns(insightTurnBounds(1), never),
     nowMs: () => nowMs,
@@ -66,11 +67,12 @@ const store: RowReader = {
 
 const range = { fromMs: 0, toMs: 1 };
 
-function ask(
+async function ask(
   sql = 'question',
   { project = 'a', params = {}, signal = new AbortController().signal } = {},
 ) {
-  return runs.rows(project, range, { sql, params, maxRows: 10 }, { signal });
+  const stored = await runs.stored(project, range, { signal });
+  return runs.rows(project, stored, { sql, params, maxRows: 10 }, { signal });
 }
 
 async function settled(): Promise<void> {
@@ -117,6 +119,21 @@ describe('kept rows', () => {
     expect(await askAndAnswer('[2]')).toEqual(['[2]']);
     nowMs += 1e9;
     expect((await ask()).texts).toEqual(['[2]']);
+  });
+
+  it('of a version that has events of an insert that did not end are kept for seconds, too', async () => {
+    completeUntil = 399;
+    await askAndAnswer('[1]');
+    nowMs += 5_000;
+    expect(await askAndAnswer('[1]')).toEqual(['[1]']);
+    nowMs += 5_000;
+    completeUntil = undefined;
+    expect(await askAndAnswer('[2]')).toEqual(['[2]']);
+    nowMs += 5_000;
+    completeUntil = 400;
+    expect(await askAndAnswer('[3]')).toEqual(['[3]']);
+    nowMs += 5_000;
+    expect((await ask()).texts).toEqual(['[3]']);
   });
 
   it('are as complete as the newest check says, unless the version may not have been whole', async () => {

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
@@ -17,6 +18,8 @@ import { readStoredVersion, type StoredRange } from './stored-version.ts';
 export interface InsightSources {
   clickhouse: RowReader;
   completeUntilMs: CompleteUntil;
+  /** Of the same time as completeUntilMs. */
+  clock: Clock;
   /** For the small statement that tells whether something has changed. */
   turns: Turns;
   /** For the questions' own statements. */
@@ -33,7 +36,7 @@ export interface InsightRows extends Rows {
 }
 
 /** What was stored when, at the same moment or later, the statement began. */
-interface Stored {
+export interface Stored {
   version: string;
   completeUntilMs: number | undefined;
   /** Whether every insert that made this version has surely ended. */
@@ -46,8 +49,9 @@ const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
 /**
- * An insert fills several tables one after the other, within milliseconds. So rows may lack a part of the version that
- * was read before them: where it is this young, they are kept no longer, and say no more than when they were read.
+ * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is repeated
+ * later. So rows may lack a part of the version that was read before them: where it is this young, or events from before
+ * it was seen still wait, they are kept no longer, and say no more than when they were read.
  */
 const settleMs = 5_000;
 
@@ -58,8 +62,8 @@ export class InsightRuns {
   readonly #runs = new SharedRuns<Kept>();
   readonly #checks = new JointReads<Stored>();
   readonly #use: RecentUse;
-  /** The version of a range, and when it was first seen. */
-  readonly #versions = new Map<string, { version: string; sinceMs: number }>();
+  /** The version of a range, and when it was first seen, by both clocks. */
+  readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
@@ -67,14 +71,38 @@ export class InsightRuns {
     this.#use = new RecentUse(this.#nowMs);
   }
 
-  /** `range` has the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
-  async rows(
+  /**
+   * What a question depends on. Ask before anything else is read for the statement: what was stored before is then not
+   * missing in its rows. One check at a time of a range, whoever asks: the tiles of a board ask at once.
+   */
+  stored(
     projectId: string,
     range: StoredRange,
+    { signal }: Pick<Deadline, 'signal'>,
+  ): Promise<Stored> {
+    const { completeUntilMs } = this.#sources;
+    const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
+    const check = this.#checks.join(key, async () => {
+      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
+      const completeUntil = await completeUntilMs(projectId);
+      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
+      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+      return {
+        version,
+        completeUntilMs: completeUntil,
+        isSettled: this.#isSettled(key, version, completeUntil),
+      };
+    });
+    return unlessLeft(check, signal);
+  }
+
+  /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
+  async rows(
+    projectId: string,
+    stored: Stored,
     statement: InsightStatement,
     { signal }: Pick<Deadline, 'signal'>,
   ): Promise<InsightRows> {
-    const stored = await this.#stored(projectId, range, signal);
     const key = keyOf(projectId, statement);
     const kept = this.#cache.get(key);
     if (kept !== undefined && this.#holds(kept, stored)) return answer(kept, stored);
@@ -115,26 +143,16 @@ export class InsightRuns {
     return runInsight(inTurn, statement, memoryBytes, signal);
   }
 
-  /** One check at a time of a range, whoever asks: the tiles of a board ask at once. */
-  async #stored(projectId: string, range: StoredRange, signal: AbortSignal): Promise<Stored> {
-    const { completeUntilMs } = this.#sources;
-    const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
-    const check = this.#checks.join(key, async () => {
-      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
-      const completeUntil = await completeUntilMs(projectId);
-      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
-      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
-      return { version, completeUntilMs: completeUntil, isSettled: this.#isSettled(key, version) };
-    });
-    return unlessLeft(check, signal);
-  }
-
-  #isSettled(range: string, version: string): boolean {
+  #isSettled(range: string, version: string, completeUntilMs: number | undefined): boolean {
     const nowMs = this.#nowMs();
     const seen = this.#versions.get(range);
-    if (seen?.version === version) return nowMs - seen.sinceMs >= settleMs;
-    setBounded(this.#versions, range, { version, sinceMs: nowMs }, maxRanges);
-    return false;
+    if (seen?.version !== version) {
+      const seenAtMs = this.#sources.clock.nowMs();
+      setBounded(this.#versions, range, { version, sinceMs: nowMs, seenAtMs }, maxRanges);
+      return false;
+    }
+    const isAcknowledged = completeUntilMs !== undefined && completeUntilMs >= seen.seenAtMs;
+    return isAcknowledged && nowMs - seen.sinceMs >= settleMs;
   }
 }
 

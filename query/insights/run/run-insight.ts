@@ -6,6 +6,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Rows } from './result-cache.ts';
+import { fitsStore, maxStatementBytes } from './statement-size.ts';
 
 /** The time limit of one question. */
 export const maxInsightMs = 30_000;
@@ -27,13 +28,12 @@ const settings = {
   output_format_json_quote_denormals: 1,
   max_threads: availableParallelism(),
   max_execution_time: maxInsightMs / 1_000,
-  // A parameter may become part of the statement's text at each place that names it.
-  max_query_size: String(8 * 1_048_576),
+  max_query_size: String(maxStatementBytes),
 } as const;
 
 /**
  * Without `memoryBytes` the server's own bound counts. Throws resource_exhausted where memory, disk, rows or characters
- * do not suffice, and the client's errors.
+ * do not suffice or the statement is too long, and the client's errors.
  */
 export async function runInsight(
   clickhouse: RowReader,
@@ -41,6 +41,7 @@ export async function runInsight(
   memoryBytes: number | undefined,
   signal: AbortSignal,
 ): Promise<Rows> {
+  if (!fitsStore(sql, params)) throw tooLong();
   const texts: string[] = [];
   let characters = 0;
   const bounded = { ...settings, ...memorySettings(memoryBytes) };
@@ -52,7 +53,9 @@ export async function runInsight(
       return true;
     });
   } catch (error) {
-    if (error instanceof ClickHouseError && exhausted.has(error.type ?? '')) throw tooLarge();
+    if (!(error instanceof ClickHouseError)) throw error;
+    if (exhausted.has(error.type ?? '')) throw tooLarge();
+    if (tooManyTerms.has(error.type ?? '')) throw tooLong();
     throw error;
   }
   signal.throwIfAborted();
@@ -61,6 +64,8 @@ export async function runInsight(
 
 /** ClickHouse's names of its errors: memory, and what a statement may put on disk instead. */
 const exhausted = new Set(['MEMORY_LIMIT_EXCEEDED', 'TOO_MANY_ROWS_OR_BYTES']);
+/** A statement has at most 50,000 terms: reading and planning more takes a core for many seconds. */
+const tooManyTerms = new Set(['TOO_BIG_AST', 'TOO_DEEP_AST', 'TOO_DEEP_RECURSION']);
 
 function memorySettings(bytes: number | undefined) {
   if (bytes === undefined) return {};
@@ -75,5 +80,11 @@ function memorySettings(bytes: number | undefined) {
 function tooLarge(): ConnectError {
   const message =
     'the question needs too much memory: ask for a shorter range, fewer breakdowns or narrower filters';
+  return new ConnectError(message, Code.ResourceExhausted);
+}
+
+function tooLong(): ConnectError {
+  const message =
+    'the question is too long: ask for fewer events, breakdowns or filters, or shorter texts';
   return new ConnectError(message, Code.ResourceExhausted);
 }

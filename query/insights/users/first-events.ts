@@ -8,16 +8,20 @@ import type { Question } from '../question/question.ts';
 
 /**
  * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
- * `fromMs` and the range's end. Most profiles whose first event is earlier have no row.
+ * `fromMs` and the range's end. Most profiles without an event since `fromMs` have no row.
  */
 export function firstEventsSql(question: Question, fromMs: number): string {
   const { project, bindings, asOfMs, spec } = question;
   // The table knows neither cookieless visitors nor when an event was received.
   if (asOfMs !== undefined || spec.includeCookieless) return rawSql(question);
   const from = `fromUnixTimestamp64Milli(${bindings.bind('Int64', fromMs)}, 'UTC')`;
-  return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless, first_seen AS occur_time
+  const key = profileKeySql('profile_id');
+  // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
+  // not tell who is new.
+  const cameSince = `(SELECT ${key} FROM profile_listing WHERE project_id = ${project} AND first_seen >= ${from})`;
+  return `SELECT ${key} AS profile_key, false AS cookieless, first_seen AS occur_time
     FROM profile_listing
-    WHERE project_id = ${project} AND (first_seen >= ${from} OR profile_key IN ${mergedKeysSql(project)})`;
+    WHERE project_id = ${project} AND (profile_key IN ${cameSince} OR profile_key IN ${mergedKeysSql(project)})`;
 }
 
 function rawSql(question: Question): string {

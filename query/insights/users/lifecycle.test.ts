@@ -66,10 +66,14 @@ interface Ask {
   spec?: Parameters<Client<typeof InsightsService>['query']>[0]['spec'];
   granularity?: Granularity;
   timezone?: string;
+  of?: Client<typeof InsightsService>;
 }
 
-async function ask(insightType: InsightType, { from, to, asOf, spec, ...rest }: Ask = {}) {
-  const response = await insights.query({
+async function ask(
+  insightType: InsightType,
+  { from, to, asOf, spec, of = insights, ...rest }: Ask = {},
+) {
+  const response = await of.query({
     spec: { events: pageViews, ...spec, insightType },
     timeRange: {
       from: timestampFromMs(at(from ?? '10T00:00:00')),
@@ -208,5 +212,24 @@ describe('a range that begins and ends within days', () => {
       [1, 0],
       [2, 1],
     ]);
+  });
+});
+
+it('nobody is new because of rows that are not merged yet', async () => {
+  await service.clickhouse.command({
+    query: 'ALTER TABLE profile_listing MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1',
+  });
+  const ours = randomUUID();
+  for (const time of ['09T10:00:00', '10T10:00:00', '12T10:00:00']) {
+    await storeRows(service.clickhouse, [row(time, 'ada', { projectId: ours })]);
+  }
+  const { leftOut, ...lifecycle } = await ask(InsightType.LIFECYCLE, {
+    of: service.insights(ours),
+  });
+  expect(lifecycle).toEqual({
+    new: [0, 0, 0],
+    returning: [1, 0, 0],
+    resurrecting: [0, 0, 1],
+    dormant: [0, 1, 0],
   });
 });
