@@ -1,7 +1,12 @@
 // What a viewer is shown, at which rate, and what a slow reader loses.
 
-import { create } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import {
+  FilterOperator,
+  PropertyFilterSchema,
+  PropertySource,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import {
   ActivityEventSchema,
   WatchRequestSchema,
@@ -13,7 +18,7 @@ import { readWatchRequest } from './watch-request.ts';
 
 let nowMs = Date.UTC(2026, 0, 1);
 
-function viewerOf(request: { samplePerSecond?: number; stages?: WatchStage[] } = {}): Viewer {
+function viewerOf(request: MessageInitShape<typeof WatchRequestSchema> = {}): Viewer {
   return new Viewer(readWatchRequest(create(WatchRequestSchema, request)), () => nowMs);
 }
 
@@ -82,13 +87,31 @@ describe('the rate', () => {
 
   it('is a share where the process has many viewers', () => {
     const viewer = viewerOf({ samplePerSecond: 1_000 });
-    viewer.limitRate(100);
+    viewer.limitRate(0.1);
     for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
     expect(viewer.take()).toHaveLength(100);
-    viewer.limitRate(2_000);
+    viewer.limitRate(1);
     nowMs += 1_000;
     for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
     expect(viewer.take()).toHaveLength(300);
+  });
+
+  it('bounds the events that are read for a filter that none of them meets', () => {
+    const asked = { property: 'plan', value: 'pro', source: PropertySource.CUSTOM };
+    const filter = { ...asked, operator: FilterOperator.EQUALS };
+    const viewer = viewerOf({ filters: [create(PropertyFilterSchema, filter)] });
+    let read = 0;
+    const other = { kind: 'view', bytes: 100 };
+    const event = () => {
+      read++;
+      return create(ActivityEventSchema, { kind: 'view' });
+    };
+    for (let number = 0; number < 9_000; number++) viewer.arrive({ ...other, event }, nowMs);
+    expect(read).toBe(2_000);
+    expect(viewer.takeTotals(0)).toMatchObject({ sampledOut: 7_000n });
+    expect(viewer.hasRoom).toBe(false);
+    nowMs += 1_000;
+    expect(viewer.hasRoom).toBe(true);
   });
 
   it('holds for refusals, and totals count all of them', () => {
