@@ -66,8 +66,9 @@ export class LiveFeed {
   async enter(projectId: string, viewer: Viewer): Promise<void> {
     const watching = liveSubject('watching', projectId);
     if (watching === undefined) throw new Error('watch: the id of a project is no UUID');
+    this.#checkOpen();
     const connection = await this.#connection();
-    if (this.#isClosed) throw new Error('watch: the process ends');
+    this.#checkOpen();
     const known = this.#projects.get(projectId);
     const project = known ?? this.#watch(connection, projectId);
     project.viewers.add(viewer);
@@ -107,6 +108,10 @@ export class LiveFeed {
       (connection) => connection.close(),
       () => {},
     );
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new Error('watch: the process ends');
   }
 
   #connection(): Promise<NatsConnection> {
