@@ -7,6 +7,7 @@ import {
   PropertyFilterSchema,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
+import { PropertyValueSchema } from '../../proto/gen/common/v1/property_value_pb.js';
 import {
   ActivityEventSchema,
   WatchRequestSchema,
@@ -61,9 +62,21 @@ it('a reader that takes nothing loses rows, and another does not', () => {
 
 it('large events fill the room of a reader sooner', () => {
   const viewer = viewerOf();
-  for (let number = 0; number < 10; number++) viewer.arrive(arriving(number, 300_000), nowMs);
+  for (let number = 0; number < 10; number++) viewer.arrive(arriving(number, 600_000), nowMs);
   expect(viewer.take()).toHaveLength(3);
   expect(viewer.takeTotals(0).lost).toBe(7n);
+});
+
+it('so do events of many small properties, which take more than their JSON', () => {
+  const viewer = viewerOf();
+  const customProperties = Object.fromEntries(
+    Array.from({ length: 250 }, (_, n) => [`p${n}`, create(PropertyValueSchema)]),
+  );
+  const event = create(ActivityEventSchema, { kind: 'view', customProperties });
+  for (let number = 0; number < 50; number++) {
+    viewer.arrive({ kind: 'view', bytes: 20_000, event: () => event }, nowMs);
+  }
+  expect(viewer.take()).toHaveLength(Math.floor(2_097_152 / 60_000));
 });
 
 describe('the rate', () => {

@@ -23,16 +23,18 @@ import type { WatchSelection } from './watch-request.ts';
 export interface Arriving {
   kind: string;
   event(): ActivityEvent | undefined;
-  /** The bytes that it takes, about. */
+  /** Of its JSON, about. */
   bytes: number;
 }
 
-/** What waits for a reader: two seconds at the highest rate, or a MiB. */
+/** What waits for a reader: two seconds at the highest rate, or 2 MiB. */
 const maxWaitingRows = 2_000;
-const maxWaitingBytes = 1_048_576;
-/** Events whose later stages are shown: five seconds at the highest rate, or 2 MiB. */
+const maxWaitingBytes = 2 * 1_048_576;
+/** Events whose later stages are shown: five seconds at the highest rate, or 4 MiB. */
 const maxShownEvents = 5_000;
-const maxShownBytes = 2 * 1_048_576;
+const maxShownBytes = 4 * 1_048_576;
+/** What a property takes in memory beside its JSON: measured, so that many small ones take five times their JSON. */
+const propertyBytes = 160;
 /**
  * Events that a process shows in a second, to all viewers together: each costs some 0.1 ms in its stages, and requests
  * wait meanwhile. It is what twenty viewers ask for who say nothing.
@@ -101,8 +103,9 @@ export class Viewer {
       return;
     }
     this.#shownRate.take();
-    this.#remember(nameOf(event.eventId), { event, bytes: arriving.bytes });
-    this.#push(WatchStage.ARRIVING, event, { timeMs, bytes: arriving.bytes });
+    const bytes = arriving.bytes + propertyBytes * propertiesOf(event);
+    this.#remember(nameOf(event.eventId), { event, bytes });
+    this.#push(WatchStage.ARRIVING, event, { timeMs, bytes });
   }
 
   judge(verdict: VerdictMessage): void {
@@ -217,4 +220,8 @@ export class Viewer {
     this.#waitingBytes += bytes;
     this.#wake();
   }
+}
+
+function propertiesOf({ autoProperties, customProperties }: ActivityEvent): number {
+  return Object.keys(autoProperties).length + Object.keys(customProperties).length;
 }
