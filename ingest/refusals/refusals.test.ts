@@ -45,6 +45,36 @@ it('is the rule, its place, and a kind that is one', () => {
   });
 });
 
+it('is without a kind where bodies would take too long to parse', () => {
+  const { refusals, told } = listening();
+  const event = { kind: 'signup', text: 'x'.repeat(60_000) };
+  const json = Buffer.from(JSON.stringify({ events: [{}, event] }));
+  for (let count = 0; count < 100; count++) {
+    const of = { ...place, projectId: count % 2 === 0 ? projectId : otherId };
+    refusals.tell({ ...of, refusal: uuid, json });
+  }
+  const named = told.filter(({ message }) => message?.kind === 'signup');
+  expect([told.length, named.length]).toEqual([100, Math.floor((4 * 1_048_576) / json.length)]);
+});
+
+it('names the field, and no key in it that may be a value', () => {
+  const { refusals, told } = listening();
+  const fields = {
+    'autoProperties["$url"].stringValue': 'autoProperties["$url"].stringValue',
+    'customProperties["Plan größer"]': 'customProperties["Plan größer"]',
+    'customProperties["ada@example.com"].intValue': 'customProperties[].intValue',
+    'customProperties["203.0.113.7"]': 'customProperties[]',
+    'customProperties["a"b"].+49 170': 'customProperties[]',
+    'customProperties["a"].b"]': 'customProperties[]',
+    'ada@example.com': '',
+    '': '',
+  };
+  for (const field of Object.keys(fields)) {
+    refusals.tell({ ...place, refusal: violationRefusal({ index: 0, field, rule: 'uuid' }) });
+  }
+  expect(told.map(({ message }) => message?.field)).toEqual(Object.values(fields));
+});
+
 it('names the program that sent it, and no more of its agent', () => {
   const { refusals, told } = listening();
   const agents = [

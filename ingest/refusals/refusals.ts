@@ -9,6 +9,7 @@ import { encodeRefusal } from '../../proto/wire/live/refusal-message.ts';
 import type { Refusal } from '../rpc/answer.ts';
 import { kindAt } from './kind-at.ts';
 import { sdkOf } from './sdk-name.ts';
+import { toldField } from './told-field.ts';
 
 /** A refused request of a key that is known. */
 export interface RefusedRequest {
@@ -28,6 +29,8 @@ interface RefusalsOptions {
 
 /** A second's worth of messages: of a project, and of this process. */
 const perSecond = { ofProject: 50, ofAll: 1_000 };
+/** Bodies of this process that are parsed for a kind in a second: 4 MiB take some 40 ms. */
+const maxParsedBytesPerSecond = 4 * 1_048_576;
 /** Whose second is remembered; a project that is pushed out begins a new one. */
 const maxProjects = 1_000;
 const maxFieldCharacters = 200;
@@ -45,6 +48,7 @@ export class Refusals {
   readonly #told = new Map<string, Told>();
   #second = 0;
   #count = 0;
+  #parsedBytes = 0;
 
   constructor(options: RefusalsOptions) {
     this.#options = options;
@@ -68,9 +72,9 @@ export class Refusals {
       timeMs,
       method,
       eventIndex: index,
-      field: field.slice(0, maxFieldCharacters),
+      field: toldField(field).slice(0, maxFieldCharacters),
       rule: refusal.reason,
-      kind: json === undefined ? '' : kindAt(json, index),
+      kind: this.#kindAt(json, index),
       sdk: sdkOf(headers['user-agent']),
       untold: told.untold,
     });
@@ -78,10 +82,17 @@ export class Refusals {
     this.#options.send(subject, message);
   }
 
+  #kindAt(json: Uint8Array | undefined, index: number): string {
+    if (json === undefined || index < 0) return '';
+    this.#parsedBytes += json.length;
+    return this.#parsedBytes > maxParsedBytesPerSecond ? '' : kindAt(json, index);
+  }
+
   #toldOf(projectId: string, second: number): Told {
     if (second !== this.#second) {
       this.#second = second;
       this.#count = 0;
+      this.#parsedBytes = 0;
     }
     const known = this.#told.get(projectId);
     if (known?.second === second) return known;

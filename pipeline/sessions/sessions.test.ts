@@ -192,6 +192,22 @@ describe('a look-up of stored sessions', () => {
   });
 });
 
+it('joins its sessions where memory is full and the batch before it is stored during its look-ups', async () => {
+  const held: (() => void)[] = [];
+  const find: FindSessions = () => new Promise((resolve) => held.push(() => resolve([])));
+  const sessions = new Sessions({ find, maxSessions: 2 });
+  sessions.load([], at(500).timeMs);
+  const visitors = ['a', 'b', 'c', 'd'];
+  const first = visitors.map((visitor, index) => at(600 + index, visitor));
+  const ids = idsOf(await sessions.assign(rowsOf(first), undefined));
+  const longAgo = at(0, 'z');
+  // Asked before the first batch was stored, the table has none of its rows.
+  const next = sessions.assign(rowsOf([at(605, 'a'), longAgo]), undefined);
+  sessions.done();
+  for (const answer of held) answer();
+  expect(idsOf(await next)[0]).toBe(ids[0]);
+});
+
 describe('any stream of events', () => {
   const event = fc
     .record({

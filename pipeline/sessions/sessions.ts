@@ -70,6 +70,8 @@ export class Sessions {
     dropped: Uint8Array | undefined,
   ): Promise<Uint8Array<ArrayBuffer>> {
     this.#assigned++;
+    // Only here: a batch relies on memory as it was when its look-ups began, and `done` may come between these.
+    this.#makeRoom();
     const { rows, occurTimes } = sessionless;
     await this.#lookUp(sessionless, dropped);
     const ids = new Uint8Array(rows.length * uuidBytes);
@@ -88,6 +90,9 @@ export class Sessions {
   /** Says that the oldest assigned batch is stored. */
   done(): void {
     this.#done++;
+  }
+
+  #makeRoom(): void {
     if (this.#memory.size <= this.#maxSessions) return;
     const keptFromMs = this.#memory.letGo(this.#maxSessions, this.#done);
     this.#keptFromMs = Math.max(this.#keptFromMs, keptFromMs);

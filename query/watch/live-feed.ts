@@ -27,12 +27,6 @@ interface LiveFeedOptions {
 /** The pipeline believes it for three times as long (pipeline/watch/watched-projects.ts). */
 const sayEveryMs = 2_000;
 
-/**
- * Events that a process shows in a second, to all viewers together: each costs some 0.1 ms in its stages, and requests
- * wait meanwhile. It is what twenty viewers ask for who say nothing.
- */
-const maxShownPerSecond = 1_000;
-
 interface WatchedShard {
   /** By project. */
   viewers: Map<string, Set<Viewer>>;
@@ -72,12 +66,13 @@ export class LiveFeed {
   async enter(projectId: string, viewer: Viewer): Promise<void> {
     const watching = liveSubject('watching', projectId);
     if (watching === undefined) throw new Error('watch: the id of a project is no UUID');
+    this.#checkOpen();
     const connection = await this.#connection();
-    if (this.#isClosed) throw new Error('watch: the process ends');
+    this.#checkOpen();
     const known = this.#projects.get(projectId);
     const project = known ?? this.#watch(connection, projectId);
     project.viewers.add(viewer);
-    this.#shareRate();
+    this.#shareRates();
     tellLive(connection, watching, nothing);
     this.#sayAgain ??= setInterval(() => this.#say(connection), sayEveryMs);
     await connection.flush();
@@ -86,7 +81,7 @@ export class LiveFeed {
   leave(projectId: string, viewer: Viewer): void {
     const project = this.#projects.get(projectId);
     project?.viewers.delete(viewer);
-    this.#shareRate();
+    this.#shareRates();
     if (project === undefined || project.viewers.size > 0) return;
     this.#projects.delete(projectId);
     project.close();
@@ -113,6 +108,10 @@ export class LiveFeed {
       (connection) => connection.close(),
       () => {},
     );
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new Error('watch: the process ends');
   }
 
   #connection(): Promise<NatsConnection> {
@@ -170,9 +169,9 @@ export class LiveFeed {
     return shard;
   }
 
-  #shareRate(): void {
+  #shareRates(): void {
     const all = [...this.#projects.values()].flatMap(({ viewers }) => [...viewers]);
-    for (const viewer of all) viewer.limitRate(maxShownPerSecond / all.length);
+    for (const viewer of all) viewer.limitRate(1 / all.length);
   }
 
   #say(connection: NatsConnection): void {

@@ -1,7 +1,13 @@
 // What a viewer is shown, at which rate, and what a slow reader loses.
 
-import { create } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import {
+  FilterOperator,
+  PropertyFilterSchema,
+  PropertySource,
+} from '../../proto/gen/common/v1/filter_pb.js';
+import { PropertyValueSchema } from '../../proto/gen/common/v1/property_value_pb.js';
 import {
   ActivityEventSchema,
   WatchRequestSchema,
@@ -13,7 +19,7 @@ import { readWatchRequest } from './watch-request.ts';
 
 let nowMs = Date.UTC(2026, 0, 1);
 
-function viewerOf(request: { samplePerSecond?: number; stages?: WatchStage[] } = {}): Viewer {
+function viewerOf(request: MessageInitShape<typeof WatchRequestSchema> = {}): Viewer {
   return new Viewer(readWatchRequest(create(WatchRequestSchema, request)), () => nowMs);
 }
 
@@ -56,9 +62,21 @@ it('a reader that takes nothing loses rows, and another does not', () => {
 
 it('large events fill the room of a reader sooner', () => {
   const viewer = viewerOf();
-  for (let number = 0; number < 10; number++) viewer.arrive(arriving(number, 300_000), nowMs);
+  for (let number = 0; number < 10; number++) viewer.arrive(arriving(number, 600_000), nowMs);
   expect(viewer.take()).toHaveLength(3);
   expect(viewer.takeTotals(0).lost).toBe(7n);
+});
+
+it('so do events of many small properties, which take more than their JSON', () => {
+  const viewer = viewerOf();
+  const customProperties = Object.fromEntries(
+    Array.from({ length: 250 }, (_, n) => [`p${n}`, create(PropertyValueSchema)]),
+  );
+  const event = create(ActivityEventSchema, { kind: 'view', customProperties });
+  for (let number = 0; number < 50; number++) {
+    viewer.arrive({ kind: 'view', bytes: 20_000, event: () => event }, nowMs);
+  }
+  expect(viewer.take()).toHaveLength(Math.floor(2_097_152 / 60_000));
 });
 
 describe('the rate', () => {
@@ -82,13 +100,31 @@ describe('the rate', () => {
 
   it('is a share where the process has many viewers', () => {
     const viewer = viewerOf({ samplePerSecond: 1_000 });
-    viewer.limitRate(100);
+    viewer.limitRate(0.1);
     for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
     expect(viewer.take()).toHaveLength(100);
-    viewer.limitRate(2_000);
+    viewer.limitRate(1);
     nowMs += 1_000;
     for (let number = 0; number < 300; number++) viewer.arrive(arriving(number), nowMs);
     expect(viewer.take()).toHaveLength(300);
+  });
+
+  it('bounds the events that are read for a filter that none of them meets', () => {
+    const asked = { property: 'plan', value: 'pro', source: PropertySource.CUSTOM };
+    const filter = { ...asked, operator: FilterOperator.EQUALS };
+    const viewer = viewerOf({ filters: [create(PropertyFilterSchema, filter)] });
+    let read = 0;
+    const other = { kind: 'view', bytes: 100 };
+    const event = () => {
+      read++;
+      return create(ActivityEventSchema, { kind: 'view' });
+    };
+    for (let number = 0; number < 9_000; number++) viewer.arrive({ ...other, event }, nowMs);
+    expect(read).toBe(2_000);
+    expect(viewer.takeTotals(0)).toMatchObject({ sampledOut: 7_000n });
+    expect(viewer.hasRoom).toBe(false);
+    nowMs += 1_000;
+    expect(viewer.hasRoom).toBe(true);
   });
 
   it('holds for refusals, and totals count all of them', () => {

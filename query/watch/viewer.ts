@@ -15,6 +15,7 @@ import {
 import type { RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
 import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
 import { type EventName, nameOf } from './arriving-event.ts';
+import { EventRate } from './event-rate.ts';
 import { refusalOf } from './refusal-log.ts';
 import type { WatchSelection } from './watch-request.ts';
 
@@ -22,16 +23,25 @@ import type { WatchSelection } from './watch-request.ts';
 export interface Arriving {
   kind: string;
   event(): ActivityEvent | undefined;
-  /** The bytes that it takes, about. */
+  /** Of its JSON, about. */
   bytes: number;
 }
 
-/** What waits for a reader: two seconds at the highest rate, or a MiB. */
+/** What waits for a reader: two seconds at the highest rate, or 2 MiB. */
 const maxWaitingRows = 2_000;
-const maxWaitingBytes = 1_048_576;
-/** Events whose later stages are shown: five seconds at the highest rate, or 2 MiB. */
+const maxWaitingBytes = 2 * 1_048_576;
+/** Events whose later stages are shown: five seconds at the highest rate, or 4 MiB. */
 const maxShownEvents = 5_000;
-const maxShownBytes = 2 * 1_048_576;
+const maxShownBytes = 4 * 1_048_576;
+/** What a property takes in memory beside its JSON: measured, so that many small ones take five times their JSON. */
+const propertyBytes = 160;
+/**
+ * Events that a process shows in a second, to all viewers together: each costs some 0.1 ms in its stages, and requests
+ * wait meanwhile. It is what twenty viewers ask for who say nothing.
+ */
+const maxShownPerSecond = 1_000;
+/** Events that a process reads in a second and that a filter turns down: each costs some 0.05 ms. */
+const maxMissedPerSecond = 2_000;
 /** Of rows that hold no event. */
 const rowBytes = 300;
 export const maxRowsInFrame = 500;
@@ -43,39 +53,31 @@ interface Shown {
 
 export class Viewer {
   readonly #selection: WatchSelection;
-  readonly #nowMs: () => number;
   readonly #shown = new Map<EventName, Shown>();
   #shownBytes = 0;
   readonly #rows: { row: WatchRow; bytes: number }[] = [];
   #waitingBytes = 0;
   #totals = create(WatchTotalsSchema);
-  /** Events a second. */
-  #rate: number;
-  #tokens: number;
-  #tokensAtMs: number;
+  readonly #shownRate: EventRate;
+  /** Of events that are read and do not meet the filters: they cost as much as those that do. */
+  readonly #missedRate: EventRate;
   #wake = (): void => {};
 
   constructor(selection: WatchSelection, nowMs: () => number) {
     this.#selection = selection;
-    this.#nowMs = nowMs;
-    this.#rate = selection.samplePerSecond;
-    this.#tokens = this.#rate;
-    this.#tokensAtMs = nowMs();
+    this.#shownRate = new EventRate(selection.samplePerSecond, nowMs);
+    this.#missedRate = new EventRate(maxMissedPerSecond, nowMs);
   }
 
-  /** Its share of what the process shows: it gets no more, whatever it asked for. */
-  limitRate(perSecond: number): void {
-    this.#rate = Math.min(this.#selection.samplePerSecond, perSecond);
-    this.#tokens = Math.min(this.#rate, this.#tokens);
+  /** Its share of the process: it gets no more, whatever it asked for. */
+  limitRate(share: number): void {
+    this.#shownRate.limit(Math.min(this.#selection.samplePerSecond, share * maxShownPerSecond));
+    this.#missedRate.limit(share * maxMissedPerSecond);
   }
 
-  /** Whether its rate leaves room for one more event now. */
+  /** Whether its rates leave room for one more event now. */
   get hasRoom(): boolean {
-    const nowMs = this.#nowMs();
-    const sinceMs = Math.max(0, nowMs - this.#tokensAtMs);
-    this.#tokens = Math.min(this.#rate, this.#tokens + (sinceMs * this.#rate) / 1_000);
-    this.#tokensAtMs = nowMs;
-    return this.#tokens >= 1;
+    return this.#shownRate.hasRoom && this.#missedRate.hasRoom;
   }
 
   /** Events of its project have arrived, looked at or not. */
@@ -96,10 +98,14 @@ export class Viewer {
       return;
     }
     const event = arriving.event();
-    if (event === undefined || !meetsFilters(event)) return;
-    this.#tokens--;
-    this.#remember(nameOf(event.eventId), { event, bytes: arriving.bytes });
-    this.#push(WatchStage.ARRIVING, event, { timeMs, bytes: arriving.bytes });
+    if (event === undefined || !meetsFilters(event)) {
+      this.#missedRate.take();
+      return;
+    }
+    this.#shownRate.take();
+    const bytes = arriving.bytes + propertyBytes * propertiesOf(event);
+    this.#remember(nameOf(event.eventId), { event, bytes });
+    this.#push(WatchStage.ARRIVING, event, { timeMs, bytes });
   }
 
   judge(verdict: VerdictMessage): void {
@@ -162,7 +168,7 @@ export class Viewer {
     const { hasFilters, hasKind } = this.#selection;
     if (hasFilters || !hasKind(kind)) return false;
     if (this.hasRoom) {
-      this.#tokens--;
+      this.#shownRate.take();
       return true;
     }
     this.countSampledOut(1);
@@ -214,4 +220,8 @@ export class Viewer {
     this.#waitingBytes += bytes;
     this.#wake();
   }
+}
+
+function propertiesOf({ autoProperties, customProperties }: ActivityEvent): number {
+  return Object.keys(autoProperties).length + Object.keys(customProperties).length;
 }

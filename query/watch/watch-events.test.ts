@@ -35,6 +35,7 @@ let aheadMs = 0;
 const clock = { nowMs: () => Date.now() + aheadMs };
 let accounts: AccountsProcess;
 let live: LiveViews;
+let connections = 0;
 let http: Awaited<ReturnType<typeof startHttp>>;
 let baseUrl: string;
 
@@ -44,7 +45,10 @@ beforeAll(async () => {
   const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
   live = openLiveViews({
     nats: connection,
-    connect: () => connectBroker(broker.url, log),
+    connect() {
+      connections++;
+      return connectBroker(broker.url, log);
+    },
     shardOf: () => 0,
     clock,
   });
@@ -127,9 +131,13 @@ describe('a stream ends unauthenticated', () => {
   });
 });
 
-it('ends unavailable with its process', async () => {
+it('ends unavailable with its process, and no other begins', async () => {
   const customer = await newCustomer(accounts);
   const viewer = await watch(baseUrl, bearer(customer, customer.projectId));
+  const before = connections;
   await live.close();
   expect(await codeOf(viewer.ended)).toBe(Code.Unavailable);
+  const late = watch(baseUrl, bearer(customer, customer.projectId)).catch((error) => error);
+  expect(await codeOf(late)).toBe(Code.Unavailable);
+  expect(connections).toBe(before);
 });

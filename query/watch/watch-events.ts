@@ -18,7 +18,7 @@ import type { LiveFeed } from './live-feed.ts';
 import { Viewer } from './viewer.ts';
 import { readWatchRequest } from './watch-request.ts';
 
-/** Each viewer holds at most 3 MiB. A wall of screens may be of one project. */
+/** Each viewer holds at most 6 MiB. A wall of screens may be of one project. */
 export const viewerBounds: StreamBounds = { open: 20, openOfProject: 20, stallMs: 30_000 };
 
 const totalsEveryMs = 1_000;

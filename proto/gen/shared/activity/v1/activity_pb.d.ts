@@ -426,7 +426,8 @@ export declare type Refusal = Message<"shared.activity.v1.Refusal"> & {
   eventIndex?: number | undefined;
 
   /**
-   * The path to what breaks the rule, such as `customProperties["plan"]`; at most 200 characters.
+   * The path to what breaks the rule, such as `customProperties["plan"]`; at most 200 characters. A key that may be a
+   * value, such as an email address, is left out: `customProperties[]`.
    *
    * @generated from field: string field = 4;
    */
