@@ -48,12 +48,25 @@ export async function migrate(
         `sql/migrations/${migration.name} was changed after it was applied: restore it and put the change into a new file`,
       );
     }
-    for (const query of splitStatements(migration.text)) {
-      await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
+    for (const statement of splitStatements(migration.text)) {
+      for (const query of await dayByDay(clickhouse, statement)) {
+        await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
+      }
     }
     await record(clickhouse, migration);
     log.info({ migration: migration.name }, 'applied a migration');
   }
+}
+
+/** A statement with `{day}` is run for each UTC day that has events: all at once may need more memory than there is. */
+async function dayByDay(clickhouse: DatabaseClient, statement: string): Promise<string[]> {
+  if (!statement.includes('{day}')) return [statement];
+  const result = await clickhouse.query({
+    query: 'SELECT DISTINCT toString(toDate(occur_time)) AS day FROM events ORDER BY day',
+    format: 'JSONEachRow',
+  });
+  const days = await result.json<{ day: string }>();
+  return days.map(({ day }) => statement.replaceAll('{day}', day));
 }
 
 function readMigrations(directory: string): Migration[] {

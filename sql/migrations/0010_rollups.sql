@@ -79,7 +79,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_bytes_for_wide_pa
 
 -- What was there before the views. Each statement may run again, after a crash or in a second process: its blocks are the
 -- same, because ORDER BY ALL fixes their rows, and the tokens drop those that are stored. A process that comes after the
--- first has finished, which may have begun to write, adds nothing.
+-- first has finished, which may have begun to write, adds nothing. {day} is each day in turn: a day fits into memory.
 INSERT INTO event_counts
 SELECT
   project_id,
@@ -107,10 +107,10 @@ SELECT
   groupBitOr(if(quarter < 48, 0, bit)) AS evening,
   count() AS events
 FROM events
-WHERE (SELECT count() FROM schema_migrations WHERE name = '0010_rollups.sql') = 0
+WHERE toDate(occur_time) = '{day}' AND (SELECT count() FROM schema_migrations WHERE name = '0010_rollups.sql') = 0
 GROUP BY project_id, day, profile_key
 ORDER BY ALL
-SETTINGS insert_deduplication_token = '0010_rollups profile_days', max_block_size = 65536,
+SETTINGS insert_deduplication_token = '0010_rollups profile_days {day}', max_block_size = 65536,
   min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 0;
 
 INSERT INTO visits
@@ -130,10 +130,10 @@ SELECT
     utm_campaign, gap, country, gap, browser, gap, os, gap, device_type)) AS entry,
   max(concat(moment, kind, gap, pathname)) AS exit
 FROM events
-WHERE (SELECT count() FROM schema_migrations WHERE name = '0010_rollups.sql') = 0
+WHERE toDate(occur_time) = '{day}' AND (SELECT count() FROM schema_migrations WHERE name = '0010_rollups.sql') = 0
 GROUP BY project_id, day, session_id
 ORDER BY ALL
-SETTINGS insert_deduplication_token = '0010_rollups visits', max_block_size = 65536,
+SETTINGS insert_deduplication_token = '0010_rollups visits {day}', max_block_size = 65536,
   min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 0;
 
 INSERT INTO property_keys

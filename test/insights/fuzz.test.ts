@@ -220,15 +220,19 @@ describe('a hostile text', () => {
         }),
       ),
     );
-    expect(asked.length).toBeGreaterThan(100 * textsInPlace);
+    expect(asked.length).toBeGreaterThan(60 * textsInPlace);
     expect(await askAll(asked)).toBeGreaterThan(asked.length / 5);
     expect(statements).toBeGreaterThan(asked.length / 5);
     expect(tainted).toEqual([]);
   });
 
   it('is no part of a statement, in all names and values at once', async () => {
+    let turn = 0;
     const asked = requests.flatMap(([method, request]) =>
-      texts.map((text): [string, unknown] => [method, withNames(request, text)]),
+      Array.from({ length: 2 * textsInPlace }, (): [string, unknown] => {
+        const text = texts[turn++ % texts.length] ?? '';
+        return [method, withNames(request, text)];
+      }),
     );
     expect(await askAll(asked)).toBeGreaterThan(asked.length / 5);
     expect(tainted).toEqual([]);

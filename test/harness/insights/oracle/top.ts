@@ -2,7 +2,7 @@
 
 import type { Question } from '../questions/question.ts';
 import type { Part } from './answer.ts';
-import { matches, place } from './statement/conditions.ts';
+import { breakdownText, matches } from './statement/conditions.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 import { isPersonBased, measured, valueSql } from './trends.ts';
@@ -10,7 +10,7 @@ import { isPersonBased, measured, valueSql } from './trends.ts';
 export async function topAnswer(tables: Tables, question: Question): Promise<Part> {
   const top = question.topK ?? { dimension: 'EVENT_KIND' };
   const dimension = {
-    PROPERTY: () => place(top.property ?? '', false).text,
+    PROPERTY: () => breakdownText(top.property ?? ''),
     EVENT_KIND: () => 'kind',
     USER: () => 'person_id',
   }[top.dimension]();

@@ -2,14 +2,14 @@
 
 import type { Question } from '../questions/question.ts';
 import type { Part } from './answer.ts';
-import { matches, place } from './statement/conditions.ts';
+import { breakdownText, matches } from './statement/conditions.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 
 /** The common tables up to `nodes`: each visit's steps with the id of their node. */
 function flowTables(question: Question): string {
   const flow = question.userFlow ?? {};
-  const value = flow.nodeKind === 'PROPERTY' ? place(flow.nodeProperty ?? '', false).text : 'kind';
+  const value = flow.nodeKind === 'PROPERTY' ? breakdownText(flow.nodeProperty ?? '') : 'kind';
   const hops = flow.maxHops || 5;
   const kept = flow.maxNodes || 20;
   return `${presentEvents(question)},

@@ -187,7 +187,13 @@ export class QuestionSource {
     return {
       nodeKind,
       ...(nodeKind === 'PROPERTY' && {
-        nodeProperty: draw.pick(['$pathname', 'plan', 'mixed', ...hostileProperties]),
+        nodeProperty: draw.pick([
+          '$pathname',
+          'plan',
+          'mixed',
+          'profile.tags',
+          ...hostileProperties,
+        ]),
       }),
       ...(draw.chance(0.5) && { scope: this.#eventFilter(0.2) }),
       ...(draw.chance(0.6) && { maxHops: 1 + draw.below(10) }),
@@ -205,7 +211,12 @@ export class QuestionSource {
       dimension,
       metric,
       ...(dimension === 'PROPERTY' && {
-        property: draw.pick([...autoProperties, ...customProperties, ...hostileProperties]),
+        property: draw.pick([
+          ...autoProperties,
+          ...customProperties,
+          ...hostileProperties,
+          'profile.city',
+        ]),
       }),
       // Sums of these are exact, so that equal groups are equal.
       ...(needsProperty && { metricProperty: draw.pick(['amount', 'mixed']) }),
