@@ -16,11 +16,17 @@ export async function runCommand(name: string, main: () => Promise<void>): Promi
   }
 }
 
-/** node:util's parseArgs of the process's arguments; throws a RequestRefused that names a wrong flag and the usage. */
+/**
+ * node:util's parseArgs of the process's arguments; throws a RequestRefused with the usage, for `--help` or with the
+ * flag that is wrong.
+ */
 export function readFlags<T extends ParseArgsConfig>(
   config: T,
   usage: string,
 ): ReturnType<typeof parseArgs<T>> {
+  if ((config.args ?? process.argv.slice(2)).includes('--help')) {
+    throw new RequestRefused(`usage: ${usage}`);
+  }
   try {
     return parseArgs(config);
   } catch (error) {

@@ -101,6 +101,7 @@ it.each([
   expect(() => readPlan([...here, ...flags])).toThrow(sentence);
 });
 
-it('an unknown flag is named, with the usage', () => {
+it('help is the usage, and an unknown flag is named with it', () => {
+  expect(() => readPlan(['--help'])).toThrow(/^usage: npm run load/);
   expect(() => readPlan(['--frob'])).toThrow(/^Unknown option '--frob'.*usage: npm run load/);
 });

@@ -29,6 +29,10 @@ export const minOccurTimeMs = Date.UTC(2000, 0, 1);
 /** … and this long after receipt. Both bounds together keep an insert from spreading over hundreds of partitions. */
 export const maxOccurTimeAheadMs = 48 * hourMs;
 
+/** Questions are about moments between these two: every event lies there, and DateTime64(3) holds both with room. */
+export const minQuestionMs = 0;
+export const maxQuestionMs = Date.UTC(2200, 0, 1);
+
 /** A body after decompression; less where the broker's max_payload minus `brokerPayloadReserveBytes` is smaller. */
 export const maxBodyBytes = 8 * MiB;
 /** The part of the broker's max_payload that is left for a frame's header, context and subject beside one body. */

@@ -3,7 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { hasMoreCodePoints } from '../../platform/limits.ts';
+import { hasMoreCodePoints, maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import {
   type Dashboard,
   type DashboardFilters,
@@ -20,9 +20,6 @@ import {
 import { displayNameField, invalidArgument, timezoneField } from '../request-fields.ts';
 
 const maxDescriptionCharacters = 2_000;
-/** The years 1 to 9999, as RFC 3339 can write them. */
-const firstSecond = -62_135_596_800n;
-const lastSecond = 253_402_300_799n;
 
 /** The fields that Create, Update and Upsert share; what is undefined was not given. */
 export interface SentFields {
@@ -98,7 +95,8 @@ function timeRangeField(sent: DashboardTimeRange): DashboardTimeRange {
 function millisecondsOf(time: Timestamp | undefined, field: string): number {
   if (time === undefined) throw invalidArgument(field, 'is required');
   const { seconds, nanos } = time;
-  const isTime = seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos < 1e9;
-  if (!isTime) throw invalidArgument(field, 'must be a time of the years 1 to 9999');
-  return Number(seconds) * 1_000 + Math.floor(nanos / 1e6);
+  const timeMs = Number(seconds) * 1_000 + Math.floor(nanos / 1e6);
+  const isTime = timeMs >= minQuestionMs && timeMs <= maxQuestionMs && nanos >= 0 && nanos < 1e9;
+  if (!isTime) throw invalidArgument(field, 'must lie between 1970 and 2200');
+  return timeMs;
 }

@@ -128,6 +128,32 @@ it('a deleted dashboard whose content stayed is not there, and its place is take
   expect(await read(projectId, next.id)).toMatchObject({ displayName: 'Board' });
 });
 
+it('that is deleted before it is written leaves its place to the next one', async () => {
+  let letGo = (): void => {};
+  const goOn = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let isHeld = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
+  const get: typeof dashboards.get = async (key) => {
+    const found = await dashboards.get(key);
+    isHeld();
+    await goOn;
+    return found;
+  };
+  const dashboard = newDashboard();
+  const making = createDashboard(buckets({ dashboards: { get } }), projectId, dashboard);
+  await held;
+  await deleteDashboard(buckets(), projectId, dashboard.id);
+  const next = await made();
+  letGo();
+  await making;
+  expect(listed()).toMatchObject([{ id: next.id, place: 0 }]);
+  expect(await createReadDashboard(buckets())(projectId, next.id)).toBeDefined();
+});
+
 it('is found where memory does not know it yet, and another in its place is not taken for it', async () => {
   const { id } = await made();
   const before = lists.get(projectId);

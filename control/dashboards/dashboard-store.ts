@@ -74,7 +74,7 @@ export async function createDashboard(
   });
   if (place === undefined) return 'full';
   try {
-    await fill(buckets, placeKey(projectId, place), dashboardRecord(dashboard));
+    await fill(buckets, projectId, place, dashboardRecord(dashboard));
   } catch (error) {
     // What cannot be taken back now can be deleted by its owner.
     await unlist(buckets, projectId, dashboard.id).catch(() => {});
@@ -155,14 +155,21 @@ function relist(
   });
 }
 
-/** Writes into a place that is free: absent, emptied, or with what a crash left there. */
+/**
+ * Writes into a place that was free: absent, emptied, or with what a crash left there. Where the dashboard was deleted
+ * meanwhile, the place may be another's: its revision is read before the list, so that nothing of the other is lost.
+ */
 async function fill(
-  { dashboards }: DashboardBuckets,
-  key: string,
+  { dashboards, lists }: DashboardBuckets,
+  projectId: string,
+  place: number,
   record: DashboardRecord,
 ): Promise<void> {
+  const key = placeKey(projectId, place);
   for (;;) {
     const found = await dashboards.get(key);
+    const list = await lists.ask(projectId);
+    if (list.kind !== 'found' || !list.record.dashboards.some(({ id }) => id === record.id)) return;
     const written =
       found.kind === 'absent'
         ? await dashboards.create(key, record)

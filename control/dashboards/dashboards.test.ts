@@ -202,6 +202,11 @@ describe('what breaks a rule is refused', () => {
       { timeRange: { fixed: { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' } } },
       'timeRange.fixed.to',
     ],
+    [
+      'a moment of no event',
+      { timeRange: { fixed: { from: '0001-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' } } },
+      'timeRange.fixed.from: must lie between 1970 and 2200',
+    ],
     ['an unknown preset', { timeRange: { preset: 'NEVER' } }, 'timeRange.preset'],
     ['a number that is no preset', { timeRange: { preset: 99 } }, 'timeRange.preset'],
     ['a number that is no granularity', { granularity: 99 }, 'granularity'],

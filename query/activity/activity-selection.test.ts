@@ -4,7 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  FilterOperator,
+  FilterOperatorSchema,
+  PropertySource,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import { startEngine } from '../../test/harness/servers/engine.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
@@ -82,7 +86,10 @@ describe('requests that break a rule', () => {
     ['timeRange.to: no such date or hour', { time_range: { to: '2026-02-28T24:00:00Z' } }],
     ['pageToken: must be a nextPageToken answered to the same conditions', { pageToken: 'AAAA' }],
     [
-      'filters[1].operator: "FILTER_OPERATOR_LIKE" is not a FilterOperator',
+      `filters[1].operator: "FILTER_OPERATOR_LIKE" is none of ${FilterOperatorSchema.values
+        .slice(1)
+        .map(({ name }) => name)
+        .join(', ')}`,
       {
         filters: [
           { property: 'a', operator: 'FILTER_OPERATOR_IS_SET' },
@@ -91,7 +98,7 @@ describe('requests that break a rule', () => {
       },
     ],
     [
-      'filters[0].source: "AUTO" is not a PropertySource',
+      'filters[0].source: "AUTO" is none of PROPERTY_SOURCE_AUTO, PROPERTY_SOURCE_CUSTOM, PROPERTY_SOURCE_PROFILE',
       { filters: [{ property: 'a', operator: 'FILTER_OPERATOR_IS_SET', source: 'AUTO' }] },
     ],
     ['filters[0].operator: 99 is not an operator', { filters: [{ property: 'a', operator: 99 }] }],

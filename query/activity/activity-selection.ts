@@ -6,6 +6,8 @@ import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
   maxKindCharacters,
+  maxQuestionMs,
+  minQuestionMs,
 } from '../../platform/limits.ts';
 import {
   type ListRequest,
@@ -131,17 +133,13 @@ function filterConditions({ filters }: ListRequest, bindings: Bindings): string[
   return filters.map((filter, index) => filterCondition(filter, `filters[${index}]`, bindings));
 }
 
-// Every event lies between these, and the engine's DateTime64(3) can hold both.
-const earliestMs = 0;
-const latestMs = Date.UTC(2200, 0, 1);
-
 function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: number } {
-  const fromMs = momentMs('timeRange.from', timeRange?.from) ?? earliestMs;
-  const toMs = momentMs('timeRange.to', timeRange?.to) ?? latestMs;
+  const fromMs = momentMs('timeRange.from', timeRange?.from) ?? minQuestionMs;
+  const toMs = momentMs('timeRange.to', timeRange?.to) ?? maxQuestionMs;
   if (timeRange?.from !== undefined && timeRange.to !== undefined && fromMs > toMs) {
     throw invalidArgument('timeRange', 'from must not be after to');
   }
-  return { fromMs: Math.max(fromMs, earliestMs), toMs: Math.min(toMs, latestMs) };
+  return { fromMs: Math.max(fromMs, minQuestionMs), toMs: Math.min(toMs, maxQuestionMs) };
 }
 
 function readPageSize({ pageSize }: ListRequest): number {

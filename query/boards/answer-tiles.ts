@@ -1,16 +1,17 @@
 // Answers the questions of a dashboard's tiles, each failing alone.
 
-import { create } from '@bufbuild/protobuf';
-import { Code, type ConnectError } from '@connectrpc/connect';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import {
   type DashboardFilters,
   type Tile,
   type TileResult,
   TileResultSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import type {
-  InsightQuerySpec,
-  QueryResponse,
+import {
+  type InsightQuerySpec,
+  type QueryResponse,
+  QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { InsightCall } from '../insights/query-insight.ts';
 import type { BoardTime, Range } from './board-time.ts';
@@ -37,8 +38,15 @@ export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Prom
   const asked = board.tiles.flatMap((tile) =>
     tile.content.case === 'insight' ? [{ tile, spec: tile.content.value }] : [],
   );
-  return inTurn(asked, tilesAtOnce, ({ tile, spec }) => answerTile(deps, board, tile, spec));
+  const room = { bytes: maxAnswerBytes };
+  return inTurn(asked, tilesAtOnce, ({ tile, spec }) => answerTile(deps, board, tile, spec, room));
 }
+
+/**
+ * Of all answers of a dashboard together, in binary. One answer may have 100,000 points, most of them zeros that no row
+ * was read for: a hundred tiles of them would be a gigabyte of this process.
+ */
+const maxAnswerBytes = 8 * 1_048_576;
 
 /** As many statements as may run: more would take the places where other dashboards' wait. */
 const tilesAtOnce = 3;
@@ -48,11 +56,20 @@ async function answerTile(
   board: BoardQuestions,
   tile: Tile,
   spec: InsightQuerySpec,
+  room: Room,
 ): Promise<TileResult> {
   const { range, previous } = board.time;
+  const askWithin = async (asked: Range): Promise<QueryResponse> => {
+    // No statement runs for an answer that has no room.
+    if (room.bytes <= 0) throw noRoom();
+    const answer = await ask(deps, board, spec, asked);
+    room.bytes -= toBinary(QueryResponseSchema, answer).length;
+    if (room.bytes < 0) throw noRoom();
+    return answer;
+  };
   try {
-    const insight = await ask(deps, board, spec, range);
-    const former = tile.compareToPrevious ? await ask(deps, board, spec, previous) : undefined;
+    const insight = await askWithin(range);
+    const former = tile.compareToPrevious ? await askWithin(previous) : undefined;
     return create(TileResultSchema, {
       tileId: tile.id,
       outcome: { case: 'insight', value: insight },
@@ -67,6 +84,17 @@ async function answerTile(
       outcome: { case: 'error', value: error },
     });
   }
+}
+
+/** What is left for answers. */
+interface Room {
+  bytes: number;
+}
+
+function noRoom(): ConnectError {
+  const message =
+    'the answers of the dashboard are too large together: choose a shorter range, longer buckets or fewer groups';
+  return new ConnectError(message, Code.ResourceExhausted);
 }
 
 function ask(

@@ -173,6 +173,18 @@ it('sets the same length before a fixed range, and keeps a given granularity', (
   expect(time.granularity).toBe(Granularity.WEEK);
 });
 
+it.each([
+  ['0001-01-01T00:00:00Z', '0003-01-01T00:00:00Z'],
+  ['2199-01-01T00:00:00Z', '2200-01-01T00:00:01Z'],
+])('refuses %s to %s, which has no range before it that can be written', (...ends) => {
+  const [from, to] = ends.map((time) => timestampFromMs(Date.parse(time)));
+  const timeRange = create(DashboardTimeRangeSchema, {
+    range: { case: 'fixed', value: { from, to } },
+  });
+  const fields = { timeRange, granularity: Granularity.DAY, timezone: 'UTC' };
+  expect(() => boardTime(fields, 0)).toThrow('timeRange.fixed: must lie between 1970 and 2200');
+});
+
 it('refuses a zone that is none', () => {
   const fields = { timeRange: undefined, granularity: Granularity.DAY, timezone: 'Mars/Olympus' };
   expect(() => boardTime(fields, 0)).toThrow(

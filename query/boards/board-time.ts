@@ -2,8 +2,9 @@
 // the range before it and a length of buckets that fits.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { DateTime, type DurationLikeObject } from 'luxon';
+import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type DashboardTimeRange,
@@ -14,6 +15,7 @@ import {
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { readTimezone } from '../insights/question/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
+import { momentMs } from '../moment.ts';
 
 /** Half-open, in ms since the epoch. */
 export interface Range {
@@ -73,11 +75,16 @@ function rangesOf(
   const range = timeRange?.range;
   switch (range?.case) {
     case 'fixed': {
-      const { from, to } = range.value;
-      if (from === undefined || to === undefined || timestampMs(from) >= timestampMs(to)) {
+      const fromMs = momentMs('timeRange.fixed.from', range.value.from);
+      const toMs = momentMs('timeRange.fixed.to', range.value.to);
+      if (fromMs === undefined || toMs === undefined || fromMs >= toMs) {
         throw invalidArgument('timeRange.fixed', 'must have a from before its to');
       }
-      return before({ fromMs: timestampMs(from), toMs: timestampMs(to) });
+      // The answer names the range before it too, and must be able to write that.
+      if (fromMs < minQuestionMs || toMs > maxQuestionMs) {
+        throw invalidArgument('timeRange.fixed', 'must lie between 1970 and 2200');
+      }
+      return before({ fromMs, toMs });
     }
     case 'preset':
       return presetRanges(range.value, timezone, nowMs);

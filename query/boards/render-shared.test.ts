@@ -185,6 +185,35 @@ describe('a link', () => {
   });
 });
 
+describe('calls of one network', () => {
+  it('are 300 at once, then five a second; large answers count as several', async () => {
+    const { token } = await shareOne();
+    // Some 2 MB.
+    const point = { time: timestampFromMs(1), value: 1 };
+    const points = Array.from({ length: 100_000 }, () => point);
+    answer = async () =>
+      create(QueryResponseSchema, {
+        result: { case: 'trends', value: { series: [{ points }] } },
+      });
+    const seen = () => shown(token, '', 'greedy');
+    let answered = 0;
+    let refused: [Code, string] | undefined;
+    while (refused === undefined && answered < 300) {
+      await seen().then(
+        () => answered++,
+        ({ code, rawMessage }) => {
+          refused = [code, rawMessage];
+        },
+      );
+    }
+    expect(refused).toEqual([Code.ResourceExhausted, 'too many calls, try again later']);
+    expect(answered).toBeLessThan(30);
+    await shown(token, '', 'modest');
+    nowMs += 10_000;
+    await seen();
+  });
+});
+
 describe('a password', () => {
   it('is asked for before anything is rendered', async () => {
     const { token } = await shareOne({ password: 'correct horse' });
@@ -213,6 +242,25 @@ describe('a password', () => {
 });
 
 describe('a rendering', () => {
+  it('has answers of 8 MiB: tiles that find no room ask nothing', async () => {
+    const text = 'x'.repeat(3 * 1_048_576);
+    answer = async () =>
+      create(QueryResponseSchema, {
+        result: { case: 'topK', value: { rows: [{ dimensionValue: text }] } },
+      });
+    const tiles = Array(12).fill({ ...question, compareToPrevious: true });
+    const { dashboard } = await dashboards.create({ displayName: 'Large', tiles });
+    const { results } = await dashboards.render({ id: dashboard?.id ?? '' });
+    const failed = results.filter(({ outcome }) => outcome.case === 'error');
+    expect(failed.length).toBeGreaterThan(9);
+    expect(failed[0]?.outcome.value).toMatchObject({
+      code: 'resource_exhausted',
+      message: expect.stringContaining('choose a shorter range'),
+    });
+    // Three at once: those under way when the room ran out.
+    expect(questions).toBeLessThan(9);
+  });
+
   it('is one for all who ask at once, and is kept for a minute', async () => {
     const { token } = await shareOne();
     let finish = (): void => {};

@@ -49,7 +49,17 @@ const wrongPasswords = 10;
 const secondsForOneMore = 30;
 /** A password has at most 128 characters, each of two UTF-16 units at most. */
 const maxPasswordUnits = 256;
+/** Calls from one network: so many at once, then so many each second; each 64 KiB of an answer count as one more. */
+const callsAtOnce = 300;
+const callsPerSecond = 5;
+const bytesOfCall = 65_536;
 const lasting = new Set(['invalid_argument', 'not_found', 'unimplemented', 'failed_precondition']);
+
+/** An answer with its length in binary. */
+interface Shown {
+  response: RenderResponse;
+  bytes: number;
+}
 
 export type RenderShared = (
   request: RenderRequest,
@@ -58,16 +68,20 @@ export type RenderShared = (
 
 export function createRenderShared(deps: SharedDeps): RenderShared {
   const { shares, clock } = deps;
-  const kept = new KeptRenders<RenderResponse>(clock, maxKeptBytes);
+  const kept = new KeptRenders<Shown>(clock, maxKeptBytes);
   const perSecond = 1 / secondsForOneMore;
   const tries = createTokenBuckets({ perSecond, burst: wrongPasswords, clock });
+  const calls = createTokenBuckets({ perSecond: callsPerSecond, burst: callsAtOnce, clock });
   return async ({ token, password }, context) => {
+    const from = deps.networkOf(context) ?? '';
+    refuseAfter(calls.take(from, 1), 'too many calls, try again later');
     const found = findShare(shares, token, clock);
     await checkPassword(deps, tries, found.share, password, context);
     // What is taken from a dashboard is not shown again.
     const key = `${found.share.id} ${found.revision}`;
     const answer = kept.get(key, () => renderShare(deps, found));
-    const response = await unlessGone(answer, context.signal);
+    const { response, bytes } = await unlessGone(answer, context.signal);
+    calls.charge(from, Math.floor(bytes / bytesOfCall));
     // It may have ended while this call waited.
     findShare(shares, token, clock);
     context.responseHeader.set('cache-control', 'private, no-store');
@@ -96,15 +110,7 @@ async function checkPassword(
   if (password === '') throw wrong();
   const from = deps.networkOf(context);
   const pair = `${id} ${from ?? ''}`;
-  const waitSeconds = tries.take(pair, 1);
-  if (waitSeconds > 0) {
-    const retryAfter = { 'retry-after': String(waitSeconds) };
-    throw new ConnectError(
-      'too many attempts, try again later',
-      Code.ResourceExhausted,
-      retryAfter,
-    );
-  }
+  refuseAfter(tries.take(pair, 1), 'too many attempts, try again later');
   const checked = deps.checkPassword(passwordHash, password.slice(0, maxPasswordUnits + 1), from);
   const isRight = await checked.catch((error: unknown) => {
     // Nothing was tried.
@@ -118,12 +124,12 @@ async function checkPassword(
 async function renderShare(
   { render, clock }: SharedDeps,
   { projectId, share }: FoundShare,
-): Promise<Rendered<RenderResponse>> {
+): Promise<Rendered<Shown>> {
   const board = await render(projectId, create(BoardRequestSchema, { id: share.dashboardId }));
   const { dashboard, time } = board ?? {};
   if (board === undefined || dashboard === undefined) throw noSuchShare();
   const { displayName, description } = dashboard;
-  const value = create(RenderResponseSchema, {
+  const response = create(RenderResponseSchema, {
     displayName,
     description,
     ...(time !== undefined && { time }),
@@ -133,8 +139,15 @@ async function renderShare(
   const mayPass = board.results.some(
     ({ outcome }) => outcome.case === 'error' && !lasting.has(outcome.value.code),
   );
-  const bytes = toBinary(RenderResponseSchema, value).length;
-  return { value, bytes, keepMs: mayPass ? keepFailedMs : keepMs };
+  const bytes = toBinary(RenderResponseSchema, response).length;
+  return { value: { response, bytes }, bytes, keepMs: mayPass ? keepFailedMs : keepMs };
+}
+
+/** `waitSeconds`: what a token bucket says; 0 passes. */
+function refuseAfter(waitSeconds: number, message: string): void {
+  if (waitSeconds === 0) return;
+  const retryAfter = { 'retry-after': String(waitSeconds) };
+  throw new ConnectError(message, Code.ResourceExhausted, retryAfter);
 }
 
 /** A rendering goes on for the others when one who waits for it leaves. */

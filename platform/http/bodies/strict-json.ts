@@ -73,7 +73,9 @@ function checkElement(
 
 function checkEnum(desc: DescEnum, json: unknown, path: string): void {
   if (typeof json !== 'string' || desc.values.some(({ name }) => name === json)) return;
-  throw invalidArgument(path, `${JSON.stringify(json.slice(0, 100))} is not a ${desc.name}`);
+  const names = desc.values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  const sent = JSON.stringify(json.slice(0, 100));
+  throw invalidArgument(path, `${sent} is none of ${names.join(', ')}`);
 }
 
 function checkMoment(json: unknown, path: string): void {

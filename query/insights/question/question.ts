@@ -6,6 +6,8 @@ import {
   hasMoreCodePoints,
   maxKindCharacters,
   maxPropertyKeyCodePoints,
+  maxQuestionMs,
+  minQuestionMs,
 } from '../../../platform/limits.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
@@ -159,22 +161,18 @@ function readRange({ timeRange }: QueryRequest): { fromMs: number; toMs: number 
   if (toMs === undefined) throw invalidArgument('timeRange.to', 'is required');
   if (fromMs >= toMs) throw invalidArgument('timeRange', 'from must be before to');
   if (toMs - fromMs > maxRangeMs) throw invalidArgument('timeRange', 'is at most 10 years');
-  if (fromMs < earliestMs || toMs > latestMs) {
+  if (fromMs < minQuestionMs || toMs > maxQuestionMs) {
     throw invalidArgument('timeRange', 'must lie between 1970 and 2200');
   }
   return { fromMs, toMs };
 }
-
-// Every event lies between these, and the engine's DateTime64(3) can hold both with days to spare.
-const earliestMs = 0;
-const latestMs = Date.UTC(2200, 0, 1);
 
 /** Rounded down: an event has whole milliseconds, and one received at the moment itself counts. */
 function readAsOf({ asOf }: QueryRequest): number | undefined {
   if (asOf === undefined) return undefined;
   const floored: Timestamp = { ...asOf, nanos: Math.floor(asOf.nanos / 1e6) * 1e6 };
   const ms = momentMs('asOf', floored) ?? 0;
-  return Math.min(Math.max(ms, earliestMs), latestMs);
+  return Math.min(Math.max(ms, minQuestionMs), maxQuestionMs);
 }
 
 /** Before any processing, and each count before what it counts. */

@@ -36,7 +36,7 @@ export declare type DashboardTimeRange = Message<"dashboard.dashboards.v1.Dashbo
     case: "preset";
   } | {
     /**
-     * A range that stays; both ends are required.
+     * A range that stays; both ends are required, between 1970 and 2200.
      *
      * @generated from field: common.v1.TimeRange fixed = 2;
      */
@@ -1242,7 +1242,8 @@ export declare const DashboardsService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers all tiles. A tile that fails has an error in the place of its result. Counts as one read. Role: viewer.
+   * Answers all tiles. A tile that fails has an error in the place of its result: resource_exhausted for those whose
+   * answers have no room, as all together have at most 8 MiB in binary. Counts as one read. Role: viewer.
    *
    * @generated from rpc dashboard.dashboards.v1.DashboardsService.Render
    */

@@ -199,7 +199,7 @@ export declare const SharedDashboardsService: GenService<{
   /**
    * The dashboard with the answers of its questions, for the saved range and filters. An answer is at most 60 s old;
    * rows of persons name nobody. not_found for a token that is unknown, expired or revoked; unauthenticated for a missing or
-   * wrong password; resource_exhausted after many wrong ones from one address.
+   * wrong password; resource_exhausted after many wrong ones, or many calls, from one network.
    *
    * @generated from rpc public.dashboards.v1.SharedDashboardsService.Render
    */
