@@ -33,6 +33,18 @@ it('forgets the oldest results beyond its bytes', async () => {
   expect(render).toHaveBeenCalledTimes(4);
 });
 
+it('forgets results whose time is over as soon as it keeps another', async () => {
+  const kept = new KeptRenders<string>(clock, 100);
+  const lasting = (keepMs: number) => async () => ({ value: 'x', bytes: 10, keepMs });
+  await kept.get('a', lasting(1_000));
+  await kept.get('b', lasting(5_000));
+  expect(kept.bytes).toBe(20);
+  nowMs += 1_000;
+  await kept.get('c', lasting(1_000));
+  expect(kept.bytes).toBe(20);
+  expect(await kept.get('b', () => Promise.reject(new Error('rendered again')))).toBe('x');
+});
+
 it('keeps no failure', async () => {
   const kept = new KeptRenders<string>(clock, 25);
   const failing = async () => {

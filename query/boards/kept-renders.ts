@@ -24,6 +24,10 @@ export class KeptRenders<T> {
   readonly #underWay = new Map<string, Promise<T>>();
   #bytes = 0;
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** `maxBytes`: of all results together; beyond it the oldest are forgotten. */
   constructor(clock: Clock, maxBytes: number) {
     this.#clock = clock;
@@ -48,8 +52,10 @@ export class KeptRenders<T> {
   }
 
   #keep(key: string, { value, bytes, keepMs }: Rendered<T>): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [other, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#forget(other);
     this.#forget(key);
-    this.#kept.set(key, { value, bytes, untilMs: this.#clock.nowMs() + keepMs });
+    this.#kept.set(key, { value, bytes, untilMs: nowMs + keepMs });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#maxBytes) break;

@@ -41,7 +41,8 @@ interface SharedDeps {
 const keepMs = 60_000;
 /** Where a tile failed for a reason that may pass. */
 const keepFailedMs = 5_000;
-const maxKeptBytes = 32 * 1_048_576;
+/** In binary; as messages they take some eight times as much. Room for the largest rendering. */
+const maxKeptBytes = 12 * 1_048_576;
 /** While the broker has not confirmed memory for this long, a share may have ended. */
 const staleAfterMs = 10_000;
 /** Wrong passwords from one network for one share: this many at once, then one more per half a minute. */
