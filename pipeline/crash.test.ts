@@ -30,6 +30,7 @@ import { BatchBuilder } from './build/build-batch.ts';
 import { EventKeys } from './build/event-key.ts';
 import { visitorKey } from './build/visitor-key.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
+import { createDeadLetterRows } from './consume/dead-letter-rows.ts';
 import { openEventStream, streamCreated } from './consume/event-stream.ts';
 import { packMessages, readAgain } from './consume/message-batch.ts';
 import { MessageSource } from './consume/message-source.ts';
@@ -70,7 +71,7 @@ beforeEach(async () => {
   // Messages that a dead writer had taken are delivered again after this time.
   const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
   await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 5e8 });
-  for (const table of ['events', 'profile_activity']) {
+  for (const table of ['events', 'profile_activity', 'dead_letters']) {
     await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   }
 });
@@ -154,6 +155,16 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxWaitMs: 100,
   });
   const builder = new BatchBuilder(secret);
+  const publishLetters = createDeadLetters({
+    broker: nats.jetstream(),
+    shard: 0,
+    stream: eventsStream(0),
+    streamCreated: created,
+    maxPayloadBytes: 1_048_576,
+    retry: untilAnswered,
+  });
+  const log = createLog('silent');
+  const insertRows = createDeadLetterRows({ clickhouse, shard: 0, log, retry: untilAnswered });
   let state: WriterState = 'loading';
   const parts: EventWriterParts = {
     ledger,
@@ -163,14 +174,10 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     findDuplicates: (ids) => stored.duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => stored.sessions.assign(ids.sessionless, dropped),
     remember: (ids) => stored.duplicateCheck.remember(ids),
-    publishDeadLetters: createDeadLetters({
-      broker: nats.jetstream(),
-      shard: 0,
-      stream: eventsStream(0),
-      streamCreated: created,
-      maxPayloadBytes: 1_048_576,
-      retry: untilAnswered,
-    }),
+    publishDeadLetters: async (letters) => {
+      await publishLetters(letters);
+      await insertRows(letters);
+    },
     insert: async (month, token) => {
       await hooks.beforeInsert?.();
       await insertArrow(clickhouse, 'events', month.arrow, token);
@@ -321,11 +328,12 @@ async function expectExactly({ ids, bad, sessions }: Sent): Promise<void> {
       (SELECT count() FROM events),
       (SELECT uniqExact(event_id) FROM events),
       (SELECT sum(total_events) FROM profile_activity),
-      (SELECT sum(pageviews) FROM profile_activity)`,
+      (SELECT sum(pageviews) FROM profile_activity),
+      (SELECT count() FROM dead_letters FINAL)`,
     format: 'JSONCompactEachRow',
   });
   const [counts] = await result.json<unknown[]>();
-  expect(counts?.map(Number)).toEqual([ids.size, ids.size, ids.size, ids.size]);
+  expect(counts?.map(Number)).toEqual([ids.size, ids.size, ids.size, ids.size, bad]);
   expect(await streamMessages(deadLetterStream)).toBe(bad);
   const derived = await clickhouse.query({
     query: 'SELECT toString(event_id), toString(session_id) FROM events WHERE session_derived',
