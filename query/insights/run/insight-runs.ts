@@ -49,9 +49,9 @@ const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
 /**
- * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is repeated
- * later. So rows may lack a part of the version that was read before them: where it is this young, or events from before
- * it was seen still wait, they are kept no longer, and say no more than when they were read.
+ * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
+ * repeated later. So rows may lack a part of the version that was read before them: where it is this young, or events
+ * from before it was seen still wait, they are kept no longer, and say no more than when they were read.
  */
 const settleMs = 5_000;
 
