@@ -3,6 +3,7 @@
 // interrupted inserts are views.test.ts's.
 
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-database.ts';
 import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
@@ -114,4 +115,31 @@ it('a block adds 2,000 names of a project, and says that there were more', async
       FROM property_keys WHERE project_id = '${id}'`);
   expect(await named(projectId)).toEqual([['2000', '1', '20']]);
   expect(await named(neighbour.projectId)).toEqual([['2', '0', '0']]);
+});
+
+it.each([
+  ['visits of long paths', 32_000, (event: number) => `/${event}${'p'.repeat(1_000)}\t{}`],
+  [
+    'names, of many projects',
+    16_000,
+    (event: number) =>
+      `\t{${Array.from({ length: 250 }, (_, name) => `'${event * 250 + name}':1`)}}`,
+  ],
+])('a block of 32 MiB of %s fits into the memory of a statement', async (_, events, of) => {
+  const run = randomUUID();
+  const moments = '2026-10-05 10:00:00.000\t2026-10-05 10:00:01.000';
+  const lines = Array.from({ length: events }, (_, event) =>
+    [`${run} ${event % 100}`, randomUUID(), 'k', event, randomUUID(), of(event), moments].join(
+      '\t',
+    ),
+  );
+  const { stream } = await database.client.exec({
+    query: `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, pathname, int_properties,
+      occur_time, receive_time) FORMAT TSV`,
+    values: Readable.from([lines.join('\n')]),
+    clickhouse_settings: { wait_end_of_query: 1, input_format_parallel_parsing: 0 },
+  });
+  for await (const chunk of stream) expect.fail(String(chunk));
+  const stored = `SELECT uniqExact(session_id), sum(events) FROM visits WHERE project_id LIKE '${run}%'`;
+  expect(await rows(stored)).toEqual([[String(events), String(events)]]);
 });
