@@ -25,8 +25,6 @@ const entries = new Set([
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
   'proto/wire/scanner/generate-rule-codes.ts',
-  // Counts users across merged profiles for a service of insights that is still to come; only its test runs it today.
-  'query/identity/user-count.ts',
 ]);
 
 const namesOutside = new Set([
