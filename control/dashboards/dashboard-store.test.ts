@@ -54,7 +54,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-/** The real buckets, some calls of which are others'. */
+/** The real buckets; a test replaces some of their calls. */
 const buckets = (
   own: { dashboards?: Partial<RecordBucket<DashboardRecord>>; update?: typeof lists.update } = {},
 ): DashboardBuckets => ({

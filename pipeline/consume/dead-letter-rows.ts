@@ -1,4 +1,4 @@
-// The dead letters' rows: what of a letter its project may read, in the table dead_letters, without its content. The
+// Rows of the table dead_letters: the part of a dead letter that its project may read, without its content. The
 // letters themselves are in their stream (dead-letter.ts), and this table can be lost without losing one.
 
 import type { ClickHouseClient } from '@clickhouse/client';

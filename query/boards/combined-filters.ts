@@ -1,5 +1,5 @@
-// Two sets of filter groups of which both must hold, as one set. A question has two levels, conditions in groups: where
-// one of the sets says that any of its groups suffices, the alternatives of both are multiplied out.
+// Makes one set of filter groups of two sets that must both hold. A question has two levels, conditions in groups:
+// where one of the sets says that any of its groups suffices, the alternatives of both are multiplied out.
 
 import { create } from '@bufbuild/protobuf';
 import { LogicalOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';

@@ -1,14 +1,13 @@
 // The statement of a question for series: the groups of each one, a total where it is asked for, and what is left out.
 
-import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { leftOutSql, readReason } from './left-out.ts';
+import { groupedRowsSql, readLeftOut, rowsOfPart } from './grouped-rows.ts';
+import { leftOutSql } from './left-out.ts';
 import type { LeftOutCount } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
 
-/** The parts of the statement beside the series, whose part is their place. */
+/** The part of the statement beside the series, whose part is their place. */
 const totalPart = -1;
-const leftOutPart = -2;
 
 export function seriesPlanSql(
   question: Question,
@@ -16,26 +15,19 @@ export function seriesPlanSql(
   { withTotal }: { withTotal: boolean },
 ): string {
   const { buckets, breakdowns } = question;
-  const part = (place: number, sql: string): string =>
-    `SELECT toInt32(${place}) AS part, place, values, cells, folded FROM (${sql})`;
-  const parts = series.map((one, place) =>
-    part(place, seriesSql(question, one, buckets, breakdowns)),
-  );
+  const parts = series.map((one, part) => ({
+    part,
+    sql: seriesSql(question, one, buckets, breakdowns),
+  }));
   const [first] = series;
   if (withTotal && first !== undefined && breakdowns.length > 0) {
-    parts.push(part(totalPart, seriesSql(question, first, buckets, [])));
+    parts.push({ part: totalPart, sql: seriesSql(question, first, buckets, []) });
   }
   const counted = series.map(({ condition, aggregation }) => ({
     condition,
     countsUsers: aggregation.counts === 'users',
   }));
-  for (const sql of leftOutSql(question, counted)) {
-    parts.push(
-      `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-        CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, left_out AS folded FROM (${sql})`,
-    );
-  }
-  return parts.join(' UNION ALL ');
+  return groupedRowsSql(parts, leftOutSql(question, counted));
 }
 
 interface SeriesAnswer {
@@ -51,19 +43,13 @@ export function readSeriesRows(
   series: readonly Series[],
   rows: readonly unknown[][],
 ): SeriesAnswer {
-  const of = (part: number): unknown[][] =>
-    rows.filter((row) => Number(row[0]) === part).map((row) => row.slice(1));
-  const groups = series.map((one, place) => readGroups(question, one, of(place)));
+  const groups = series.map((one, part) => readGroups(question, one, rowsOfPart(rows, part)));
   const [first] = series;
-  const leftOut = of(leftOutPart).map(([reason, , , count]) => ({
-    reason: readReason(reason),
-    count: Number(count),
-  }));
-  const folded = groups.flat().filter(({ isOthers }) => isOthers);
-  leftOut.push({
-    reason: LeftOut_Reason.GROUPS_IN_OTHERS,
-    count: folded.reduce((sum, group) => sum + group.folded, 0),
-  });
-  const total = first && readGroups({ ...question, breakdownKeys: [] }, first, of(totalPart))[0];
-  return { series: groups, total: total ?? groups[0]?.[0], leftOut };
+  const ungrouped = { ...question, breakdownKeys: [] };
+  const total = first && readGroups(ungrouped, first, rowsOfPart(rows, totalPart))[0];
+  return {
+    series: groups,
+    total: total ?? groups[0]?.[0],
+    leftOut: readLeftOut(rows, groups.flat()),
+  };
 }

@@ -1,14 +1,13 @@
 // Rows of FUNNEL and RETENTION: the groups of the users, each with its cells, and what the answer leaves out.
 
-import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type Counted, leftOutSql, readReason } from '../left-out.ts';
+import { groupedRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
+import { type Counted, leftOutSql } from '../left-out.ts';
 import type { LeftOutCount } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { breakdownOf } from '../series.ts';
 
 const groupPart = 0;
-const leftOutPart = -1;
 
 /** `groups` is a SELECT as rankedGroupsSql answers it. */
 export function groupedPlanSql(
@@ -16,13 +15,7 @@ export function groupedPlanSql(
   groups: string,
   counted: readonly Counted[],
 ): string {
-  const leftOut = leftOutSql(question, counted).map(
-    (sql) =>
-      `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-        CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
-  );
-  const rows = `SELECT toInt32(${groupPart}) AS part, place, values, cells, folded FROM (${groups})`;
-  return [rows, ...leftOut].join(' UNION ALL ');
+  return groupedRowsSql([{ part: groupPart, sql: groups }], leftOutSql(question, counted));
 }
 
 /** The most rows of groupedPlanSql. */
@@ -43,26 +36,22 @@ export function readUserGroups(
   rows: readonly unknown[][],
 ): { groups: UserGroup[]; leftOut: LeftOutCount[] } {
   const { breakdowns, breakdownKeys, groupLimit } = question;
-  const of = (part: number): unknown[][] => rows.filter((row) => Number(row[0]) === part);
-  const found = of(groupPart).toSorted(([, one], [, other]) => Number(one) - Number(other));
-  const isOthers = (place: unknown): boolean => Number(place) > groupLimit;
-  const groups = found.map(([, place, values, cells]) => ({
-    isOthers: isOthers(place),
-    breakdown: isOthers(place) ? {} : breakdownOf(breakdownKeys, values),
-    cells: readCells(cells),
-  }));
-  if (groups.length === 0 && breakdowns.length === 0) {
-    groups.push({ isOthers: false, breakdown: {}, cells: new Map() });
-  }
-  const leftOut = of(leftOutPart).map(([, reason, , , count]) => ({
-    reason: readReason(reason),
-    count: Number(count),
-  }));
-  const folded = found.filter(([, place]) => isOthers(place)).map((row) => Number(row[4]));
-  leftOut.push({
-    reason: LeftOut_Reason.GROUPS_IN_OTHERS,
-    count: folded.reduce((sum, count) => sum + count, 0),
+  const found = rowsOfPart(rows, groupPart).toSorted(
+    ([one], [other]) => Number(one) - Number(other),
+  );
+  const groups = found.map(([place, values, cells, folded]) => {
+    const isOthers = Number(place) > groupLimit;
+    return {
+      isOthers,
+      breakdown: isOthers ? {} : breakdownOf(breakdownKeys, values),
+      cells: readCells(cells),
+      folded: Number(folded),
+    };
   });
+  const leftOut = readLeftOut(rows, groups);
+  if (groups.length === 0 && breakdowns.length === 0) {
+    groups.push({ isOthers: false, breakdown: {}, cells: new Map(), folded: 1 });
+  }
   return { groups, leftOut };
 }
 

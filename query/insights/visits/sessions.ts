@@ -2,7 +2,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import {
-  LeftOut_Reason,
   SegmentationResultSchema,
   SessionMetric,
   TrendsResultSchema,
@@ -12,7 +11,8 @@ import { cellValue } from '../events/aggregation.ts';
 import { both, eventCondition, every } from '../events/event-condition.ts';
 import { type Measure, rankedGroupsSql } from '../events/ranked-groups.ts';
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { leftOutSql, readReason } from '../left-out.ts';
+import { groupedRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
+import { leftOutSql } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
@@ -61,9 +61,7 @@ const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
   },
 };
 
-/** The parts of the statement. */
 const groupsPart = 0;
-const leftOutPart = -1;
 
 /** Throws invalid_argument. */
 export function planSessions(question: Question, form: 'trends' | 'segmentation'): Plan {
@@ -117,16 +115,9 @@ function planSql(question: Question, read: VisitRead, { a, b, measure }: VisitMe
     limit: question.groupLimit,
     measure,
   });
-  const parts = leftOutSql(everythingAround(question), [{ condition: every, countsUsers: false }]);
-  return [
-    `SELECT toInt32(${groupsPart}) AS part, place, values, cells, folded FROM (${ranked})`,
-    ...parts.map(
-      (
-        sql,
-      ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-        CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, left_out AS folded FROM (${sql})`,
-    ),
-  ].join(' UNION ALL ');
+  const counted = [{ condition: every, countsUsers: false }];
+  const leftOut = leftOutSql(everythingAround(question), counted);
+  return groupedRowsSql([{ part: groupsPart, sql: ranked }], leftOut);
 }
 
 /** All events that may be part of a visit. */
@@ -144,21 +135,12 @@ function readRows(
   { measure }: VisitMetric,
   rows: readonly unknown[][],
 ): { groups: SeriesGroup[]; total: number; leftOut: LeftOutCount[] } {
-  const of = (part: number): unknown[][] =>
-    rows.filter((row) => Number(row[0]) === part).map((row) => row.slice(1));
-  const groups = readGroups(question, { aggregation: { measure } }, of(groupsPart));
-  const leftOut = of(leftOutPart).map(([reason, , , left]) => ({
-    reason: readReason(reason),
-    count: Number(left),
-  }));
-  const folded = groups.filter(({ isOthers }) => isOthers);
-  leftOut.push({
-    reason: LeftOut_Reason.GROUPS_IN_OTHERS,
-    count: folded.reduce((sum, group) => sum + group.folded, 0),
-  });
+  const found = rowsOfPart(rows, groupsPart);
+  const groups = readGroups(question, { aggregation: { measure } }, found);
+  const leftOut = readLeftOut(rows, groups);
   // Each visit is in one group, so that the groups add up.
   let [a, b] = [0, 0];
-  for (const [, , cells] of of(groupsPart)) {
+  for (const [, , cells] of found) {
     if (!Array.isArray(cells)) continue;
     for (const [, cellA, cellB] of cells) {
       a += numberOf(cellA);

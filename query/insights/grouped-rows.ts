@@ -1,0 +1,50 @@
+// The rows of statements that answer groups: (part, place, values, cells, folded). The groups of each part are as
+// rankedGroupsSql answers them; one part more has what the answer leaves out.
+
+import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { readReason } from './left-out.ts';
+import type { LeftOutCount } from './plan.ts';
+
+/** No part of groups has this number. */
+const leftOutPart = -2;
+
+interface GroupsPart {
+  part: number;
+  /** SELECT as rankedGroupsSql answers it. */
+  sql: string;
+}
+
+/** `leftOut` is leftOutSql's. */
+export function groupedRowsSql(groups: readonly GroupsPart[], leftOut: readonly string[]): string {
+  return [
+    ...groups.map(
+      ({ part, sql }) =>
+        `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`,
+    ),
+    ...leftOut.map(
+      (
+        sql,
+      ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
+        CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
+    ),
+  ].join(' UNION ALL ');
+}
+
+/** The rows of one part, as (place, values, cells, folded). */
+export function rowsOfPart(rows: readonly unknown[][], part: number): unknown[][] {
+  return rows.filter((row) => Number(row[0]) === part).map((row) => row.slice(1));
+}
+
+/** What the answer leaves out, the groups that became others included. */
+export function readLeftOut(
+  rows: readonly unknown[][],
+  groups: readonly { isOthers: boolean; folded: number }[],
+): LeftOutCount[] {
+  const counts = rowsOfPart(rows, leftOutPart).map(([reason, , , count]) => ({
+    reason: readReason(reason),
+    count: Number(count),
+  }));
+  const others = groups.filter(({ isOthers }) => isOthers);
+  const folded = others.reduce((sum, group) => sum + group.folded, 0);
+  return [...counts, { reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded }];
+}
