@@ -9,6 +9,7 @@ import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
+import { notingUses, startKeyUses } from './platform/access/keys/key-uses.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
@@ -32,6 +33,7 @@ import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
+import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
 import { checkQuestion } from './query/boards/check-question.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
@@ -85,6 +87,9 @@ export async function layFoundation(
   const bucket = await openBucket(nats, name, readProject, roomOf(name));
   const projects = await watchBucket(nats, bucket, { log });
   shutdown.add('projects', () => projects.close());
+  const webhookBucket = await watchWebhooks(nats, { log, room: roomOf(buckets.webhooks) });
+  shutdown.add('webhooks', () => webhookBucket.close());
+  const webhooks = createWebhookDirectory(webhookBucket);
   const clock = systemClock;
   // Set once the port is open; before that no request can ask for a link.
   const listening = { url: '' };
@@ -107,7 +112,10 @@ export async function layFoundation(
     checkQuestion,
   });
   shutdown.add('accounts', () => control.close());
-  const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
+  const uses = startKeyUses({ projects, clock, log });
+  shutdown.add('uses of keys', () => uses.close());
+  const check = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
+  const authenticate = notingUses(check, uses);
   const networkOf = (context: HandlerContext): string | undefined => {
     const address = callers.address(callerRequestOf(context));
     return address === undefined ? undefined : network(address);
@@ -118,6 +126,8 @@ export async function layFoundation(
     disk,
     rooms,
     projects,
+    webhookBucket,
+    webhooks,
     clickhouse,
     control,
     listening,

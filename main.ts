@@ -31,13 +31,14 @@ try {
   process.exit(1);
 }
 
-function announce({ baseUrl, demo }: Service): void {
+function announce({ baseUrl, openUrl, demo }: Service): void {
   if (config.json) {
-    process.stdout.write(`${JSON.stringify({ baseUrl, ...demo })}\n`);
+    process.stdout.write(`${JSON.stringify({ baseUrl, openUrl, ...demo })}\n`);
     return;
   }
   process.stdout.write(
     `Millrace is ready at ${baseUrl}\n` +
+      (openUrl === undefined ? '' : `  open it      ${openUrl} (signs in once)\n`) +
       `  project      ${demo.projectId}\n` +
       `  public key   ${demo.publicKey}\n` +
       `  private key  ${demo.privateKey}\n` +

@@ -20,9 +20,9 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const { registry } = foundation.metrics;
   const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });
   const checks = engineChecks(foundation);
-  if (config.roles.includes('pipeline')) {
-    const check = async () => (await starter.ask('pipelineReady')) === true;
-    checks.push({ name: 'pipeline', check });
+  for (const name of ['pipeline', 'webhooks'] as const) {
+    if (!config.roles.includes(name)) continue;
+    checks.push({ name, check: async () => (await starter.ask(`${name}Ready`)) === true });
   }
   const metrics = {
     contentType: registry.contentType,

@@ -7,28 +7,37 @@ import { callerOptions, type Foundation } from './foundation.ts';
 import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
-import { serviceAliases } from './platform/access/access-table.ts';
+import { serviceAliases, shortPaths } from './platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
   credentialEndOf,
+  customerOf,
   principalOf,
 } from './platform/access/auth-interceptor.ts';
+import { buckets } from './platform/broker/buckets.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { eventsStream, profilesStream } from './platform/broker/streams.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import { clickhouseReady } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
-import { frontPage } from './platform/http/answers/front-page.ts';
 import { type NodeHttpRoute, startHttp } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
+import { frontPage } from './platform/http/pages/front-page.ts';
+import { createScriptPage } from './platform/http/pages/script-page.ts';
+import { createWebPages } from './platform/http/pages/web-pages.ts';
 import type { Readiness } from './platform/http/readiness.ts';
+import { readShardAccount } from './platform/ledger/shard-account.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
+import type { OperatorOptions } from './query/operator/register-operator.ts';
 import { registerQuery } from './query/routes.ts';
 import { systemTimer } from './query/timer.ts';
 import { insightMemoryBytes, insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
+import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
+import { openManagement } from './webhooks/management/start.ts';
 
 const requestGraceMs = 5_000;
 
@@ -60,17 +69,27 @@ export async function openPort(
     'Connections closed at once, because too many are open, in all or from one address.',
   );
   const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
+  const webhooks = config.roles.includes('webhooks')
+    ? [await openWebhookManagement(config, foundation)]
+    : [];
   const http = await startHttp({
     host: config.host,
     port: config.port,
     plainRequestRoute: ingest?.plainRequestRoute,
-    nodeHttpRoutes: [...(ingest ? [ingest.nodeHttpRoute] : []), operatorRoutes, frontPage],
+    nodeHttpRoutes: [
+      ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
+      ...webhooks,
+      operatorRoutes,
+      ...webPages(config),
+      frontPage,
+    ],
     connect: {
-      routes: (router) => registerRoles(router, config, foundation, { ingest, live }),
+      routes: (router) => registerRoles(router, config, foundation, { ingest, live, pages }),
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
       readMaxBytes: maxBodyBytes,
     },
     serviceAliases,
+    ...(ingest && { pathAliases: shortPaths(config.browserPaths.collectPath) }),
     onRefusedConnection: () => refusedConnections.inc(),
     onBrokenConnection: (error) =>
       log.error({ err: error }, 'a connection was closed: its state was broken'),
@@ -81,6 +100,19 @@ export async function openPort(
   const baseUrl = baseUrlOf(config.host, http.port);
   foundation.listening.url = baseUrl;
   return baseUrl;
+}
+
+function scriptPage({ browserPaths }: Config): NodeHttpRoute {
+  const file = join(import.meta.dirname, 'sdk', 'browser', 'millrace.js');
+  return createScriptPage(file, browserPaths.scriptPaths);
+}
+
+/** Where people can sign in. */
+function webPages({ roles }: Config): NodeHttpRoute[] {
+  const pages = roles.includes('control')
+    ? createWebPages(join(import.meta.dirname, 'web'))
+    : undefined;
+  return pages === undefined ? [] : [pages];
 }
 
 /** The operator's pages on a port of their own, where the configuration names one. */
@@ -131,6 +163,7 @@ async function openIngest(
     shards: config.shards,
     authenticate,
     caller: callerOptions(config, locate),
+    collectPath: config.browserPaths.collectPath,
     eventsPerSecond: config.eventsPerSecond,
     eventsBurst: config.eventsBurst,
     publishDeadlineMs: config.publishDeadlineMs,
@@ -143,6 +176,28 @@ async function openIngest(
   return ingest;
 }
 
+function openWebhookManagement(
+  { webhooks: settings, readsPerSecond }: Config,
+  { nats, rooms, clickhouse, control, clock, log }: Foundation,
+): Promise<NodeHttpRoute> {
+  return openManagement({
+    nats,
+    room: rooms.roomOf(buckets.webhooks),
+    access: {
+      customers: control.customerAccess,
+      roleOf: control.roleOf,
+      organizations: control.directory,
+      isProven: (customerId) => control.customers.get(customerId)?.emailVerified === true,
+    },
+    attempts: createAttemptLog({ clickhouse, clock, log }),
+    box: control.box,
+    settings,
+    readsPerSecond,
+    clock,
+    log,
+  });
+}
+
 function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation): LiveViews {
   return openLiveViews({
     nats,
@@ -152,12 +207,18 @@ function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation)
   });
 }
 
+interface Served {
+  ingest: Ingest | undefined;
+  live: LiveViews | undefined;
+  pages: OperatorPages;
+}
+
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
   { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
   foundation: Foundation,
-  { ingest, live }: { ingest: Ingest | undefined; live: LiveViews | undefined },
+  { ingest, live, pages }: Served,
 ): void {
   const { nats, clickhouse, control, projects, authenticate, networkOf, clock, log } = foundation;
   ingest?.register(router);
@@ -189,10 +250,35 @@ function registerRoles(
         },
         networkOf,
       },
+      operator: operatorOptions(shards, foundation, pages),
     });
   }
   if (roles.includes('control')) control.register(router);
   checkAccessFirst(router, authenticate);
+}
+
+function operatorOptions(
+  shards: number,
+  { nats, rooms, disk }: Foundation,
+  { readiness, metrics }: OperatorPages,
+): OperatorOptions {
+  return {
+    shards,
+    callerOf: customerOf,
+    readiness,
+    buckets: () => rooms.use(),
+    disk: () => disk.state(),
+    metricsText: () => metrics.metrics(),
+    account: (shard) => readShardAccount(nats, shard),
+    async queue(shard, kind) {
+      const manager = await nats.jetstreamManager({ checkAPI: false });
+      const name = kind === 'events' ? eventsStream(shard) : profilesStream(shard);
+      const { state, config } = await manager.streams.info(name);
+      const oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
+      const { messages, bytes } = state;
+      return { messages, bytes, maxBytes: config.max_bytes, oldestMs };
+    },
+  };
 }
 
 /** Undefined without a database; rejects with one sentence where the file is no city database. */

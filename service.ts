@@ -35,9 +35,12 @@ import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/turns.ts';
 import { migrate } from './sql/migrate.ts';
+import { startWebhooks, type Webhooks } from './webhooks/start.ts';
 
 export interface Service {
   baseUrl: string;
+  /** Opens the demo with one click, once; absent where others may reach the service. */
+  openUrl?: string;
   demo: Demo & DemoAdmin;
 }
 
@@ -71,17 +74,34 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation);
   if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
+  const webhooks = await runWebhooks(config, foundation, shutdown);
+  if (webhooks !== undefined) checks.push({ name: 'webhooks', check: () => webhooks.ready() });
   const readiness = shareReadiness(checks);
   const own = { locate, readiness, metrics: foundation.metrics.registry };
   const { baseUrl, metrics } =
     config.ingestProcesses === 1
       ? { ...own, baseUrl: await openPort(config, foundation, own, shutdown) }
-      : await serveByMembers(config, foundation, { pipeline, urls }, shutdown);
+      : await serveByMembers(config, foundation, { pipeline, webhooks, urls }, shutdown);
   await openOperatorPort(config, foundation, { readiness, metrics }, shutdown);
   if (!(await untilReady(checks, readyTimeoutMs))) {
     log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
   }
-  return { baseUrl, demo };
+  const openUrl = await offerDemo(config, foundation, { baseUrl, demo }, shutdown);
+  return { baseUrl, demo, ...(openUrl !== undefined && { openUrl }) };
+}
+
+/** The token is in the fragment, which a browser sends to nobody. */
+async function offerDemo(
+  { roles }: Config,
+  { control }: Foundation,
+  { baseUrl, demo }: Service,
+  shutdown: Shutdown,
+): Promise<string | undefined> {
+  if (!roles.includes('control')) return undefined;
+  const opening = await control.issueOpening(demo.projectId);
+  if (opening === undefined) return undefined;
+  shutdown.add('the one click into the demo', () => opening.end());
+  return `${baseUrl}/open#${opening.token}`;
 }
 
 async function prepareStores(
@@ -121,7 +141,7 @@ async function ensureDemoWithAdmin(
 
 function runPipeline(
   config: Config,
-  { nats, clickhouse, clock, log, metrics }: Foundation,
+  { nats, clickhouse, projects, webhooks, clock, log, metrics }: Foundation,
   shutdown: Shutdown,
 ): Pipeline | undefined {
   if (!config.roles.includes('pipeline')) return undefined;
@@ -131,6 +151,11 @@ function runPipeline(
     shards: config.shards,
     threads: config.pipelineThreads,
     seenMaxBytes: config.seenMaxBytes,
+    webhooks: {
+      webhooks,
+      organizationOf: (projectId) => projects.get(projectId)?.record.organizationId,
+      privateOnly: config.webhooks.privateOnly,
+    },
     clock,
     log,
     metrics,
@@ -139,11 +164,41 @@ function runPipeline(
   return pipeline;
 }
 
+async function runWebhooks(
+  { roles, webhooks: settings, accounts }: Config,
+  { nats, clickhouse, webhookBucket, webhooks, control, listening, ...ground }: Foundation,
+  shutdown: Shutdown,
+): Promise<Webhooks | undefined> {
+  if (!roles.includes('webhooks')) return undefined;
+  const started = await startWebhooks({
+    nats,
+    clickhouse,
+    bucket: webhookBucket,
+    directory: webhooks,
+    secretBox: control.box,
+    settings,
+    mail: control.organizationMail,
+    publicUrl: () => accounts.publicUrl ?? listening.url,
+    metrics: ground.metrics,
+    clock: ground.clock,
+    log: ground.log,
+  });
+  shutdown.add('sending of webhooks', () => started.stop());
+  return started;
+}
+
+/** What members ask for, or reach. */
+interface Served {
+  pipeline: Pipeline | undefined;
+  webhooks: Webhooks | undefined;
+  urls: EngineUrls;
+}
+
 /** Starts members, which serve the port; this process keeps the engines and the pipeline. */
 async function serveByMembers(
   config: Config,
-  { metrics, log }: Foundation,
-  { pipeline, urls }: { pipeline: Pipeline | undefined; urls: EngineUrls },
+  { metrics, listening, log }: Foundation,
+  { pipeline, webhooks, urls }: Served,
   shutdown: Shutdown,
 ): Promise<{ baseUrl: string; metrics: MetricsPage }> {
   // Chosen once, because a member that is started again must get the same port.
@@ -172,12 +227,14 @@ async function serveByMembers(
     },
     answers: {
       pipelineReady: () => pipeline?.ready(),
+      webhooksReady: () => webhooks?.ready(),
       metricsText: () => page.metrics(),
     },
     log,
   });
   shutdown.add('ingest processes', () => members.stop(memberGraceMs));
-  return { baseUrl: baseUrlOf(config.host, port), metrics: page };
+  listening.url = baseUrlOf(config.host, port);
+  return { baseUrl: listening.url, metrics: page };
 }
 
 async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<void> {

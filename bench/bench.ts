@@ -29,6 +29,8 @@ export interface Bench {
 /** Shared by benches of the whole service: smoke runs use one stack, each real run starts its own. */
 export interface Session {
   stack(): Promise<Stack>;
+  /** The same stack with a shop in its project, which `store` stores where no bench of the session has yet. */
+  stackWithShop(store: (stack: Stack) => Promise<void>): Promise<Stack>;
   /** A number that no earlier load of this session used, for event ids that are new to the stack. */
   nextLoad(): number;
 }

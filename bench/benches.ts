@@ -7,6 +7,7 @@ import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
+import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
 import { insightsBench } from './questions/insights/speed.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
@@ -17,12 +18,16 @@ import { insertBench } from './questions/pipeline/insert.ts';
 import { seenBench } from './questions/pipeline/seen.ts';
 import { stagesBench } from './questions/pipeline/stages.ts';
 import { tricksBench } from './questions/pipeline/tricks.ts';
+import { webhookMatchingBench } from './questions/pipeline/webhook-matching.ts';
+import { webhooksBench } from './questions/webhooks/delivery.ts';
+import { webhookRetriesBench } from './questions/webhooks/retries.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
 import { exposedBench } from './questions/whole/exposed.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
 import { watchBench } from './questions/whole/watch.ts';
+import { webLiveBench } from './questions/whole/web-live.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
@@ -30,6 +35,7 @@ export const benches: readonly Bench[] = [
   brokerBytesBench,
   emitBench,
   arrowBench,
+  webhookMatchingBench,
   insertBench,
   seenBench,
   gatewayBench,
@@ -39,11 +45,15 @@ export const benches: readonly Bench[] = [
   identifyBench,
   profileReadsBench,
   watchBench,
+  webLiveBench,
   insightsBench,
   insightsGrowthBench,
   insightsUnderLoadBench,
+  insightsFairnessBench,
   stagesBench,
   tricksBench,
+  webhooksBench,
+  webhookRetriesBench,
   accountsBench,
   exposedBench,
   startBench,

@@ -3,9 +3,9 @@
 
 import type { Table } from './bench.ts';
 import { drawChains, stageColumns } from './chain-picture.ts';
-import { goalTable } from './goals.ts';
 import type { Machine } from './harness/machine.ts';
 import { drawTable, escapeHtml } from './html.ts';
+import { goalTable } from './read-goals.ts';
 import type { Result } from './results.ts';
 
 /** An HTML document, light or dark as its reader has it, without scripts. */

@@ -7,9 +7,9 @@ import { parseArgs } from 'node:util';
 import { root } from '../test/harness/source-tree.ts';
 import { type Bench, type Mode, printTable } from './bench.ts';
 import { benches } from './benches.ts';
-import { goalTable } from './goals.ts';
 import { machineFacts } from './harness/machine.ts';
 import { createSession } from './harness/processes/session.ts';
+import { goalTable } from './read-goals.ts';
 import { drawReport } from './report.ts';
 import { keepResult, type Result, readResults } from './results.ts';
 

@@ -20,6 +20,7 @@ import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
 import { type CustomerRecord, readCustomer } from './customers/customer-record.ts';
 import { type OwnerRecord, readOwner } from './customers/unique-owner.ts';
+import { type OpeningRecord, readOpening } from './demo/open-demo.ts';
 
 export interface ControlBuckets {
   customers: WatchedBucket<CustomerRecord>;
@@ -28,6 +29,8 @@ export interface ControlBuckets {
   owners: RecordBucket<OwnerRecord>;
   sessions: RecordBucket<SessionRecord>;
   magicLinks: RecordBucket<MagicLinkRecord>;
+  /** The token that opens the demo. */
+  openings: RecordBucket<OpeningRecord>;
   dashboards: RecordBucket<DashboardRecord>;
   /** The dashboards and shares of each project. */
   dashboardLists: WatchedBucket<DashboardListRecord>;
@@ -51,7 +54,8 @@ export async function openControlBuckets(
     openBucket(connection, buckets.sessions, readSession, roomOf(buckets.sessions)),
     openBucket(connection, buckets.magicLinks, readMagicLink, roomOf(buckets.magicLinks)),
   ]);
-  const [dashboards, dashboardLists] = await Promise.all([
+  const [openings, dashboards, dashboardLists] = await Promise.all([
+    openBucket(connection, buckets.instance, readOpening),
     openBucket(connection, buckets.dashboards, readDashboardRecord, roomOf(buckets.dashboards)),
     openBucket(connection, lists, readDashboardList, roomOf(lists)),
   ]);
@@ -66,6 +70,7 @@ export async function openControlBuckets(
     owners,
     sessions,
     magicLinks,
+    openings,
     dashboards,
     dashboardLists: watchedLists,
     async close() {

@@ -2,11 +2,9 @@
 // answer becomes unavailable; everything else becomes internal. This is the only place that logs these errors.
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
-import { NatsError } from '../platform/broker/nats.ts';
-import { BucketFull, RecordFull } from '../platform/broker/record-bucket.ts';
 import type { Log } from '../platform/log.ts';
+import { recordFailure } from '../platform/records/record-failure.ts';
 import { PasswordsBusy } from './auth/passwords.ts';
-import { Contended } from './change-record.ts';
 
 export function createFailureInterceptor(log: Log): Interceptor {
   return (next) => async (request) => {
@@ -23,21 +21,8 @@ function answerTo(error: unknown, method: string, log: Log): ConnectError {
   if (error instanceof PasswordsBusy) {
     return new ConnectError(error.message, Code.ResourceExhausted, { 'retry-after': '3' });
   }
-  if (error instanceof Contended) {
-    return new ConnectError('too many changes at once, try again', Code.Aborted);
-  }
-  if (error instanceof RecordFull) {
-    return new ConnectError(`${error.message}: remove something first`, Code.FailedPrecondition);
-  }
-  if (error instanceof BucketFull) {
-    // The operator has been told of it by platform/broker/bucket-room.ts.
-    const message = 'the service has no room for more of this: only removals and revocations pass';
-    return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': '60' });
-  }
-  if (error instanceof NatsError) {
-    log.warn({ err: error, method }, 'the records cannot be reached');
-    return new ConnectError('the records cannot be reached now, try again', Code.Unavailable);
-  }
+  const answer = recordFailure(error, method, log);
+  if (answer !== undefined) return answer;
   log.error({ err: error, method }, 'a method failed');
   return new ConnectError('internal error', Code.Internal);
 }

@@ -16,6 +16,7 @@ import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
 import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
+import { withSessionCookie } from './auth/session-cookie.ts';
 import { type SignInDeps, signIn } from './auth/sign-in/sign-in.ts';
 import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in/sign-in-with-magic-link.ts';
 import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in/sign-in-with-oauth.ts';
@@ -36,6 +37,7 @@ import {
   upsertDashboard,
 } from './dashboards/dashboard-rpc.ts';
 import { createShare, listShares, revokeShare, type ShareDeps } from './dashboards/share-rpc.ts';
+import { type OpenDemoDeps, openDemo } from './demo/open-demo.ts';
 import {
   deleteEmailProvider,
   type EmailProviderDeps,
@@ -76,6 +78,7 @@ export type ControlDeps = SignUpDeps &
   MagicLinkDeps &
   OAuthDeps &
   RefreshDeps &
+  OpenDemoDeps &
   OrgDeps &
   MembersDeps &
   OrgKeysDeps &
@@ -93,13 +96,17 @@ export type ControlDeps = SignUpDeps &
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   router.service(AuthService, {
-    signUp: (request, context) => signUp(deps, request, context),
-    signIn: (request, context) => signIn(deps, request, context),
-    signInWithMagicLink: (request, context) => signInWithMagicLink(deps, request, context),
+    signUp: inSession((request, context) => signUp(deps, request, context)),
+    signIn: inSession((request, context) => signIn(deps, request, context)),
+    signInWithMagicLink: inSession((request, context) =>
+      signInWithMagicLink(deps, request, context),
+    ),
+    listOAuthProviders: () => ({ providers: [...deps.providers.keys()] }),
     startOAuth: (request, context) => startOAuth(deps, request, context),
-    signInWithOAuth: (request, context) => signInWithOAuth(deps, request, context),
-    refreshToken: (request, context) => refreshToken(deps, request, context),
-    signOut: (request) => signOut(deps, request),
+    signInWithOAuth: inSession((request, context) => signInWithOAuth(deps, request, context)),
+    openDemo: inSession((request, context) => openDemo(deps, request, context)),
+    refreshToken: inSession((request, context) => refreshToken(deps, request, context)),
+    signOut: (request, context) => signOut(deps, request, context),
   });
   router.service(CustomersService, {
     list: (request, context) => listCustomers(deps, request, customerOf(context)),
@@ -109,6 +116,13 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerOrganizations(router, deps);
   registerProjects(router, deps);
   registerDashboards(router, deps);
+}
+
+/** For methods that answer a refresh token: a browser gets it as a cookie. */
+function inSession<I, A extends object>(
+  method: (request: I, context: HandlerContext) => Promise<A & { refreshToken?: string }>,
+): (request: I, context: HandlerContext) => Promise<A> {
+  return async (request, context) => withSessionCookie(await method(request, context), context);
 }
 
 function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {

@@ -1,7 +1,6 @@
 // The composition root of the accounts service: puts buckets, keys, mail and providers together, once per process.
 // Every process needs it to recognize customers; processes with the role `control` also register its methods.
 
-import { join } from 'node:path';
 import type { ConnectRouter, HandlerContext, Interceptor } from '@connectrpc/connect';
 import type { CustomerAccess } from '../platform/access/authenticate.ts';
 import {
@@ -30,9 +29,6 @@ import {
 } from '../platform/dashboards/share-directory.ts';
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
 import type { Log } from '../platform/log.ts';
-import { type MailSender, smtpTransport } from '../platform/mail/mail.ts';
-import { createOutbox, type Outbox } from '../platform/mail/outbox.ts';
-import { createSendMail, type SendMail } from '../platform/mail/send.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
 import {
   type AccessTokens,
@@ -57,11 +53,11 @@ import { createProveCustomer } from './customers/proven-customer.ts';
 import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
 import { openDashboards } from './dashboards/open-dashboards.ts';
 import type { CheckQuestion } from './dashboards/tile-fields.ts';
+import { issueOpening, type Opening } from './demo/open-demo.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
-import { type ChooseSender, createChooseSender } from './mail/choose-sender.ts';
-import { createSendInvitation } from './mail/send-invitation.ts';
-import type { SendInvitation } from './orgs/invitations.ts';
+import { createOrganizationMail, type OrganizationMail } from './mail/organization-mail.ts';
+import { type Mail, startMail } from './mail/start-mail.ts';
 import {
   createProjectsByOrganization,
   type ProjectsByOrganization,
@@ -96,7 +92,8 @@ export interface ControlOptions {
   staleAfterMs?: number;
 }
 
-export interface Control {
+export interface Control
+  extends Pick<Mail, 'sendMail' | 'outbox' | 'instanceSender' | 'chooseSender'> {
   customers: CustomerStore;
   organizations: ControlBuckets['organizations'];
   /** Organizations in memory: members' roles, organization keys. */
@@ -107,10 +104,9 @@ export interface Control {
   /** Shares of dashboards in memory. */
   shares: ShareDirectory;
   box: SecretBox;
-  sendMail: SendMail;
-  outbox: Outbox;
-  instanceSender: MailSender;
-  chooseSender: ChooseSender;
+  /** For OpenDemo, into the demo's project; undefined where others reach the service. */
+  issueOpening(projectId: string): Promise<Opening | undefined>;
+  organizationMail: OrganizationMail;
   /** For createAuthenticate. */
   customerAccess: CustomerAccess;
   /** Must follow the authentication interceptor in this order. A service's own Connect options would replace them. */
@@ -141,7 +137,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     projects: { project: (id) => projects.get(id)?.record },
     ...(options.staleAfterMs !== undefined && { staleAfterMs: options.staleAfterMs }),
   });
-  const mail = startMail(options, box);
+  const keptOut = othersKeptOut(options);
+  const mail = startMail({ ...options, box, othersKeptOut: keptOut });
   const byOrganization = createProjectsByOrganization(projects);
   const records = { customers, organizations, directory, projects, byOrganization };
   const auth = createAuth(options, { ...records, buckets, accessTokens });
@@ -150,6 +147,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...records,
     ...auth,
     ...dashboards,
+    openings: buckets.openings,
     roleOf,
     accessTokens,
     ...mail,
@@ -168,7 +166,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     readDashboard: dashboards.readDashboard,
     shares: createShareDirectory(buckets.dashboardLists),
     box,
+    issueOpening: async (projectId) =>
+      keptOut ? issueOpening(buckets.openings, projectId) : undefined,
     ...mail,
+    organizationMail: createOrganizationMail({ directory, customers, ...mail }),
     customerAccess,
     interceptors: [
       createOrganizationInterceptor(roleOf),
@@ -260,38 +261,7 @@ function createEndAccess(customers: Pick<CustomerStore, 'change'>, clock: Clock)
   };
 }
 
-function startMail(
-  options: ControlOptions,
-  box: SecretBox,
-): {
-  sendMail: SendMail;
-  outbox: Outbox;
-  instanceSender: MailSender;
-  chooseSender: ChooseSender;
-  sendInvitation: SendInvitation;
-  testsUnderWay: Set<string>;
-} {
-  const { clock, log, dataDir, mailCertificates, resendUrl } = options;
-  const { smtpUrl, mailFrom, mailNetworks } = options.settings;
-  const sendMail = createSendMail({
-    clock,
-    log,
-    allowedNetworks: mailNetworks,
-    ...(mailCertificates !== undefined && { extraCertificates: mailCertificates }),
-    ...(resendUrl !== undefined && { resendUrl }),
-  });
-  const transport =
-    smtpUrl === undefined
-      ? ({ kind: 'file', directory: join(dataDir, 'mail') } as const)
-      : smtpTransport(smtpUrl);
-  const instanceSender = { transport, fromAddress: mailFrom };
-  const outbox = createOutbox({ send: sendMail, log });
-  // The most local request there is: where it does not pass, the settings let others in.
-  const mostLocal = { headers: { host: 'localhost' }, peerAddress: '127.0.0.1' };
-  const othersKeptOut = options.onlyThisMachine(mostLocal);
-  const chooseSender = createChooseSender({ instanceSender, box, othersKeptOut });
-  const { publicUrl } = options;
-  const sendInvitation = createSendInvitation({ outbox, chooseSender, publicUrl });
-  const testsUnderWay = new Set<string>();
-  return { sendMail, outbox, instanceSender, chooseSender, sendInvitation, testsUnderWay };
+/** The most local request there is: where it does not pass, the settings let others in. */
+function othersKeptOut({ onlyThisMachine }: ControlOptions): boolean {
+  return onlyThisMachine({ headers: { host: 'localhost' }, peerAddress: '127.0.0.1' });
 }

@@ -12,9 +12,11 @@ import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import { streamVisits } from './visits/visitors.ts';
 import type { Visit } from './visits/walk.ts';
+import { hearWebhook } from './webhooks/hear.ts';
 
 const usage =
-  'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N]';
+  'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N] ' +
+  '[--webhooks [--listener URL]]';
 const defaultEvents = 20_000;
 const visitors = 4_000;
 const spanMs = 3 * dayMs;
@@ -25,7 +27,8 @@ const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 await runCommand('demo', async () => {
   const text = { type: 'string' } as const;
-  const options = { ...targetOptions, events: text, rate: text, seed: text };
+  const own = { events: text, rate: text, seed: text, listener: text };
+  const options = { ...targetOptions, ...own, webhooks: { type: 'boolean' } } as const;
   const flags = readFlags({ options }, usage).values;
   const found = findTarget(flags, ['publicKey', 'privateKey']);
   if (found.kind === 'refused') throw new RequestRefused(found.why);
@@ -37,9 +40,14 @@ await runCommand('demo', async () => {
   const client = createClient({ baseUrl, connections, onRetry: () => retries++ });
   try {
     await client.checkReady();
+    const { data: dataDir = 'data', listener: listenerUrl } = flags;
+    const untilHeard = flags.webhooks
+      ? await hearWebhook({ baseUrl, dataDir, listenerUrl, say })
+      : undefined;
     say(`playing ${count(events)} events of visits to ${baseUrl} (seed ${seed})`);
     const played = await play(client, found.target, { events, eventsPerSecond, seed });
     await report(client, found.target, played, retries);
+    await untilHeard?.();
   } finally {
     await client.close();
   }
@@ -58,7 +66,8 @@ async function play(
   options: { events: number; eventsPerSecond: number; seed: number },
 ): Promise<Played> {
   const { events, eventsPerSecond, seed } = options;
-  const stream = streamVisits({ seed, events, visitors, nowMs: systemClock.nowMs(), spanMs });
+  const nowMs = systemClock.nowMs();
+  const stream = streamVisits({ seed, events, visitors, nowMs, spanMs, rooms: true });
   let visits = 0;
   let best: Visit | undefined;
   const deliveries = deliveriesOf(stream, (visit) => {

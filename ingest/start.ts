@@ -27,7 +27,7 @@ import { Refusals } from './refusals/refusals.ts';
 import type { IngestParts } from './rpc/accept.ts';
 import { createBatchCreate } from './rpc/batch-create.ts';
 import { registerBatchCreate } from './rpc/connect-router.ts';
-import { pageRoute } from './rpc/cors.ts';
+import { createPageRoute } from './rpc/cors.ts';
 import { createIdentify, type IdentifyParts, registerIdentify } from './rpc/identify.ts';
 import type { UnaryRoute } from './rpc/unary-route.ts';
 
@@ -38,6 +38,8 @@ interface IngestBase {
   shards: number;
   authenticate: Authenticate;
   caller: CallerOptions;
+  /** The short path of BatchCreate, below which pages may call too. */
+  collectPath: string;
   eventsPerSecond: number;
   eventsBurst: number;
   clock: Clock;
@@ -168,6 +170,7 @@ export function createIngest(
   };
   const events = createBatchCreate(eventParts, log);
   const changes = createIdentify(changeParts, log);
+  const pageRoute = createPageRoute(options.collectPath);
   return {
     nodeHttpRoute: (request, response, url, bodies) =>
       events.nodeHttpRoute(request, response, url, bodies) ||

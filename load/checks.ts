@@ -12,7 +12,7 @@ const looked = 100;
 /** Warnings for the person at the terminal. Throws a RequestRefused where the load cannot begin. */
 export async function checkInstance(client: Client, target: Target): Promise<string[]> {
   await client.checkReady();
-  await client.sendEvents('{"events":[]}', target.publicKey);
+  await client.sendEvents([], target.publicKey);
   const stay = 'the events stay in the project: nothing deletes them again';
   if (target.privateKey === '') {
     return [

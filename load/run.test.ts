@@ -117,7 +117,8 @@ describe('a run', () => {
     const named = { ...event, distinctId: 'ada', sessionId: event.eventId };
     // Before all events of the runs above, which are more than a page of List.
     const occurTime = new Date(Date.now() - 86_400_000).toISOString();
-    await client.sendEvents(JSON.stringify({ events: [{ ...named, occurTime }] }), stack.publicKey);
+    const properties = { autoProperties: {}, customProperties: {} };
+    await client.sendEvents([{ ...named, ...properties, occurTime }], stack.publicKey);
     const isListed = async (): Promise<number> =>
       (await client.listEvents({ kinds: ['signup'] }, stack.privateKey)).length;
     await expect.poll(isListed).toBe(1);

@@ -110,7 +110,7 @@ async function sendLast(client: Client, target: Target, eventKind: string): Prom
     occurTime: rfc3339(systemClock.nowMs()),
     ...{ autoProperties: {}, customProperties: {} },
   };
-  await client.sendEvents(JSON.stringify({ events: [event] }), target.publicKey);
+  await client.sendEvents([event], target.publicKey);
   await waitUntilListed(client, event, target.privateKey);
   return event.eventId;
 }

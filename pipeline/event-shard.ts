@@ -10,11 +10,13 @@ import { openBucket } from '../platform/broker/record-bucket.ts';
 import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
+import { keepHour, type LedgerHour, readHours } from '../platform/ledger/ledger-hours.ts';
 import { maxBatchRows, maxBatchWaitMs } from '../platform/limits.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import { freeMemory } from '../platform/memory/free-memory.ts';
 import { retry } from '../platform/retry.ts';
+import { publishMessage } from '../platform/webhooks/publish-message.ts';
 import type { EventKeys } from './build/event-key.ts';
 import type { BuilderPool } from './build/pool.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
@@ -30,6 +32,8 @@ import type { PipelineMetrics } from './metrics.ts';
 import { openStoredState, type StoredState } from './stored-state.ts';
 import { tellVerdicts } from './watch/verdicts.ts';
 import type { WatchedProjects } from './watch/watched-projects.ts';
+import { createDeliveryPublisher } from './webhooks/publish-deliveries.ts';
+import type { Subscriptions } from './webhooks/subscriptions.ts';
 import { openBooks } from './write/books.ts';
 import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
@@ -49,6 +53,7 @@ export interface EventShardOptions {
   log: Log;
   metrics: PipelineMetrics;
   watched: Pick<WatchedProjects, 'isWatched'>;
+  subscriptions: Subscriptions;
   /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
   /** Ends every wait; the pending batch stays pending. */
@@ -89,6 +94,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     streamCreated: created,
     writer: randomUUID(),
     retry: untilAnswered,
+    hours: await openHours(options, untilAnswered),
   });
   const halted = await untilAnswered(() => haltedByLoss(nats, eventsStream(shard), ledger));
   if (halted !== undefined) {
@@ -120,8 +126,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   const messages = openStoredMessages(nats, eventsStream(shard));
   const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
   try {
-    const opened = { ledger, source, stream, stored, untilAnswered };
-    const parts = writerParts(options, opened);
+    const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered });
     const onDone = (done: DoneBatch) => {
       stored.sessions.done();
       books.record(done);
@@ -140,6 +145,17 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     leftovers.close();
     await stored.close();
   }
+}
+
+async function openHours({ nats, shard, clock }: EventShardOptions, untilAnswered: UntilAnswered) {
+  const bucket = await untilAnswered(() => openBucket(nats, buckets.ledgerHours, readHours));
+  return {
+    clock,
+    async keep(hour: LedgerHour): Promise<void> {
+      // Of two writers that keep the same hour one is told of a conflict, and finds it kept.
+      while ((await untilAnswered(() => keepHour(bucket, shard, hour))) === 'conflict');
+    },
+  };
 }
 
 interface Opened {
@@ -173,8 +189,24 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
       },
       onFailures: (count) => metrics.insertFailures.set(label, count),
     }),
+    subscribed: (ids) => options.subscriptions.subscribed(ids.projects),
+    publishDeliveries: deliveries(options, opened),
     onState: options.onState,
   };
+}
+
+function deliveries(
+  { nats, subscriptions, metrics, log }: EventShardOptions,
+  { untilAnswered }: Opened,
+): EventWriterParts['publishDeliveries'] {
+  return createDeliveryPublisher({
+    subscriptions,
+    publish: (...message) => publishMessage(nats, ...message),
+    maxMessageBytes: maxPayloadBytes(nats),
+    retry: untilAnswered,
+    metrics,
+    log,
+  });
 }
 
 /** Their stream first: it is the record. */

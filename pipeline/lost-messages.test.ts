@@ -19,6 +19,7 @@ import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { compiledWorker } from '../test/harness/compiled-entries.ts';
+import { noWebhooks } from '../test/harness/models/webhook-records.ts';
 import { useBroker } from '../test/harness/servers/use-servers.ts';
 import { queueState } from './consume/queue-state.ts';
 import { haltedByLoss, passLostMessages } from './lost-messages.ts';
@@ -65,6 +66,7 @@ function start() {
   const pipeline = startPipeline({
     ...{ nats, clickhouse, shards, log, clock: systemClock, metrics: createMetrics() },
     ...{ threads: 1, seenMaxBytes: 0, stopGraceMs: 0, workerFile: compiledWorker() },
+    webhooks: noWebhooks,
   });
   const stop = async () => {
     await pipeline.stop();

@@ -17,6 +17,8 @@ export interface PipelineMetrics {
   profileChanges: Counter<'shard' | 'outcome'>;
   profileQueue: QueueMetrics;
   profileWriterState: Gauge<'shard' | 'state'>;
+  /** Deliveries, one for each webhook and event; pipeline/webhooks/publish-deliveries.ts has the outcomes. */
+  webhookMatches: Counter<'outcome'>;
   activeBuilds: Gauge<never>;
   loading: Gauge<'shard'>;
   seenBytes: Gauge<'shard'>;
@@ -75,6 +77,11 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
       'millrace_pipeline_writer_state',
       '1 for the state that the writer of events is in; alarm on failed, fenced and halted.',
       ['shard', 'state'],
+    ),
+    webhookMatches: metrics.counter(
+      'millrace_pipeline_webhook_matches_total',
+      'Deliveries by outcome: queued, skipped, queue_full, and without a record lost or unrecorded.',
+      ['outcome'],
     ),
     activeBuilds: metrics.gauge(
       'millrace_pipeline_active_builds',

@@ -28,6 +28,7 @@ import { retry } from '../platform/retry.ts';
 import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
 import { encodeChange } from '../proto/wire/profile-change.ts';
 import { compiledWorker } from '../test/harness/compiled-entries.ts';
+import { noWebhooks } from '../test/harness/models/webhook-records.ts';
 import { asOperator } from '../test/harness/servers/broker.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { identify } from '../test/harness/services/profile-shard.ts';
@@ -73,6 +74,7 @@ async function start(override: Partial<Parameters<typeof startPipeline>[0]> = {}
     shards,
     threads: 1,
     seenMaxBytes: 64 * 1_048_576,
+    webhooks: noWebhooks,
     clock: systemClock,
     log: createLog(process.env['LOG'] ?? 'silent'),
     metrics,

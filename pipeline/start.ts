@@ -15,6 +15,7 @@ import { createPipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profile-shard.ts';
 import { openQueueGauges } from './queue-gauges.ts';
 import { hearWatchedProjects } from './watch/watched-projects.ts';
+import { createSubscriptions, type SubscriptionsOptions } from './webhooks/subscriptions.ts';
 import { isWriting, type WriterState } from './write/writer-state.ts';
 
 interface PipelineOptions {
@@ -27,6 +28,7 @@ interface PipelineOptions {
   threads: number;
   /** Memory for the keys that find duplicates, per shard; less than `minSeenBytes` of seen-set.ts counts as that. */
   seenMaxBytes: number;
+  webhooks: SubscriptionsOptions;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -66,8 +68,9 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const common = { nats, clickhouse, clock, metrics, stop: stop.signal, abort: abort.signal };
   const eventsLog = log.child({ writer: 'events' });
   const watched = hearWatchedProjects(nats, clock);
+  const subscriptions = createSubscriptions(options.webhooks);
   const running = states.map((_, shard) => {
-    const parts = { ...common, shard, watched, log: eventsLog };
+    const parts = { ...common, shard, watched, subscriptions, log: eventsLog };
     return keepRunning(
       (onState) => runEventShard({ ...parts, pool, eventKeys, seenMaxBytes, onState }),
       { ...parts, onState: keepState(states, shard, metrics.writerState) },

@@ -10,7 +10,7 @@ describe('readConfig', () => {
     const result = read({});
     if (result.kind !== 'ok') throw new Error(result.problems.join());
     expect(result.config).toMatchObject({
-      roles: ['ingest', 'pipeline', 'query', 'control'],
+      roles: ['ingest', 'pipeline', 'query', 'control', 'webhooks'],
       host: '127.0.0.1',
       port: 8080,
       json: false,
@@ -32,6 +32,27 @@ describe('readConfig', () => {
     expect(result.config).toMatchObject({ port: 9, dataDir: '/b', json: true });
   });
 
+  it('opens no network to webhooks by itself', () => {
+    const webhooksOf = (env: Record<string, string>) => {
+      const result = read(env);
+      if (result.kind !== 'ok') throw new Error(result.problems.join());
+      const { allowedNetworks, ...rest } = result.config.webhooks;
+      return { ...rest, allowsLoopback: allowedNetworks.check('127.0.0.1') };
+    };
+    const closed = { allowsLoopback: false, logsAllowedBodies: false, privateOnly: false };
+    expect(webhooksOf({})).toEqual(closed);
+    const opened = {
+      MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8, 10.0.0.0/8',
+      MILLRACE_WEBHOOK_LOG_BODIES: '1',
+      MILLRACE_WEBHOOK_PRIVATE_ONLY: '1',
+    };
+    expect(webhooksOf(opened)).toEqual({
+      allowsLoopback: true,
+      logsAllowedBodies: true,
+      privateOnly: true,
+    });
+  });
+
   it('gives the engine a quarter of the memory, or what is said, and no less than it needs', () => {
     const memory = (env: Record<string, string>) => {
       const result = read(env);
@@ -50,6 +71,8 @@ describe('readConfig', () => {
         NATS_URL: 'nats://user:hidden@host:4222,user:hidden@other',
         MILLRACE_CDN: 'cloudy',
         MILLRACE_TRUSTED_PROXIES: '10.0.0.0/33',
+        MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8,localhost',
+        MILLRACE_WEBHOOK_LOG_BODIES: 'yes',
       },
       ['--port', '70000', '--verbose', '--data'],
     );
@@ -61,6 +84,8 @@ describe('readConfig', () => {
         '--port must be a whole number from 0 to 65535',
         'MILLRACE_SHARDS must be a whole number from 1 to 64',
         'MILLRACE_TRUSTED_PROXIES: 10.0.0.0/33 is not a network such as 10.0.0.0/8',
+        'MILLRACE_WEBHOOK_ALLOW: localhost is not a network such as 10.0.0.0/8',
+        'MILLRACE_WEBHOOK_LOG_BODIES must be a whole number from 0 to 1',
         'NATS_URL must be a URL that starts with nats:// or tls://',
         'MILLRACE_CDN must be one of cloudflare, cloudfront, fastly, vercel, akamai, gcp',
       ],
@@ -91,5 +116,21 @@ describe('readConfig', () => {
     expect(read({ MILLRACE_OPERATOR_PORT: '0' })).toMatchObject({ kind: 'refused' });
     const problems = ['MILLRACE_OPERATOR_PORT must differ from the port of the service'];
     expect(read({ MILLRACE_OPERATOR_PORT: '8080' })).toEqual({ kind: 'refused', problems });
+  });
+
+  it('takes other paths for the script and what it sends, which no page of the service has', () => {
+    const paths = (env: Record<string, string>) => {
+      const result = read(env);
+      return result.kind === 'ok' ? result.config.browserPaths : result.problems.length;
+    };
+    expect(paths({})).toEqual({ collectPath: '/m', scriptPaths: ['/millrace.js'] });
+    const renamed = { MILLRACE_COLLECT_PATH: '/a/b', MILLRACE_SCRIPT_PATHS: '/a.js, /static/b.js' };
+    expect(paths(renamed)).toEqual({ collectPath: '/a/b', scriptPaths: ['/a.js', '/static/b.js'] });
+    for (const path of ['m', '/', '/m/', '/a.b', '/a?b', '/healthz', '/a//b', '/ü', '/a/../b']) {
+      expect(paths({ MILLRACE_COLLECT_PATH: path }), path).toBe(1);
+    }
+    for (const list of ['/a', '/a.js,', 'a.js', '/.js/', '/a b.js', '/m.js,'.repeat(9)]) {
+      expect(paths({ MILLRACE_SCRIPT_PATHS: list }), list).toBe(1);
+    }
   });
 });

@@ -5,9 +5,11 @@ import { BlockList, isIP } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
+import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
+import type { WebhookSettings } from './webhooks/webhook-settings.ts';
 
-const processRoles = ['ingest', 'pipeline', 'query', 'control'] as const;
+const processRoles = ['ingest', 'pipeline', 'query', 'control', 'webhooks'] as const;
 type ProcessRole = (typeof processRoles)[number];
 
 const cdnPresets = ['cloudflare', 'cloudfront', 'fastly', 'vercel', 'akamai', 'gcp'] as const;
@@ -54,7 +56,9 @@ export interface Config {
   operatorToken?: string;
   /** Where those two pages are; absent, they are on `port`. */
   operatorPort?: number;
+  browserPaths: BrowserPaths;
   accounts: AccountSettings;
+  webhooks: WebhookSettings;
 }
 
 type ConfigResult = { kind: 'ok'; config: Config } | { kind: 'refused'; problems: string[] };
@@ -100,7 +104,9 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     proxyHops: integer('MILLRACE_PROXY_HOPS', 0, 0, 16),
     botScoreHeader: (text('MILLRACE_BOT_SCORE_HEADER') ?? 'cf-bot-score').toLowerCase(),
     verifiedBotHeader: (text('MILLRACE_VERIFIED_BOT_HEADER') ?? 'cf-verified-bot').toLowerCase(),
+    browserPaths: readBrowserPaths(text, problems),
     accounts: readAccountSettings(text, problems),
+    webhooks: readWebhookSettings(text, integer, problems),
   };
   const optional: Partial<Config> = {
     ...present('natsUrl', readUrl('NATS_URL', text('NATS_URL'), ['nats:', 'tls:'], problems)),
@@ -224,6 +230,19 @@ function readOperatorPages(
     problems.push('MILLRACE_OPERATOR_PORT must differ from the port of the service');
   }
   return { ...present('operatorToken', token), ...present('operatorPort', operatorPort) };
+}
+
+function readWebhookSettings(
+  text: (name: string) => string | undefined,
+  integer: (name: string, fallback: number, min: number, max: number) => number,
+  problems: string[],
+): WebhookSettings {
+  const allowed = text('MILLRACE_WEBHOOK_ALLOW');
+  return {
+    allowedNetworks: readNetworks('MILLRACE_WEBHOOK_ALLOW', allowed, problems),
+    logsAllowedBodies: integer('MILLRACE_WEBHOOK_LOG_BODIES', 0, 0, 1) === 1,
+    privateOnly: integer('MILLRACE_WEBHOOK_PRIVATE_ONLY', 0, 0, 1) === 1,
+  };
 }
 
 function readUrl(

@@ -2,12 +2,12 @@
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import { timeoutErrors } from '../platform/clickhouse/select-rows.ts';
 import type { Log } from '../platform/log.ts';
 import type { Deadline } from './deadline.ts';
 import { StoreAway } from './store-watch.ts';
 
 // ClickHouse's names of its errors.
-const timeouts = new Set(['TIMEOUT_EXCEEDED', 'QUERY_WAS_CANCELLED', 'TOO_SLOW']);
 const outages = new Set([
   'TOO_MANY_SIMULTANEOUS_QUERIES',
   'ALL_CONNECTION_TRIES_FAILED',
@@ -30,7 +30,7 @@ export function readFailure(
   const method = context.method.name;
   if (
     deadline.signal.aborted ||
-    (cause instanceof ClickHouseError && timeouts.has(cause.type ?? ''))
+    (cause instanceof ClickHouseError && timeoutErrors.has(cause.type ?? ''))
   ) {
     log.warn({ method }, 'a read took too long');
     return new ConnectError('the read took too long: ask for less', Code.DeadlineExceeded);

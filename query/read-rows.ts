@@ -3,7 +3,7 @@
 // caller's.
 
 import { ClickHouseError } from '@clickhouse/client';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import { collectRows, type RowReader } from '../platform/clickhouse/select-rows.ts';
 import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 
 /** The largest number of rows that a read may ask for. */
@@ -64,15 +64,8 @@ async function collect(
   { sql, params }: Statement,
   { deadline: { signal }, maxRows, maxCharacters }: ReadBounds,
 ): Promise<ReadResult> {
-  signal.throwIfAborted();
-  const rows: unknown[][] = [];
-  let characters = 0;
-  await clickhouse.select({ sql, params, settings, signal }, (text) => {
-    rows.push(JSON.parse(text));
-    characters += text.length;
-    return characters < maxCharacters;
-  });
-  signal.throwIfAborted();
+  const select = { sql, params, settings, signal };
+  const { rows, characters } = await collectRows(clickhouse, select, maxCharacters);
   const stopped = characters >= maxCharacters && rows.length < maxRows;
   return { kind: 'rows', rows, characters, stopped };
 }

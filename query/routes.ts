@@ -24,9 +24,11 @@ import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { jsonOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
+import { type OperatorOptions, registerOperator } from './operator/register-operator.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
+import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
@@ -46,7 +48,7 @@ interface QueryOptions {
   completeUntilMs: CompleteUntil;
   /** The memory of one statement of a question; the server's own bound unless given. */
   insightMemoryBytes?: number;
-  /** Takes deletions; without it there is no method Delete. */
+  /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
   profiles?: ProfileQueue;
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
@@ -64,6 +66,8 @@ interface QueryOptions {
   streams?: OpenStreams;
   /** Without it no dashboard is rendered. */
   boards?: BoardOptions;
+  /** Without it there is no OperatorService. */
+  operator?: OperatorOptions;
 }
 
 /** Shared by all calls of the process. */
@@ -75,7 +79,7 @@ interface Shared extends QueryOptions, CallOptions {
   runQuestion: RunQuestion;
 }
 
-/** Registers ProfilesService, ActivityService and InsightsService, and what renders dashboards. */
+/** Registers ProfilesService, ActivityService, InsightsService and OperatorService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
   const burst = Math.max(1, readsPerSecond);
@@ -117,6 +121,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     requestOptions(list.input),
   );
   if (shared.live !== undefined) registerLive(router, shared, shared.live);
+  if (shared.operator !== undefined) registerOperator(router, shared, shared.operator);
 }
 
 function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
@@ -142,7 +147,13 @@ function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }:
 }
 
 function registerProfiles(router: ConnectRouter, shared: Shared): void {
-  const { get, getByExternalId, list, delete: remove } = ProfilesService.method;
+  const {
+    get,
+    getByExternalId,
+    list,
+    delete: remove,
+    unmergeProfile: unmerge,
+  } = ProfilesService.method;
   router.rpc(
     get,
     (request, context) =>
@@ -176,6 +187,14 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
         deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
     requestOptions(remove.input),
+  );
+  router.rpc(
+    unmerge,
+    (request, context) =>
+      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
+        unmergeProfile({ clickhouse, profiles }, projectId, request, deadline),
+      ),
+    requestOptions(unmerge.input),
   );
 }
 

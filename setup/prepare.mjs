@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -43,7 +43,7 @@ function requireNode(major, minor) {
 
 function installPackages() {
   const stamp = join(root, 'node_modules', '.millrace-stamp');
-  const wanted = hashOf([join(root, 'package-lock.json')]);
+  const wanted = hashOf(['package-lock.json']);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   say('installing npm packages');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
@@ -107,29 +107,37 @@ function installPackage(name) {
   return install() === 0;
 }
 
-const sourceFolders = 'proto platform ingest pipeline query control sql demo load bench test'.split(
-  ' ',
-);
+const sourceFolders =
+  'proto platform ingest pipeline query control sql sdk demo load bench test setup'.split(' ');
 const sourceEndings = new Set(['.ts', '.js', '.mjs', '.sql', '.binpb', '.wasm']);
+const stampName = '.stamp';
 
-/** Compiles to dist/ where a source differs from the last build. A failed build leaves the last one in place. */
+/**
+ * Compiles to dist/, and the web app to dist/web/, each where a source of it differs from its last build. A failed
+ * build leaves the last one in place.
+ */
 export function build() {
-  const stampName = '.stamp';
-  const wanted = hashOf(sourceFiles());
-  const stamp = join(root, 'dist', stampName);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  buildService();
+  buildPages();
+}
+
+function buildService() {
+  const dist = join(root, 'dist');
+  const wanted = hashOf(serviceSources());
+  if (isBuilt(dist, wanted)) return;
   say('building');
   const next = join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  try {
-    execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', next], {
-      cwd: root,
-      stdio: ['ignore', 2, 2],
-    });
-  } catch {
-    fail('the build failed: its message is above');
-  }
+  runSteps(
+    [
+      join('node_modules', 'typescript', 'bin', 'tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      next,
+    ],
+    [join('setup', 'browser-script.mjs'), join(next, 'sdk', 'browser')],
+  );
   const assets = ['proto/gen', 'proto/descriptors.binpb', 'sql/migrations', 'sql/engine/users.xml'];
   const thread = 'control/auth/password-thread.mjs';
   for (const asset of [
@@ -141,23 +149,69 @@ export function build() {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }
   writeFileSync(join(next, stampName), wanted);
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  renameSync(next, join(root, 'dist'));
+  // The pages have a stamp of their own.
+  const pages = join(dist, 'web');
+  if (existsSync(pages)) renameSync(pages, join(next, 'web'));
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
 }
 
-function sourceFiles() {
+function buildPages() {
+  const pages = join(root, 'dist', 'web');
+  if (!existsSync(join(root, 'web', 'index.html'))) return;
+  const wanted = hashOf(pageSources());
+  if (isBuilt(pages, wanted)) return;
+  say('building the pages');
+  const next = join(root, 'dist.next');
+  rmSync(next, { recursive: true, force: true });
+  runSteps([join('setup', 'web-pages.mjs'), next]);
+  writeFileSync(join(next, stampName), wanted);
+  rmSync(pages, { recursive: true, force: true });
+  renameSync(next, pages);
+}
+
+function isBuilt(folder, wanted) {
+  const stamp = join(folder, stampName);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+}
+
+/** Each a node script with its arguments. */
+function runSteps(...steps) {
+  try {
+    for (const words of steps) {
+      execFileSync(process.execPath, words, { cwd: root, stdio: ['ignore', 2, 2] });
+    }
+  } catch {
+    fail('the build failed: its message is above');
+  }
+}
+
+function serviceSources() {
   const entries = readdirSync(root).filter((name) => extname(name) === '.ts');
   const files = [...entries, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
   for (const folder of sourceFolders) {
-    for (const name of readdirSync(join(root, folder), { recursive: true })) {
-      if (sourceEndings.has(extname(name))) files.push(join(folder, name));
-    }
+    files.push(...filesIn(folder).filter((name) => sourceEndings.has(extname(name))));
   }
-  return files.sort().map((name) => join(root, name));
+  return files;
 }
 
-function hashOf(paths) {
+function pageSources() {
+  return [
+    ...['package-lock.json', 'setup/web-pages.mjs'],
+    ...filesIn(join('proto', 'gen')),
+    ...filesIn('web').filter((name) => !/\.test\.tsx?$/.test(name)),
+  ];
+}
+
+/** Files of the folder and below it, relative to the root. */
+function filesIn(folder) {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(relative(root, entry.parentPath), entry.name));
+}
+
+function hashOf(names) {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(path).update(readFileSync(path));
+  for (const name of names.toSorted()) hash.update(name).update(readFileSync(join(root, name)));
   return hash.digest('hex');
 }

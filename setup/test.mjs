@@ -1,7 +1,7 @@
 // `npm test`: prepares, checks types, formatting and definitions, then runs every test on the real engines. Arguments
 // are passed to vitest. The last line is `N passed, N failed, N skipped`.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,11 @@ prepare({ needsBroker: true, needsBrowser: true });
 
 process.stdout.write(`Node ${process.versions.node}\n`);
 const bin = (name) => join(root, 'node_modules', '.bin', name);
+const hasPages = existsSync(join(root, 'web', 'tsconfig.json'));
 const checks = [
   ['types', bin('tsc'), '-p', '.'],
+  ['types of the browser', bin('tsc'), '-p', 'sdk/browser'],
+  ...(hasPages ? [['types of the pages', bin('tsc'), '-p', 'web']] : []),
   ['format and lint', bin('biome'), 'check', '.'],
   ['definitions', bin('buf'), 'lint'],
   ['format of the definitions', bin('buf'), 'format', '-d', '--exit-code'],

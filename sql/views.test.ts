@@ -69,7 +69,7 @@ it.each([['profile_activity_view'], ['profile_listing_view']])(
   },
 );
 
-const rollups = ['event_counts', 'profile_days', 'visits', 'property_keys'];
+const rollups = ['event_counts', 'profile_days', 'visits', 'visit_entries', 'property_keys'];
 
 it.each(rollups)('a repeated insert completes %s, and doubles no other', async (table) => {
   const view = `${table}_view`;
@@ -94,7 +94,7 @@ it.each(rollups)('a repeated insert completes %s, and doubles no other', async (
   await client.command({ query: String(definition) });
   for (const _ of ['after the crash', 'once more']) await insert(lines, view);
   expect(await values(`SELECT count() FROM events WHERE project_id = '${view}'`)).toEqual(['30']);
-  await expectRollupsOfEvents(client, `project_id = '${view}'`);
+  await expectRollupsOfEvents(client, { where: `project_id = '${view}'` });
 });
 
 it('identity records take no place in the deduplication window of profile_activity', async () => {

@@ -23,7 +23,9 @@ type Need =
   | `${'org' | 'project'} ${'viewer' | 'member' | 'admin'}`
   | 'sdk'
   | 'shared'
-  | 'shared write';
+  | 'shared write'
+  | 'shared admin'
+  | 'super admin';
 
 const needs: Record<string, Record<string, Need>> = {
   'public.auth.v1.AuthService': { '*': 'nothing' },
@@ -55,6 +57,7 @@ const needs: Record<string, Record<string, Need>> = {
     '*': 'project member',
   },
   'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
+  'dashboard.operator.v1.OperatorService': { '*': 'super admin' },
   'dashboard.customers.v1.CustomersService': { '*': 'customer' },
   'dashboard.orgemailproviders.v1.OrgEmailProvidersService': {
     Get: 'org viewer',
@@ -63,7 +66,11 @@ const needs: Record<string, Record<string, Need>> = {
   'sdk.events.v1.EventsService': { '*': 'sdk' },
   'events.v1.EventsService': { '*': 'sdk' },
   'sdk.profiles.v1.ProfilesSDKService': { '*': 'sdk' },
-  'shared.profiles.v1.ProfilesService': { Delete: 'shared write', '*': 'shared' },
+  'shared.profiles.v1.ProfilesService': {
+    Delete: 'shared write',
+    UnmergeProfile: 'shared admin',
+    '*': 'shared',
+  },
   'shared.activity.v1.ActivityService': { '*': 'shared' },
   'shared.insights.v1.InsightsService': { '*': 'shared' },
 };
@@ -107,14 +114,16 @@ function expected(need: Need, credential: Credential): Verdict {
       return isOfKeys(need) ? 'not_found' : 'permission_denied';
     case "other organization's token":
     case 'removed member':
+      if (need === 'super admin') return 'permission_denied';
       return need === 'customer' ? 'in' : 'not_found';
     case 'operator':
-    case 'admin':
       return 'in';
+    case 'admin':
+      return need === 'super admin' ? 'permission_denied' : 'in';
     case 'member':
-      return need === 'org admin' || need === 'project admin' ? 'permission_denied' : 'in';
+      return adminsOnly.includes(need) ? 'permission_denied' : 'in';
     case 'viewer':
-      return ['org admin', 'project admin', 'project member', 'sdk', 'shared write'].includes(need)
+      return [...adminsOnly, 'project member', 'sdk', 'shared write'].includes(need)
         ? 'permission_denied'
         : 'in';
     default:
@@ -122,8 +131,10 @@ function expected(need: Need, credential: Credential): Verdict {
   }
 }
 
+const adminsOnly: readonly Need[] = ['org admin', 'project admin', 'shared admin', 'super admin'];
+
 function isOfKeys(need: Need): boolean {
-  return need === 'sdk' || need === 'shared' || need === 'shared write';
+  return need === 'sdk' || need.startsWith('shared');
 }
 
 const broker = useBroker();

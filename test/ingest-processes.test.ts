@@ -117,6 +117,7 @@ it('is ready when each process serves, and shows each on one page', async () => 
     buckets: true,
     disk: true,
     pipeline: true,
+    webhooks: true,
   });
 });
 

@@ -51,6 +51,7 @@ it('its own port has all pages, the detailed ones for the token', async () => {
     disk: true,
     clickhouse: true,
     pipeline: true,
+    webhooks: true,
   });
 });
 

@@ -18,9 +18,12 @@ const files = sourceFiles();
 
 const entries = new Set([
   ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
-  'setup/other-node.mjs',
-  ...['demo/play.ts', 'demo/import.ts', 'load/run.ts'],
-  ...['bench/run.ts', 'bench/harness/processes/child.ts'],
+  ...['setup/other-node.mjs', 'setup/browser-script.mjs', 'sdk/browser/snippet.ts'],
+  ...['setup/web-pages.mjs', 'web/main.tsx', 'web/vite.config.ts'],
+  // Declarations, which the compiler finds by itself.
+  ...['web/build/geo.d.ts', 'web/build/virtual-world.d.ts'],
+  ...['demo/play.ts', 'demo/import.ts', 'demo/webhook-listen.ts', 'load/run.ts'],
+  ...['bench/run.ts', 'bench/shots.ts', 'bench/harness/processes/child.ts'],
   ...['sql/engine/main.ts', 'control/operator/admin.ts', 'pipeline/build/worker.ts'],
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
@@ -53,6 +56,9 @@ describe('imports', () => {
     ['test/harness/x.ts', '../../bench/y.ts'],
     ['test/harness/x.ts', '../y.test.ts'],
     ['bench/x.test.ts', './y.test.ts'],
+    ['web/x.tsx', '../platform/y.ts'],
+    ['web/x.tsx', '../proto/wire/y.ts'],
+    ['query/x.ts', '../web/y.tsx'],
     ['newcomer/x.ts', './y.ts'],
     ['newcomer/x.test.ts', './y.ts'],
   ])('of %s: %s is seen', (path, specifier) => {
@@ -66,6 +72,7 @@ describe('imports', () => {
     ['bench/x.ts', '../test/harness/y.ts'],
     ['bench/x.test.ts', './y.ts'],
     ['test/harness/x.ts', '../../sql/y.ts'],
+    ['web/ui/x.tsx', '../../proto/gen/y_pb.js'],
   ])('of %s: %s is allowed', (path, specifier) => {
     expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toEqual([]);
   });
@@ -117,7 +124,7 @@ describe('files', () => {
 
   it('are named rightly by documents and comments', () => {
     const paths = projectFiles();
-    const named = textFiles().filter(({ path }) => /\.(md|ts|mjs)$/.test(path));
+    const named = textFiles().filter(({ path }) => /\.(md|tsx?|mjs)$/.test(path));
     expect(named.flatMap((file) => missingNames(file, paths))).toEqual([]);
   });
 

@@ -14,8 +14,10 @@ import {
 } from './harness/source-tree.ts';
 
 const files = sourceFiles();
-const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.startsWith('test/');
+const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
 const product = files.filter((file) => !isTest(file.path) && !file.path.startsWith('bench/'));
+/** What runs in other people's programs and in browsers has neither the service's clock nor its log. */
+const service = product.filter((file) => !/^(?:sdk|web)\//.test(file.path));
 
 function found(
   candidates: readonly SourceFile[],
@@ -39,7 +41,7 @@ it('only platform/config.ts reads the environment', () => {
 });
 
 it('only platform/clock.ts asks what time it is: take a Clock', () => {
-  expect(found(product, /\bDate\.now\(|new Date\(\)/, ['platform/clock.ts'])).toEqual([]);
+  expect(found(service, /\bDate\.now\(|new Date\(\)/, ['platform/clock.ts'])).toEqual([]);
 });
 
 it('files have at most 300 lines: split by what they own', () => {
@@ -63,7 +65,7 @@ it('comments have at most 120 characters a line; the formatter breaks code', () 
 });
 
 it('files are named for what they own: no drawers, no barrels', () => {
-  const drawers = /(^|\/)(utils?|helpers?|common|types|misc|shared|index|lib)\.(ts|mjs)$/;
+  const drawers = /(^|\/)(utils?|helpers?|common|types|misc|shared|index|lib)\.(tsx?|mjs)$/;
   expect(projectFiles().filter((path) => drawers.test(path))).toEqual([]);
 });
 
@@ -73,7 +75,7 @@ it('no marker of unfinished work, no switched-off test, no hidden type decision'
   expect(
     found(files, /@ts-(ignore|expect-error|nocheck)|\bas any\b|: any\b|\bas unknown as\b/),
   ).toEqual([]);
-  expect(found(product, /console\.(log|error|warn)/)).toEqual([]);
+  expect(found(service, /console\.(log|error|warn)/)).toEqual([]);
 });
 
 it('interfaces carry no prefix', () => {
@@ -82,7 +84,7 @@ it('interfaces carry no prefix', () => {
 
 it('every source file opens with what it is for', () => {
   const silent = files.filter(
-    (file) => !file.path.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/|\/\*\*)/.test(file.text),
+    (file) => !/\.test\.tsx?$/.test(file.path) && !/^(#!.*\n)?(\/\/|\/\*\*)/.test(file.text),
   );
   expect(silent.map((file) => file.path).filter((path) => path !== 'vitest.config.ts')).toEqual([]);
 });

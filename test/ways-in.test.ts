@@ -6,7 +6,7 @@ import { connect } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { type DescMessage, fromJsonString, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessRowOf } from '../platform/access/access-table.ts';
+import { accessRowOf, shortPaths } from '../platform/access/access-table.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import * as orgs from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import * as plain from '../proto/gen/events/v1/events_pb.js';
@@ -92,6 +92,14 @@ const targets: Target[] = [
     json: () => shortBody('"k":1'),
     badText: '0a030a01ff',
   },
+  {
+    at: 'ingest',
+    path: '/m',
+    input: typed.BatchCreateRequestSchema,
+    json: () => typedBody(),
+    badText: '0a030a01ff',
+  },
+  { at: 'ingest', path: '/m/i', ...identify },
   { at: 'ingest', path: '/sdk.profiles.v1.ProfilesSDKService/Identify', ...identify },
   { at: 'ingest', path: '/profiles.v1.ProfilesSDKService/Identify', ...identify },
   {
@@ -166,7 +174,8 @@ function faulty(way: Way, target: Target, whole: Buffer): Record<string, Sent> {
     body: way.protocol === 'connect' ? Buffer.from(message) : enveloped(message, 1),
     headers: { [encodingHeader(way)]: 'gzip' },
   });
-  const maxBytes = accessRowOf(target.path.slice(1))?.maxBodyBytes ?? 0;
+  const path = shortPaths('/m').get(target.path) ?? target.path;
+  const maxBytes = accessRowOf(path.slice(1))?.maxBodyBytes ?? 0;
   const isJson = way.format === 'json';
   const large = largeBody(way.format, maxBytes);
   const timeout = way.protocol.startsWith('grpc') ? 'grpc-timeout' : 'connect-timeout-ms';

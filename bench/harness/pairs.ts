@@ -14,6 +14,8 @@ interface PairOptions {
   pairs: number;
   /** Pairs before them that do not count. */
   warmUps: number;
+  /** The calibration begins every second pair: then neither side pays for what the other leaves behind. */
+  swaps?: boolean;
   /** CPU milliseconds used so far by other processes that do a part of the work. */
   othersCpuMs?: () => number;
 }
@@ -36,19 +38,26 @@ export interface Spread {
   median: number;
   min: number;
   max: number;
+  /** Between these the median of endless pairs lies, with 95 % confidence; the range where there are few. */
+  low: number;
+  high: number;
 }
 
 /** Runs both in turns. Throws where a contender's result is not the same for each run. */
 export async function comparePairs(
   subject: Contender,
   calibration: Contender,
-  { pairs, warmUps, othersCpuMs = () => 0 }: PairOptions,
+  { pairs, warmUps, swaps = false, othersCpuMs = () => 0 }: PairOptions,
 ): Promise<Pairing> {
   const measured: { subject: Timed; calibration: Timed }[] = [];
   for (let pair = 0; pair < warmUps + pairs; pair++) {
-    const ofSubject = await time(subject, othersCpuMs);
-    const ofCalibration = await time(calibration, othersCpuMs);
-    if (pair >= warmUps) measured.push({ subject: ofSubject, calibration: ofCalibration });
+    const isSwapped = swaps && pair % 2 === 1;
+    const [first, second] = isSwapped ? [calibration, subject] : [subject, calibration];
+    const ofFirst = await time(first, othersCpuMs);
+    const ofSecond = await time(second, othersCpuMs);
+    if (pair < warmUps) continue;
+    if (isSwapped) measured.push({ subject: ofSecond, calibration: ofFirst });
+    else measured.push({ subject: ofFirst, calibration: ofSecond });
   }
   const ratios = measured.map((pair) => pair.calibration.cpuMs / pair.subject.cpuMs);
   return {
@@ -72,8 +81,14 @@ export function median(values: readonly number[]): number {
 }
 
 export function spreadOf(values: readonly number[]): Spread {
-  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
+  const sorted = Float64Array.from(values).sort();
+  // The ranks of the normal approximation to the binomial distribution of values below the median.
+  const rank = Math.max(0, Math.floor((sorted.length - normal95 * Math.sqrt(sorted.length)) / 2));
+  const at = (place: number): number => sorted.at(place) ?? Number.NaN;
+  return { median: median(values), min: at(0), max: at(-1), low: at(rank), high: at(-1 - rank) };
 }
+
+const normal95 = 1.96;
 
 interface Timed {
   cpuMs: number;

@@ -88,6 +88,8 @@ const everyMs = 200;
 export function watchMemory(stack: Stack): MemoryWatch {
   let peak: Record<Part, number> = { service: 0, broker: 0, engine: 0 };
   const sample = (): void => {
+    // A part that is being started again has no process for a moment.
+    if (parts.some((part) => stack.pids()[part] === 0)) return;
     const now = memoryOfParts(stack);
     if (sumOf(now) > sumOf(peak)) peak = now;
   };

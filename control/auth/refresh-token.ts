@@ -10,6 +10,7 @@ import { requiredField } from '../request-fields.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Attempts } from './attempts.ts';
 import type { Sessions } from './session.ts';
+import { clearSessionCookie, cookieToken, wantsCookie } from './session-cookie.ts';
 import { type SignInAnswer, signInAnswer } from './sign-in/sign-in-customer.ts';
 
 export interface RefreshDeps {
@@ -17,6 +18,7 @@ export interface RefreshDeps {
   customers: Pick<CustomerStore, 'get'>;
   accessTokens: Pick<AccessTokens, 'issue'>;
   attempts: Pick<Attempts, 'redeem'>;
+  publicUrl: () => string;
   addressOf: (context: HandlerContext) => string | undefined;
 }
 
@@ -25,7 +27,10 @@ export async function refreshToken(
   request: RefreshTokenRequest,
   context: HandlerContext,
 ): Promise<SignInAnswer> {
-  const token = requiredField('refreshToken', request.refreshToken);
+  const token = request.refreshToken || cookieToken(context, deps.publicUrl());
+  // A page cannot see whether it has a cookie: without one its session is over.
+  if (token === '' && wantsCookie(context)) throw over();
+  requiredField('refreshToken', token);
   deps.attempts.redeem(deps.addressOf(context));
   const session = await deps.sessions.rotate(token);
   if (session === undefined) throw over();
@@ -38,10 +43,12 @@ export async function refreshToken(
 }
 
 export async function signOut(
-  deps: Pick<RefreshDeps, 'sessions'>,
+  deps: Pick<RefreshDeps, 'sessions' | 'publicUrl'>,
   request: SignOutRequest,
+  context: HandlerContext,
 ): Promise<Record<string, never>> {
-  await deps.sessions.end(request.refreshToken);
+  await deps.sessions.end(request.refreshToken || cookieToken(context, deps.publicUrl()));
+  clearSessionCookie(context);
   return {};
 }
 

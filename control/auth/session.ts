@@ -51,7 +51,9 @@ export interface SessionPlaces {
   taken(customerId: string): readonly string[];
 }
 
-const slidingLifetimeMs = 90 * 24 * 3_600_000;
+/** Counted anew at each use. */
+export const refreshTokenDays = 90;
+const slidingLifetimeMs = refreshTokenDays * 24 * 3_600_000;
 const replayGraceMs = 10_000;
 // Spent tokens kept of one family. Beyond it the oldest counts as spent before the grace time.
 const maxSpentKept = 32;

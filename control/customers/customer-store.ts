@@ -6,7 +6,7 @@ import { newId } from '../../platform/access/ids.ts';
 import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change-record.ts';
+import { changeRecord } from '../../platform/records/change-record.ts';
 import { nowText } from '../record-times.ts';
 import { maxDisplayNameCharacters } from '../request-fields.ts';
 import type { CustomerRecord } from './customer-record.ts';

@@ -7,7 +7,7 @@ import type {
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord, type Records } from '../change-record.ts';
+import { changeRecord, type Records } from '../../platform/records/change-record.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import { type ProjectStore, revokePrivateKeys } from '../projects/project-record.ts';
 import { nowText } from '../record-times.ts';

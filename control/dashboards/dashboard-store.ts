@@ -18,8 +18,8 @@ import {
   emptyPlace,
   placeKey,
 } from '../../platform/dashboards/dashboard-record.ts';
+import { type Change, changeRecord } from '../../platform/records/change-record.ts';
 import type { Dashboard } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { type Change, changeRecord } from '../change-record.ts';
 import { invalidArgument } from '../request-fields.ts';
 
 export interface DashboardBuckets {

@@ -8,9 +8,9 @@ import type { OrganizationRecord } from '../../platform/access/organizations.ts'
 import { hasTexts } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { changeRecord, type Records } from '../../platform/records/change-record.ts';
 import { createPrivateJson, readPrivateJson } from '../../platform/secrets/private-file.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { changeRecord, type Records } from '../change-record.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { nowText } from '../record-times.ts';
@@ -29,7 +29,7 @@ interface DemoAdminDeps {
   log: Log;
 }
 
-const adminEmail = 'admin@millrace.example';
+export const demoAdminEmail = 'admin@millrace.example';
 const passwordCharacters = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 /** 24 characters of 56 hold 139 random bits. */
 const passwordLength = 24;
@@ -45,7 +45,8 @@ export async function ensureDemoAdmin(
 ): Promise<DemoAdmin> {
   const path = join(deps.dataDir, 'demo-admin.json');
   const isFirst = !existsSync(path);
-  if (isFirst) createPrivateJson(path, { adminEmail, adminPassword: newPassword() });
+  if (isFirst)
+    createPrivateJson(path, { adminEmail: demoAdminEmail, adminPassword: newPassword() });
   const admin = readAdmin(path);
   const customer = await ensureCustomer(deps, admin, isFirst);
   await changeRecord(deps.organizations, organizationId, (record) => {

@@ -10,6 +10,7 @@ import type {
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { SendMail } from '../../platform/mail/send.ts';
+import type { Records } from '../../platform/records/change-record.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import {
   type EmailProvider,
@@ -17,7 +18,6 @@ import {
   type UpsertRequest,
 } from '../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { changeOrganization, noSuchOrganization } from '../orgs/org-record.ts';
 import { nowText, timestampOf } from '../record-times.ts';

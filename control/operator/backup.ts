@@ -1,4 +1,4 @@
-// Writes all records of the accounts service as lines of JSON, and restores them. A line holds one record as it is, so
+// Writes all records of people's settings as lines of JSON, and restores them. A line holds one record as it is, so
 // that a backup is as secret as the broker's disk. Events, their ledger and the instance's own records are not in it.
 
 import { buckets } from '../../platform/broker/buckets.ts';
@@ -14,6 +14,9 @@ export const savedBuckets: readonly string[] = [
   buckets.magicLinks,
   buckets.dashboards,
   buckets.dashboardLists,
+  buckets.webhooks,
+  buckets.webhookHealth,
+  buckets.webhookNotices,
 ];
 /** The only record of the instance in a backup: it names the demo's project. */
 const savedInstanceKey = 'demo';

@@ -8,9 +8,14 @@ import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker } from '../../platform/broker/nats.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { instanceKeyPath } from '../../platform/secrets/secret-box.ts';
+import {
+  readOrganizationWebhooks,
+  webhookSecretPurpose,
+} from '../../platform/webhooks/webhook-record.ts';
 import { startBroker } from '../../test/harness/servers/broker.ts';
 import { startMailServer } from '../../test/harness/servers/mail-server.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
@@ -149,8 +154,22 @@ it('rotates the instance key: secrets still open, the old key is gone', async ()
   const value = { host: '127.0.0.1', port: server.port, ...login };
   const provider = { case: 'smtp', value } as const;
   await me.providers.upsert({ orgId, provider, fromAddress: 'a@example.com' });
+  const { box } = accounts.control;
+  const purpose = webhookSecretPurpose(orgId);
+  const { kv, ...webhooks } = await openBucket(
+    accounts.connection,
+    buckets.webhooks,
+    readOrganizationWebhooks,
+  );
+  const sealedCurrentSecret = box.seal('whsec_1', purpose);
+  await webhooks.create(orgId, { schemaVersion: 1, sealedCurrentSecret, webhooks: [] });
   const before = readFileSync(instanceKeyPath(accounts.dataDir), 'utf8');
-  expect(await rotateInstanceKeyCommand(operator)).toContain('1 secrets sealed');
+  expect(await rotateInstanceKeyCommand(operator)).toContain('2 secrets sealed');
+  const resealed = await webhooks.get(orgId);
+  if (resealed.kind !== 'found') throw new Error(resealed.kind);
+  expect(resealed.record.sealedCurrentSecret).not.toBe(sealedCurrentSecret);
+  expect(box.open(resealed.record.sealedCurrentSecret, purpose)).toBe('whsec_1');
+  await kv.delete(orgId);
   const after = JSON.parse(readFileSync(instanceKeyPath(accounts.dataDir), 'utf8'));
   expect(Object.keys(after.keys)).toEqual([after.current]);
   expect(before).not.toContain(after.current);
@@ -203,8 +222,8 @@ it('restores no backup that is cut, changed in form or of another product', asyn
   await expect(restoreLines(connection, ['{'])).rejects.toThrow('line 1 is no JSON');
 });
 
-it('a backup holds every bucket but the ledger, the salts and the instance', () => {
+it('a backup holds every bucket but the ledger with its hours, the salts and the instance', () => {
   const left = Object.values(buckets).filter((name) => !savedBuckets.includes(name));
   // A salt in a backup would outlive its day.
-  expect(left.sort()).toEqual(['instance', 'ledger', 'salts']);
+  expect(left.sort()).toEqual(['instance', 'ledger', 'ledger_hours', 'salts']);
 });

@@ -11,6 +11,7 @@ import { watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
+import { readOrganizationWebhooks } from '../../platform/webhooks/webhook-record.ts';
 import { signedTokenLifetimeMs } from '../auth/access-token.ts';
 import { createPasswords } from '../auth/passwords.ts';
 import { rotateSigningKey } from '../auth/signing-keys.ts';
@@ -80,9 +81,12 @@ export async function setSuperAdmin(
 
 export async function rotateInstanceKeyCommand(operator: Operator): Promise<string> {
   return withCustomers(operator, async (_, { organizations }) => {
-    const { dataDir } = operator;
+    const { connection, dataDir, log } = operator;
     const box = openSecretBox(dataDir);
-    const { resealed, lost } = await rotateInstanceKey({ dataDir, box, organizations });
+    const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
+    const webhooks = await watchBucket(connection, bucket, { log });
+    const { resealed, lost } = await rotateInstanceKey({ dataDir, box, organizations, webhooks });
+    await webhooks.close();
     const note =
       lost.length === 0 ? '' : `; could not be read and must be set again: ${lost.join(', ')}`;
     return `the instance key is new, ${resealed} secrets sealed with it${note}`;
@@ -121,7 +125,7 @@ export async function exportRecords(
   }
   return (
     `${lines - 2} records are in ${path}; ` +
-    `keep ${instanceKeyPath(dataDir)} apart from it: secrets of e-mail providers open with that key only`
+    `keep ${instanceKeyPath(dataDir)} apart from it: secrets of webhooks and e-mail providers open with that key only`
   );
 }
 

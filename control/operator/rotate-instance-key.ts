@@ -2,71 +2,124 @@
 // processes read both keys meanwhile. Sealing itself is platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  EmailProviderRecord,
-  OrganizationRecord,
-} from '../../platform/access/organizations.ts';
+import type { OrganizationRecord } from '../../platform/access/organizations.ts';
+import type { VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import { changeRecord } from '../../platform/records/change-record.ts';
 import {
   addInstanceKey,
   dropOldInstanceKeys,
   type SecretBox,
 } from '../../platform/secrets/secret-box.ts';
-import { changeRecord } from '../change-record.ts';
+import {
+  type OrganizationWebhooksRecord,
+  webhookSecretPurpose,
+} from '../../platform/webhooks/webhook-record.ts';
 import { secretPurpose } from '../mail/choose-sender.ts';
 
 // A process may seal with the old key just before the new one comes, and write the record just after the first pass:
 // the second pass, this much later, finds it.
 const settleMs = 2_000;
 
-/** `resealed` is the number of secrets sealed with the new key; `lost` are organizations whose secret did not open. */
-export async function rotateInstanceKey(options: {
+interface Sealed {
   dataDir: string;
   box: SecretBox;
   organizations: WatchedBucket<OrganizationRecord>;
-}): Promise<{ resealed: number; lost: string[] }> {
-  const { dataDir, box, organizations } = options;
-  addInstanceKey(dataDir);
+  webhooks: WatchedBucket<OrganizationWebhooksRecord>;
+}
+
+/** `resealed` is the number of records sealed with the new key; `lost` are organizations whose secret did not open. */
+export async function rotateInstanceKey(
+  sealed: Sealed,
+): Promise<{ resealed: number; lost: string[] }> {
+  addInstanceKey(sealed.dataDir);
   const lost = new Set<string>();
-  let resealed = await resealAll(box, organizations, lost);
+  let resealed = await resealAll(sealed, lost);
   await delay(settleMs);
-  resealed += await resealAll(box, organizations, lost);
-  dropOldInstanceKeys(dataDir);
+  resealed += await resealAll(sealed, lost);
+  dropOldInstanceKeys(sealed.dataDir);
   return { resealed, lost: [...lost] };
 }
 
-async function resealAll(
-  box: SecretBox,
-  organizations: WatchedBucket<OrganizationRecord>,
-  lost: Set<string>,
-): Promise<number> {
-  let resealed = 0;
-  for (const [id] of [...organizations.records()]) {
-    const result = await changeRecord(organizations, id, (record) => {
-      const provider = record.emailProvider;
-      if (provider === undefined) return { leave: 'nothing' as const };
-      const next = reseal(box, id, provider);
-      if (next === 'lost' || next === 'current') return { leave: next };
-      return { write: { ...record, emailProvider: next }, answer: 'resealed' as const };
-    });
-    if (result.kind === 'done' && result.answer === 'resealed') resealed++;
-    if (result.kind === 'done' && result.answer === 'lost') lost.add(id);
-  }
-  return resealed;
+async function resealAll(sealed: Sealed, lost: Set<string>): Promise<number> {
+  const { box, organizations, webhooks } = sealed;
+  const providers = await resealRecords(organizations, lost, (id, record) =>
+    withProviderAnew(record, (text) => reseal(box, text, secretPurpose(id))),
+  );
+  const secrets = await resealRecords(webhooks, lost, (id, record) =>
+    withSecretsAnew(record, (text) => reseal(box, text, webhookSecretPurpose(id))),
+  );
+  return providers + secrets;
 }
 
-function reseal(
-  box: SecretBox,
-  organizationId: string,
-  provider: EmailProviderRecord,
-): EmailProviderRecord | 'lost' | 'current' {
-  const sealed = provider.kind === 'smtp' ? provider.sealedPassword : provider.sealedApiKey;
-  if (sealed === undefined || !box.isStale(sealed)) return 'current';
-  const purpose = secretPurpose(organizationId);
+/** The text sealed anew; undefined where no key opens it. */
+type Reseal = (sealed: string) => string | undefined;
+
+/** A record's secrets, sealed anew; `lost` where one does not open, `current` where none needs it. */
+type Resealed<T> = T | 'lost' | 'current';
+
+async function resealRecords<T extends VersionedRecord>(
+  records: WatchedBucket<T>,
+  lost: Set<string>,
+  resealed: (id: string, record: T) => Resealed<T>,
+): Promise<number> {
+  let count = 0;
+  for (const [id] of [...records.records()]) {
+    const result = await changeRecord<T, 'resealed' | 'lost' | 'current'>(records, id, (record) => {
+      const next = resealed(id, record);
+      return next === 'lost' || next === 'current'
+        ? { leave: next }
+        : { write: next, answer: 'resealed' };
+    });
+    if (result.kind === 'done' && result.answer === 'resealed') count++;
+    if (result.kind === 'done' && result.answer === 'lost') lost.add(id);
+  }
+  return count;
+}
+
+function withProviderAnew(
+  record: OrganizationRecord,
+  anewOf: Reseal,
+): Resealed<OrganizationRecord> {
+  const { emailProvider: provider } = record;
+  const sealed = provider?.kind === 'smtp' ? provider.sealedPassword : provider?.sealedApiKey;
+  if (provider === undefined || sealed === undefined) return 'current';
+  const anew = anewOf(sealed);
+  if (anew === undefined) return 'lost';
+  if (anew === sealed) return 'current';
+  const emailProvider =
+    provider.kind === 'smtp'
+      ? { ...provider, sealedPassword: anew }
+      : { ...provider, sealedApiKey: anew };
+  return { ...record, emailProvider };
+}
+
+/** A secret that does not open is left as it is: the others of the record are kept. */
+function withSecretsAnew(
+  record: OrganizationWebhooksRecord,
+  anewOf: Reseal,
+): Resealed<OrganizationWebhooksRecord> {
+  let isLost = false;
+  let isStale = false;
+  const anew = (sealed: string): string => {
+    const text = anewOf(sealed);
+    isLost ||= text === undefined;
+    isStale ||= text !== undefined && text !== sealed;
+    return text ?? sealed;
+  };
+  const resealed = {
+    ...record,
+    sealedCurrentSecret: anew(record.sealedCurrentSecret),
+    webhooks: record.webhooks.map((webhook) => {
+      return { ...webhook, sealedSecret: anew(webhook.sealedSecret) };
+    }),
+  };
+  if (isStale) return resealed;
+  return isLost ? 'lost' : 'current';
+}
+
+function reseal(box: SecretBox, sealed: string, purpose: string): string | undefined {
+  if (!box.isStale(sealed)) return sealed;
   const secret = box.open(sealed, purpose);
-  if (secret === undefined) return 'lost';
-  const anew = box.seal(secret, purpose);
-  return provider.kind === 'smtp'
-    ? { ...provider, sealedPassword: anew }
-    : { ...provider, sealedApiKey: anew };
+  return secret === undefined ? undefined : box.seal(secret, purpose);
 }

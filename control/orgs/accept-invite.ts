@@ -11,12 +11,12 @@ import type {
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { changeRecord, type Records } from '../../platform/records/change-record.ts';
 import type {
   AcceptInviteRequest,
   Member,
   Org,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { changeRecord, type Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { type ProveCustomer, unproven } from '../customers/proven-customer.ts';
 import { requiredField } from '../request-fields.ts';

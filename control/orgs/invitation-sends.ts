@@ -5,7 +5,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { sha256 } from '../../platform/access/ids.ts';
 import type { InvitationRecord, OrganizationRecord } from '../../platform/access/organizations.ts';
 import { dayMs } from '../../platform/clock.ts';
-import type { Change } from '../change-record.ts';
+import type { Change } from '../../platform/records/change-record.ts';
 import { maxInvitations } from './org-record.ts';
 
 const maxSendsPerDay = 10;

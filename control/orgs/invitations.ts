@@ -10,6 +10,7 @@ import type {
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { dayMs } from '../../platform/clock.ts';
+import type { Records } from '../../platform/records/change-record.ts';
 import type {
   Invitation,
   InviteMemberRequest,
@@ -17,7 +18,6 @@ import type {
   RevokeInviteRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { Records } from '../change-record.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';

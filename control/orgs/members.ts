@@ -7,12 +7,12 @@ import type {
   OrganizationRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Records } from '../../platform/records/change-record.ts';
 import type {
   Member,
   RemoveMemberRequest,
   UpdateMemberRoleRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { nowText } from '../record-times.ts';
 import { requiredField } from '../request-fields.ts';

@@ -9,12 +9,12 @@ import type {
   OrgKeyRecord,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Records } from '../../platform/records/change-record.ts';
 import type {
   CreateOrgKeyRequest,
   OrgKey,
   RevokeOrgKeyRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { Records } from '../change-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';
 import { nowText } from '../record-times.ts';

@@ -11,6 +11,7 @@ import type {
   OrgKeyRecord,
   Role,
 } from '../../platform/access/organizations.ts';
+import { type Change, changeRecord, type Records } from '../../platform/records/change-record.ts';
 import {
   type Invitation,
   InvitationSchema,
@@ -22,7 +23,6 @@ import {
   OrgSchema,
   Role as RoleValue,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { type Change, changeRecord, type Records } from '../change-record.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import { timestampOf } from '../record-times.ts';
 import { invalidArgument } from '../request-fields.ts';

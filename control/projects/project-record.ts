@@ -5,7 +5,7 @@ import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { changeRecord } from '../change-record.ts';
+import { changeRecord } from '../../platform/records/change-record.ts';
 
 /** The part of a watched bucket that changes need; a write is in this process's memory once its promise resolves. */
 export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' | 'update'>;

@@ -242,5 +242,6 @@ function apiKeyMessage(key: ApiKeyRecord): ApiKey {
     kind: key.kind === 'public' ? ApiKeyKindValue.PUBLIC : ApiKeyKindValue.PRIVATE,
     key: key.publicKey ?? '',
     createTime: timestampOf(key.createTime),
+    ...(key.lastUseTime !== undefined && { lastUseTime: timestampOf(key.lastUseTime) }),
   });
 }

@@ -1,10 +1,11 @@
-// A client of the public interface without an SDK: JSON over HTTP, with the retries that the contract allows because
-// event ids make them safe.
+// A client of the public interface: sends through the SDK for servers, and reads with JSON over HTTP, again where the
+// instance has no time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { isObject, type JsonObject } from '../../platform/json.ts';
-import type { Properties } from '../visits/event.ts';
+import * as sdk from '../../sdk/node/client.ts';
+import type { Event, Properties } from '../visits/event.ts';
 
 /** An error whose message is one sentence for the person at the terminal. */
 export class RequestRefused extends Error {}
@@ -37,8 +38,8 @@ export interface Profile {
 }
 
 export interface Client {
-  /** Sends a BatchCreateRequest's JSON; returns the number of accepted events. */
-  sendEvents(body: string | Buffer, key: string, userAgent?: string): Promise<number>;
+  /** Returns the number of accepted events. */
+  sendEvents(events: readonly Event[], key: string, userAgent?: string): Promise<number>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
   /** The same with the next page's token, empty behind the last. */
@@ -70,7 +71,6 @@ const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 const requestTimeoutMs = 30_000;
 
-const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
 const listPath = '/shared.activity.v1.ActivityService/List';
 const queryPath = '/shared.insights.v1.InsightsService/Query';
 const getProfilePath = '/shared.profiles.v1.ProfilesService/Get';
@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function post(
     path: string,
-    body: string | Buffer,
+    body: string,
     headers: Record<string, string>,
     passing: readonly number[] = busy,
   ): Promise<JsonObject> {
@@ -102,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function once(
     path: string,
-    body: string | Buffer,
+    body: string,
     headers: Record<string, string>,
     passing: readonly number[],
   ): Promise<Answer> {
@@ -119,11 +119,7 @@ export function createClient(options: ClientOptions): Client {
     pageOf(await post(listPath, JSON.stringify(filter), headersOf(key)));
 
   return {
-    async sendEvents(body, key, userAgent) {
-      const agent = userAgent === undefined ? {} : { 'user-agent': userAgent };
-      const json = await post(batchCreatePath, body, { ...headersOf(key), ...agent });
-      return Number(json['accepted'] ?? 0);
-    },
+    sendEvents: createSendEvents(options, maxAttempts),
     listPage,
     listEvents: async (filter, key) => (await listPage(filter, key)).events,
     async countEvents(eventKind, timeRange, key) {
@@ -141,6 +137,25 @@ export function createClient(options: ClientOptions): Client {
     },
     checkReady: () => checkReady(pool, prefix, options.baseUrl),
     close: () => pool.close(),
+  };
+}
+
+/** Unpacked, as the way to an instance is short. */
+function createSendEvents(
+  { baseUrl: url, onRetry = () => {} }: ClientOptions,
+  attempts: number,
+): Client['sendEvents'] {
+  /** By key: a demo has two. */
+  const senders = new Map<string, sdk.Client>();
+  return async (events, key, userAgent) => {
+    const sender =
+      senders.get(key) ?? sdk.createClient({ url, key, attempts, gzip: false, onRetry });
+    senders.set(key, sender);
+    try {
+      return await sender.send(events, userAgent);
+    } catch (error) {
+      throw error instanceof sdk.SendError ? refusalOf(error, url) : error;
+    }
   };
 }
 
@@ -177,11 +192,21 @@ function readAnswer(
 ): Answer {
   const json = parseObject(text);
   if (status === 200) return { kind: 'ok', json };
-  const why = `the instance answered ${status} ${json['code'] ?? ''}: ${json['message'] ?? text.slice(0, 200)}`;
+  const why = answered(status, json['code'] ?? '', json['message'] ?? text.slice(0, 200));
   if (!passing.includes(status)) {
     return { kind: notServed.includes(status) ? 'not served' : 'refused', why };
   }
   return { kind: 'again', afterMs: Number(retryAfter ?? 0) * 1_000 || 0, why };
+}
+
+function answered(status: number, code: unknown, message: unknown): string {
+  return `the instance answered ${status} ${code}: ${message}`;
+}
+
+function refusalOf({ status, code, message }: sdk.SendError, baseUrl: string): RequestRefused {
+  if (status === 0) return new RequestRefused(noMillrace(baseUrl, code));
+  const why = answered(status, code, message);
+  return notServed.includes(status) ? new NotServed(why) : new RequestRefused(why);
 }
 
 function headersOf(key: string): Record<string, string> {

@@ -64,7 +64,7 @@ export async function sendAll(
 
 function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<number> {
   const key = delivery.credential === 'public' ? target.publicKey : target.privateKey;
-  return client.sendEvents(JSON.stringify({ events: delivery.events }), key, delivery.userAgent);
+  return client.sendEvents(delivery.events, key, delivery.userAgent);
 }
 
 /** Polls until `event` is listed; returns that moment by performance.now(). Throws a RequestRefused after a minute. */

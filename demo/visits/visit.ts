@@ -14,14 +14,19 @@ import {
 import { bool, double, int, moment, type Properties, text } from './event.ts';
 import type { Visitor } from './population.ts';
 import { createWeighted, type Random } from './random.ts';
+import { visitRoom } from './rooms.ts';
 import { openPage, record, type Visit, type Walk } from './walk.ts';
 
-/** A whole visit that begins at `startMs`; the last event is at `latestMs` or before. */
+/**
+ * A whole visit that begins at `startMs`; the last event is at `latestMs` or before. With `roomDice` the visitor may
+ * then go to a room; all before it is the same without.
+ */
 export function takeVisit(
   visitor: Visitor,
   random: Random,
   startMs: number,
   latestMs: number,
+  roomDice?: Random,
 ): Visit {
   const visit: Visit = { visitor, browser: [], server: [] };
   const walk: Walk = {
@@ -35,6 +40,7 @@ export function takeVisit(
   for (let step = 0; step < steps; step++) (bot ? pickBotStep : pickStep)(random)(walk);
   if (!visitor.registered && !bot && random.chance(0.04)) signUp(walk);
   if (walk.cart.length > 0 && random.chance(0.5)) checkOut(walk);
+  if (roomDice !== undefined && !bot) visitRoom({ ...walk, random: roomDice });
   return visit;
 }
 

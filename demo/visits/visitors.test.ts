@@ -51,6 +51,31 @@ describe('the stream of visits', () => {
     expect(accepted).toBe(events.length);
   });
 
+  it('has rooms where they are asked for, in visits that are else the same', () => {
+    const withRooms = visits({ rooms: true });
+    expect(withRooms[0]?.browser).toEqual(stream[0]?.browser);
+    const count = new Map<string, number>();
+    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608 };
+    for (const { events: batch } of deliveriesOf(withRooms)) {
+      const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
+      expect(read).toMatchObject({ kind: 'valid', events: batch.length });
+      for (const { kind } of batch) count.set(kind, (count.get(kind) ?? 0) + 1);
+    }
+    const of = (kind: string): number => count.get(kind) ?? 0;
+    const sent = of('message_sent');
+    expect(sent / options.events).toBeGreaterThan(0.03);
+    expect(sent / options.events).toBeLessThan(0.2);
+    expect(of('message_edited')).toBeGreaterThan(of('message_deleted'));
+    expect(of('message_deleted')).toBeGreaterThan(0);
+    expect(of('message_edited')).toBeLessThan(sent / 4);
+    expect(of('block_response_sent')).toBeGreaterThan(0);
+    expect(of('room_recording_published')).toBeGreaterThan(0);
+    expect(of('room_recording_published')).toBeGreaterThanOrEqual(
+      of('room_recording_transcript_published'),
+    );
+    expect(events.some(({ kind }) => kind.startsWith('message_'))).toBe(false);
+  });
+
   it('never repeats an event id', () => {
     expect(new Set(events.map((event) => event.eventId)).size).toBe(events.length);
   });

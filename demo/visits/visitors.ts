@@ -15,6 +15,8 @@ export interface StreamOptions {
   /** The stream covers `spanMs` before this; no event is later. */
   nowMs: number;
   spanMs: number;
+  /** Visitors also go to rooms. */
+  rooms?: boolean;
 }
 
 const longestTailMs = 1_200_000;
@@ -23,6 +25,8 @@ const longestTailMs = 1_200_000;
 export function* streamVisits(options: StreamOptions): Generator<Visit> {
   const { nowMs, spanMs } = options;
   const random = createRandom(options.seed);
+  // Dice of their own, so that a stream without rooms has the same visits.
+  const roomDice = options.rooms ? createRandom(options.seed, 2) : undefined;
   const rank = createZipf(options.visitors, 0.8);
   const beginsMs = nowMs - spanMs;
   // The last visits begin a while before now, so that they too have time to finish.
@@ -30,7 +34,7 @@ export function* streamVisits(options: StreamOptions): Generator<Visit> {
   let events = 0;
   while (events < options.events) {
     const startMs = beginsMs + Math.floor(startsMs * (events / options.events));
-    const visit = takeVisit(visitorOf(rank(random)), random, startMs, nowMs);
+    const visit = takeVisit(visitorOf(rank(random)), random, startMs, nowMs, roomDice);
     events += visit.browser.length + visit.server.length;
     yield visit;
   }

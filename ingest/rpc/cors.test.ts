@@ -23,13 +23,16 @@ const paths = [
   '/sdk.events.v1.EventsService/NoSuchMethod',
   '/sdk.events.v2.EventsService/BatchCreate',
   '/events.v1.EventService/BatchCreate',
+  '/m',
+  '/m/i',
+  '/m/no-such-method',
 ];
 const closed = [
   '/shared.profiles.v1.ProfilesService/Get',
   '/profiles.v1.ProfilesService/Get',
   '/public.auth.v1.AuthService/SignIn',
   '/dashboard.orgs.v1.OrgsService/List',
-  '/m',
+  '/mm',
   '/metrics',
   '/',
 ];
@@ -110,6 +113,9 @@ describe('an answer', () => {
     ['a content type of the router', path, { 'content-type': 'application/xml' }, 415],
     ['gRPC-web', path, { 'content-type': 'application/grpc-web+json' }, 200],
     ['an unknown method', '/sdk.events.v1.EventsService/NoSuchMethod', {}, 404],
+    ['a short path', '/m', {}, 200],
+    ['gRPC-web by a short path', '/m', { 'content-type': 'application/grpc-web+json' }, 200],
+    ['an unknown short path', '/m/no-such-method', {}, 404],
   ])('can be read where it is one to %s', async (_, target, headers, status) => {
     for (const url of urls()) {
       const answer = await send(url, target, { origin, ...headers });

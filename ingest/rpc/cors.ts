@@ -53,19 +53,24 @@ export function pageHeaders(origin: string | undefined): Readonly<Record<string,
 }
 
 /** Whether pages of other origins may call this path, be there a method or not: its refusal too is for them to read. */
-function isOpenToPages(path: string): boolean {
-  if (sdkStart.test(path)) return true;
+function isOpenToPages(path: string, collectPath: string): boolean {
+  if (sdkStart.test(path) || path.startsWith(`${collectPath}/`)) return true;
   const slash = path.indexOf('/', 1);
   return sdkServices.has(slash < 0 ? path.slice(1) : path.slice(1, slash));
 }
 
-/** Answers preflights, and sets the headers of the answers that the Connect router writes. Tried behind all methods. */
-export const pageRoute: NodeHttpRoute = (request, response, { path }) => {
-  if (!isOpenToPages(path)) return false;
-  const headers = pageHeaders(request.headers.origin);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (request.method !== 'OPTIONS') return false;
-  response.writeHead(204, preflightHeaders);
-  response.end();
-  return true;
-};
+/**
+ * Answers preflights, and sets the headers of the answers that the Connect router writes. Tried behind all methods.
+ * The short paths themselves come as their methods' own; `collectPath` opens what a page asks for below it by mistake.
+ */
+export function createPageRoute(collectPath: string): NodeHttpRoute {
+  return (request, response, { path }) => {
+    if (!isOpenToPages(path, collectPath)) return false;
+    const headers = pageHeaders(request.headers.origin);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (request.method !== 'OPTIONS') return false;
+    response.writeHead(204, preflightHeaders);
+    response.end();
+    return true;
+  };
+}

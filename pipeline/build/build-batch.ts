@@ -1,5 +1,6 @@
-// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict. A function
-// of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
+// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict, find the
+// events of webhooks. A function of the messages and of the verdict, nothing else: a batch that is built again has the
+// same bytes.
 
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
 import { type Month, Months } from '../columns/months.ts';
@@ -7,6 +8,8 @@ import type { MonthColumns, ScannedColumns } from '../columns/record-batch.ts';
 import { isContext } from '../consume/request-context.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
+import { findMatchedEvents } from '../webhooks/matched-events.ts';
+import { RequestSources } from '../webhooks/request-sources.ts';
 import { IdTable } from './batch-ids.ts';
 import { buildMonths } from './built-months.ts';
 import { EventKeys } from './event-key.ts';
@@ -38,6 +41,7 @@ export class BatchBuilder {
   readonly #request = createRequestRows();
   readonly #ids: IdTable;
   readonly #sessionless = new SessionlessTable();
+  readonly #sources = new RequestSources();
   #scanned: ScannedRows | undefined;
   readonly #months = new Months();
   #unreadable = new UnreadableParts();
@@ -64,6 +68,7 @@ export class BatchBuilder {
   read(shard: number, messages: Messages): BatchIds {
     this.#ids.clear();
     this.#sessionless.clear();
+    this.#sources.clear();
     this.#months.release();
     this.#scanned?.clear();
     if (this.#scanned?.isLarge) this.#scanned = new ScannedRows(this.#parseAgent);
@@ -87,6 +92,7 @@ export class BatchBuilder {
 
   /** The batch that was read last, without the rows that the verdict drops. */
   finish(verdict: Verdict): BuiltBatch {
+    const matched = findMatchedEvents(this.#months, verdict, this.#sources);
     const months = buildMonths(this.#months, this.#sessionless.numbers(), verdict);
     this.#months.release();
     const stored = months.reduce((sum, { rows }) => sum + rows, 0);
@@ -99,7 +105,7 @@ export class BatchBuilder {
       dropped,
       unreadable,
     };
-    return { months, deadLetters, counts };
+    return { months, deadLetters, matched, counts };
   }
 
   #readFrame(streamSeq: number, frame: Uint8Array): void {
@@ -130,9 +136,10 @@ export class BatchBuilder {
     for (const event of this.#decode(request)) {
       this.#unreadable.addEvent(streamSeq, place, request, event);
     }
-    const { projectId, receiveTimeMs } = request.context;
+    const { projectId, receiveTimeMs, credential } = request.context;
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
+    this.#sources.begin(this.#ids.rows, credential);
     for (let index = 0; index < this.#request.count; index++) {
       const row = this.#request.rows[index];
       if (row === undefined) break;
@@ -192,10 +199,11 @@ export class BatchBuilder {
 
   #placeScanned(request: ScannedRequest, columns: ScannedColumns, spans: Span[]): void {
     const { context, streamSeq, firstRow, endRow } = request;
-    const { projectId, receiveTimeMs } = context;
+    const { projectId, receiveTimeMs, credential } = context;
     const { eventIds, occurTimes, cookieless } = columns.views;
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
+    this.#sources.begin(this.#ids.rows, credential);
     let into: MonthColumns | undefined;
     let count = 0;
     for (let row = firstRow; row < endRow; row++) {

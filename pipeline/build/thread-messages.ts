@@ -4,10 +4,13 @@
 //
 //     BuildTask   the packed messages, a port  ─────────▶  BatchBuilder.read: frames become rows
 //     decides     which rows to drop           ◀─────────  ReadBatch   the rows' ids, the messages' bytes
-//     Verdict     dropped rows, session ids    ─────────▶  BatchBuilder.finish: rows become one Arrow stream a month
-//     inserts     each month's stream          ◀─────────  BuiltBatch  months, dead letters, counts; closes the port
+//     Verdict     dropped rows, session ids,   ─────────▶  BatchBuilder.finish: rows become one Arrow stream a month,
+//                 what webhooks subscribe to               and events that webhooks may be for are rendered
+//     inserts     each month's stream          ◀─────────  BuiltBatch  months, dead letters, matched events, counts;
+//                                                          closes the port
 //
-// A transferred buffer belongs to its receiver, and the sender must not touch it again. Everything else is copied.
+// A transferred buffer belongs to its receiver, and the sender must not touch it again. Filters of subscriptions lie in
+// shared memory and never change. Everything else is copied.
 //
 //     buffer                          writer owns it           builder owns it
 //     Messages.bytes                  before and afterwards    from BuildTask to ReadBatch
@@ -20,6 +23,8 @@
 // it: the writer packs the messages anew, has the batch built again and gives the same verdict.
 
 import type { MessagePort } from 'node:worker_threads';
+import type { MatchedEvent } from '../webhooks/matched-events.ts';
+import type { SubscribedProject } from '../webhooks/subscriptions.ts';
 
 /**
  * Stream messages packed into one buffer, in stream order. Each is a frame of requests; a request holds the context
@@ -104,12 +109,16 @@ export interface Verdict {
   dropped: Uint8Array | undefined;
   /** Sixteen bytes for each of the sessionless rows: its session's id. May be absent where there are no such rows. */
   sessions?: Uint8Array<ArrayBuffer>;
+  /** The batch's projects whose organizations have webhooks; absent where there are none. */
+  subscribed?: readonly SubscribedProject[];
 }
 
 /** Builder to writer: the batch. */
 export interface BuiltBatch {
   months: BuiltMonth[];
   deadLetters: DeadLetter[];
+  /** Events that webhooks may be for, each rendered once. */
+  matched: MatchedEvent[];
   counts: BatchCounts;
 }
 

@@ -107,6 +107,10 @@ export class Float64Column implements ColumnBuffer {
     this.#array.set(values.subarray(from, to), at);
   }
 
+  at(row: number): number {
+    return this.#array[row] ?? 0;
+  }
+
   clear(): void {
     this.length = 0;
   }
@@ -151,6 +155,10 @@ export class BoolColumn implements ColumnBuffer {
   pushBytes(bytes: Uint8Array, from: number, to: number): void {
     const at = this.#values.extend(to - from);
     this.#values.array.set(bytes.subarray(from, to), at);
+  }
+
+  at(row: number): boolean {
+    return this.#values.array[row] === 1;
   }
 
   clear(): void {

@@ -40,6 +40,8 @@ export class DictionaryColumn implements ColumnBuffer {
   readonly #values = new TextColumn();
   readonly #indexOf = new Map<string, number>();
   readonly #id: number;
+  /** By index; empty until a row is read. */
+  #texts: readonly string[] = [];
   #lastText: string | undefined;
   #lastIndex = 0;
   /** Rows that repeat the last text and are not in `#rows` yet: most columns repeat for whole requests. */
@@ -88,11 +90,30 @@ export class DictionaryColumn implements ColumnBuffer {
     }
   }
 
+  /** The index of a text among the column's texts; undefined where no row has it. */
+  indexOf(text: string): number | undefined {
+    return this.#indexOf.get(text);
+  }
+
+  /** The index of each row's text; a view. */
+  indices(): Int32Array {
+    this.#writeRepeats();
+    return this.#rows.view();
+  }
+
+  at(row: number): string {
+    this.#writeRepeats();
+    // Decoding a text once costs less than reading its bytes in a second row.
+    if (this.#texts.length !== this.#indexOf.size) this.#texts = [...this.#indexOf.keys()];
+    return this.#texts[this.#rows.array[row] ?? 0] ?? '';
+  }
+
   clear(): void {
     this.#repeats = 0;
     this.#rows.clear();
     this.#values.clear();
     this.#indexOf.clear();
+    this.#texts = [];
     this.#lastText = undefined;
   }
 

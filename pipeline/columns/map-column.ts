@@ -9,6 +9,7 @@ import { type CellPlaces, DictionaryColumn, type TextDictionary } from './dictio
 /** A column that can hold a map's values. */
 export interface ValueBuffer extends ColumnBuffer {
   push(value: PropertyScalar): void;
+  at(index: number): PropertyScalar;
 }
 
 /** A map a row: its entries lie in `keys` and `values`, one after the other. */
@@ -50,6 +51,20 @@ export class MapColumn<Values extends ValueBuffer> implements ColumnBuffer {
     this.#keys.pushCells(keys, first, end, places);
     pushValues(this.#values, values, first, end);
     this.#ends.pushEnds(ends, from, to);
+  }
+
+  /** Hands the entries of a row to `take`, in the order sent, without those whose key `wants` refuses. */
+  readRow(
+    row: number,
+    wants: (key: string) => boolean,
+    take: (key: string, value: PropertyScalar) => void,
+  ): void {
+    const ends = this.#ends.array;
+    const to = ends[row + 1] ?? 0;
+    for (let entry = ends[row] ?? 0; entry < to; entry++) {
+      const key = this.#keys.at(entry);
+      if (wants(key)) take(key, this.#values.at(entry));
+    }
   }
 
   clear(): void {

@@ -4,6 +4,7 @@
 import { Int64, TimestampMillisecond } from 'apache-arrow';
 import { type PropertyVariant, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews } from '../../proto/wire/scanner/column-views.ts';
+import type { PropertyScalar } from '../enrich/event-row.ts';
 import { BoolColumn, Float64Column } from './column-buffers.ts';
 import type { CellPlaces } from './dictionary-column.ts';
 import { MapColumn, type ValueBuffer } from './map-column.ts';
@@ -47,6 +48,17 @@ export class PropertyMaps {
     this.#times.pushRows(times, from, to, places, (own, words, first, end) =>
       own.pushWords(words, first, end),
     );
+  }
+
+  /** A row's properties whose names `wants` accepts. */
+  read(row: number, wants: (name: string) => boolean): Map<string, PropertyScalar | Date> {
+    const found = new Map<string, PropertyScalar | Date>();
+    for (const map of this.inOrder) {
+      map.readRow(row, wants, (name, value) => {
+        found.set(name, map === this.#times ? new Date(Number(value)) : value);
+      });
+    }
+    return found;
   }
 
   #mapOf(variant: PropertyVariant): MapColumn<ValueBuffer> {

@@ -27,7 +27,7 @@ import {
 } from 'apache-arrow';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
-import type { EventRow } from '../enrich/event-row.ts';
+import type { EventRow, PropertyScalar } from '../enrich/event-row.ts';
 import { BoolColumn, type ColumnBuffer, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import { PropertyMaps } from './property-maps.ts';
@@ -38,6 +38,15 @@ import { Int64Column, UuidColumn } from './word-columns.ts';
 interface RowOrigin {
   shard: number;
   streamSeq: number;
+}
+
+/** What a single row tells of its event. */
+export interface EventAtRow {
+  /** Sixteen bytes; a view. */
+  eventId: Uint8Array;
+  distinctId: string;
+  occurTimeMs: number;
+  receiveTimeMs: number;
 }
 
 /** The rows that a column scanner holds: the fast path's form of many EventRows. */
@@ -183,6 +192,29 @@ export class MonthColumns {
   /** Sets a row's session to the four words of `ids` from `at` on. */
   putSession(row: number, ids: Uint32Array, at: number): void {
     this.#sessionId.replace(row, ids, at);
+  }
+
+  /** The texts of a column of few texts, to find rows by. */
+  texts(column: 'project_id' | 'kind'): Pick<DictionaryColumn, 'indexOf' | 'indices'> {
+    return column === 'kind' ? this.#kind : this.#projectId;
+  }
+
+  /** One row as its sender wrote it, without its properties. */
+  eventAt(row: number): EventAtRow {
+    return {
+      eventId: this.#eventId.at(row),
+      distinctId: this.#distinctId.at(row),
+      occurTimeMs: Number(this.#occurTime.at(row)),
+      receiveTimeMs: Number(this.#receiveTime.at(row)),
+    };
+  }
+
+  /** One row's properties that have no column and whose names `wants` accepts. */
+  propertiesAt(
+    row: number,
+    wants: (name: string) => boolean,
+  ): ReadonlyMap<string, PropertyScalar | Date> {
+    return this.#maps.read(row, wants);
   }
 
   /** Keeps the rows with these ascending indices and forgets the others. */

@@ -43,6 +43,11 @@ export class TextColumn implements ColumnBuffer {
     this.#ends.pushEnds(ends, from, to);
   }
 
+  at(row: number): string {
+    const ends = this.#ends.array;
+    return this.#bytes.toString('utf8', ends[row] ?? 0, ends[row + 1] ?? 0);
+  }
+
   clear(): void {
     this.#used = 0;
     this.#ends.length = 1;

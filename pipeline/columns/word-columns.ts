@@ -69,6 +69,11 @@ export class UuidColumn extends WordsColumn implements ColumnBuffer {
     this.words[at + 3] = id[idAt + 3] ?? 0;
   }
 
+  /** The id's sixteen bytes; a view. */
+  at(row: number): Uint8Array {
+    return new Uint8Array(this.words.buffer, row * 16, 16);
+  }
+
   /** Replaces a row's id by the four words of `from` that begin at `at`. */
   replace(row: number, from: Uint32Array, at: number): void {
     for (let word = 0; word < 4; word++) this.words[row * 4 + word] = from[at + word] ?? 0;
@@ -101,6 +106,14 @@ export class Int64Column extends WordsColumn implements ColumnBuffer {
       return;
     }
     this.#fill(at, Number(value), 1);
+  }
+
+  /** A number where that is exact, else a bigint. */
+  at(row: number): number | bigint {
+    const low = this.words[row * 2] ?? 0;
+    const high = (this.words[row * 2 + 1] ?? 0) | 0;
+    const number = high * twoPow32 + low;
+    return Number.isSafeInteger(number) ? number : (BigInt(high) << 32n) | BigInt(low);
   }
 
   /** `value` is a safe integer. */

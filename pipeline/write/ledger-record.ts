@@ -2,6 +2,12 @@
 // ledger.ts changes it.
 
 import type { VersionedRecord } from '../../platform/broker/record-bucket.ts';
+import {
+  isLedgerCounts,
+  isLedgerHour,
+  type LedgerCounts,
+  type LedgerHour,
+} from '../../platform/ledger/ledger-hours.ts';
 
 export const schemaVersion = 1;
 
@@ -25,13 +31,7 @@ export interface Pending {
   counts: Totals;
 }
 
-/** Events counted by their outcome; accepted = stored + duplicates + deadLetters. */
-export interface Totals {
-  accepted: number;
-  stored: number;
-  duplicates: number;
-  deadLetters: number;
-}
+export type Totals = LedgerCounts;
 
 export interface LedgerRecord extends VersionedRecord {
   /** The time at which the stream was made: a stream made anew counts from 1 again. */
@@ -40,6 +40,12 @@ export interface LedgerRecord extends VersionedRecord {
   hwm: number;
   pending?: Pending;
   totals: Totals;
+  /** All messages that the stream lost before they were done. */
+  lostMessages?: number;
+  /** The account of the hour in which the last batch was done. */
+  hour?: LedgerHour;
+  /** The account of the hour before it that had a batch; it may not be in the bucket of hours yet. */
+  closed?: LedgerHour;
   /** The writer and its write count: recognises one's own write whose answer was lost. */
   writer: string;
   step: number;
@@ -71,7 +77,9 @@ function isRecord(value: unknown): value is LedgerRecord {
     typeof record.hwm === 'number' &&
     typeof record.writer === 'string' &&
     typeof record.step === 'number' &&
-    isTotals(record.totals) &&
+    isLedgerCounts(record.totals) &&
+    ['number', 'undefined'].includes(typeof record.lostMessages) &&
+    [record.hour, record.closed].every((hour) => hour === undefined || isLedgerHour(hour)) &&
     (record.pending === undefined || isPending(record.pending))
   );
 }
@@ -79,16 +87,7 @@ function isRecord(value: unknown): value is LedgerRecord {
 function isPending(value: unknown): value is Pending {
   if (typeof value !== 'object' || value === null) return false;
   const pending: Partial<Record<keyof Pending, unknown>> = value;
-  return Array.isArray(pending.seqs) && Array.isArray(pending.inserts) && isTotals(pending.counts);
-}
-
-function isTotals(value: unknown): value is Totals {
-  if (typeof value !== 'object' || value === null) return false;
-  const totals: Partial<Record<keyof Totals, unknown>> = value;
   return (
-    typeof totals.accepted === 'number' &&
-    typeof totals.stored === 'number' &&
-    typeof totals.duplicates === 'number' &&
-    typeof totals.deadLetters === 'number'
+    Array.isArray(pending.seqs) && Array.isArray(pending.inserts) && isLedgerCounts(pending.counts)
   );
 }

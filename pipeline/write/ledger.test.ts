@@ -5,6 +5,8 @@ import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket, type WriteResult } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
+import { keepHour, type LedgerHour, readHours } from '../../platform/ledger/ledger-hours.ts';
+import { readShardAccount } from '../../platform/ledger/shard-account.ts';
 import { createLog } from '../../platform/log.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type Ledger, type LedgerBucket, type LedgerOptions, takeOverLedger } from './ledger.ts';
@@ -168,3 +170,124 @@ function loseAnswers(real: LedgerBucket): LedgerBucket {
     update: (key, record, revision) => lost(real.update(key, record, revision)),
   };
 }
+
+describe('the hours', () => {
+  const hour = 3_600_000;
+  const first = Date.UTC(2026, 10, 20, 10);
+  let nowMs = first;
+  const clock = { nowMs: () => nowMs };
+  const counted = (startMs: number, batches: number, lostMessages = 0) => ({
+    startMs,
+    accepted: 6 * batches,
+    stored: 3 * batches,
+    duplicates: 2 * batches,
+    deadLetters: batches,
+    lostMessages,
+  });
+  const hoursOf = (keep?: (closed: LedgerHour) => Promise<void>) => ({
+    hours: {
+      clock,
+      keep: keep ?? (async (closed: LedgerHour) => void (await kept(closed))),
+    },
+  });
+  const kept = async (closed: LedgerHour) => {
+    const hours = await openBucket(nats, buckets.ledgerHours, readHours);
+    return keepHour(hours, shard, closed);
+  };
+  const account = async () => {
+    const { hours, totals } = await readShardAccount(nats, shard);
+    return { hours: hours.toSorted((a, b) => a.startMs - b.startMs), totals };
+  };
+  const done = async (ledger: Ledger, from: number, to: number) => {
+    expect(await ledger.begin(pendingOf(from, to))).toBe('written');
+    expect(await ledger.finish()).toBe('written');
+  };
+
+  it('sum up to the totals, and hold the open hour too', async () => {
+    shard++;
+    nowMs = first + 1_000;
+    const ledger = await open('a', hoursOf());
+    expect(await account()).toEqual({
+      hours: [],
+      totals: { accepted: 0, stored: 0, duplicates: 0, deadLetters: 0, lostMessages: 0 },
+    });
+    await done(ledger, 1, 1);
+    nowMs += hour - 1_001;
+    await done(ledger, 2, 2);
+    expect((await account()).hours).toEqual([counted(first, 2)]);
+    nowMs = first + 5 * hour;
+    await done(ledger, 3, 3);
+    expect(await account()).toEqual({
+      hours: [counted(first, 2), counted(first + 5 * hour, 1)],
+      totals: { accepted: 18, stored: 9, duplicates: 6, deadLetters: 3, lostMessages: 0 },
+    });
+  });
+
+  it('lose and double nothing where the writer dies between closing and keeping an hour', async () => {
+    shard++;
+    nowMs = first;
+    const dead = await open(
+      'a',
+      hoursOf(async () => {
+        throw new Error('killed');
+      }),
+    );
+    await done(dead, 1, 1);
+    nowMs = first + hour;
+    await dead.begin(pendingOf(2, 2));
+    await expect(dead.finish()).rejects.toThrow('killed');
+    expect((await account()).hours).toEqual([counted(first, 1), counted(first + hour, 1)]);
+    const next = await open('b', hoursOf());
+    nowMs = first + 2 * hour;
+    await done(next, 3, 3);
+    await kept(counted(first, 1));
+    const all = [0, 1, 2].map((n) => counted(first + n * hour, 1));
+    expect((await account()).hours).toEqual(all);
+  });
+
+  it('a promised batch counts once, when the next writer has done it', async () => {
+    shard++;
+    nowMs = first;
+    await (await open('a', hoursOf())).begin(pendingOf(1, 3));
+    expect((await account()).hours).toEqual([]);
+    const next = await open('b', hoursOf());
+    nowMs = first + hour;
+    await next.finish();
+    expect((await account()).hours).toEqual([counted(first + hour, 1)]);
+  });
+
+  it('a clock that goes back counts to the open hour', async () => {
+    shard++;
+    nowMs = first + hour;
+    const ledger = await open('a', hoursOf());
+    await done(ledger, 1, 1);
+    nowMs = first;
+    await done(ledger, 2, 2);
+    expect((await account()).hours).toEqual([counted(first + hour, 2)]);
+  });
+
+  it('count the messages that the broker lost', async () => {
+    shard++;
+    nowMs = first;
+    const ledger = await open('a', hoursOf());
+    await done(ledger, 1, 4);
+    await done(ledger, 7, 8);
+    await ledger.begin({
+      ...pendingOf(9, 20),
+      seqs: [
+        [9, 9],
+        [12, 20],
+      ],
+    });
+    await ledger.finish();
+    const { hours, totals } = await account();
+    expect([hours, totals.lostMessages]).toEqual([[counted(first, 3, 4)], 4]);
+  });
+
+  it('are kept for 90 days', async () => {
+    shard++;
+    for (const n of [0, 1, 2_160]) await kept(counted(first + n * hour, 1));
+    const starts = (await account()).hours.map(({ startMs }) => (startMs - first) / hour);
+    expect(starts).toEqual([1, 2_160]);
+  });
+});

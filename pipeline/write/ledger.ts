@@ -3,6 +3,8 @@
 // promise and effects is the writers': writer.ts and profiles/writer.ts.
 
 import type { ReadResult, WriteResult } from '../../platform/broker/record-bucket.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { hourMs, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
 import { type LedgerRecord, type Pending, schemaVersion, type Totals } from './ledger-record.ts';
 
 /** The ledger's bucket; see platform/broker/record-bucket.ts. */
@@ -24,6 +26,14 @@ export interface LedgerOptions {
   writer: string;
   /** Repeats a call to the bucket until it answers; see platform/retry.ts. */
   retry: <T>(call: () => Promise<T>) => Promise<T>;
+  /** Absent, hours are not counted. */
+  hours?: LedgerHours;
+}
+
+interface LedgerHours {
+  clock: Clock;
+  /** Keeps a closed hour, once however often it is called with it. */
+  keep(hour: LedgerHour): Promise<void>;
 }
 
 interface TakenOver {
@@ -46,7 +56,7 @@ export async function takeOverLedger(options: LedgerOptions): Promise<TakenOver>
     if (read.kind === 'unreadable') throw new Error(`ledger: the record ${key} cannot be read`);
     if (read.kind === 'found' && read.record.writer === writer) {
       // The loop's own write, whose answer was lost.
-      return { ledger: new Ledger(options, read.record, read.revision), found };
+      return takenOver(options, read.record, read.revision, found);
     }
     const current = read.kind === 'found' ? read.record : undefined;
     const isCurrent = current?.streamCreated === streamCreated;
@@ -55,10 +65,22 @@ export async function takeOverLedger(options: LedgerOptions): Promise<TakenOver>
     const revision = read.kind === 'found' ? read.revision : undefined;
     const written = await retry(() => put(bucket, key, record, revision));
     if (written.kind === 'written') {
-      return { ledger: new Ledger(options, record, written.revision), found };
+      return takenOver(options, record, written.revision, found);
     }
     // Another writer wrote between the read and the write: read again.
   }
+}
+
+async function takenOver(
+  options: LedgerOptions,
+  record: LedgerRecord,
+  revision: number,
+  found: TakenOver['found'],
+): Promise<TakenOver> {
+  const ledger = new Ledger(options, record, revision);
+  // The writer before may have died between closing the hour and keeping it.
+  await ledger.keepClosed();
+  return { ledger, found };
 }
 
 function startOf(options: LedgerOptions, before: LedgerRecord | undefined): LedgerRecord {
@@ -67,6 +89,9 @@ function startOf(options: LedgerOptions, before: LedgerRecord | undefined): Ledg
     streamCreated: options.streamCreated,
     hwm: 0,
     totals: before?.totals ?? noTotals,
+    ...(before?.lostMessages !== undefined && { lostMessages: before.lostMessages }),
+    ...(before?.hour !== undefined && { hour: before.hour }),
+    ...(before?.closed !== undefined && { closed: before.closed }),
     writer: options.writer,
     step: 0,
   };
@@ -112,7 +137,32 @@ export class Ledger {
     const { pending, ...rest } = this.#record;
     if (pending === undefined) throw new Error('ledger: no batch is pending');
     const hwm = pending.seqs.at(-1)?.[1] ?? rest.hwm;
-    return this.#write({ ...rest, hwm, totals: sum(rest.totals, pending.counts) });
+    const totals = sum(rest.totals, pending.counts);
+    const lost = messagesLost(pending, rest.hwm);
+    const lostMessages = (rest.lostMessages ?? 0) + lost;
+    const hours = this.#hoursWith({ ...pending.counts, lostMessages: lost });
+    const written = await this.#write({ ...rest, ...hours, hwm, totals, lostMessages });
+    if (written === 'written' && hours.closed !== undefined) await this.keepClosed();
+    return written;
+  }
+
+  /** Moves the closed hour to where hours are kept; it stays in the record too, until the next one closes. */
+  async keepClosed(): Promise<void> {
+    const { closed } = this.#record;
+    if (closed !== undefined) await this.#options.hours?.keep(closed);
+  }
+
+  #hoursWith(counts: Omit<LedgerHour, 'startMs'>): Pick<LedgerRecord, 'hour' | 'closed'> {
+    const { hours } = this.#options;
+    if (hours === undefined) return {};
+    const nowMs = hours.clock.nowMs();
+    const startMs = nowMs - (nowMs % hourMs);
+    const { hour } = this.#record;
+    if (hour === undefined) return { hour: { startMs, ...counts } };
+    // A clock that went back counts to the hour that is open: a closed one never changes.
+    if (startMs > hour.startMs) return { hour: { startMs, ...counts }, closed: hour };
+    const lostMessages = hour.lostMessages + counts.lostMessages;
+    return { hour: { startMs: hour.startMs, ...sum(hour, counts), lostMessages } };
   }
 
   async #write(next: LedgerRecord): Promise<LedgerWrite> {
@@ -144,6 +194,17 @@ function put(
   revision: number | undefined,
 ): Promise<WriteResult> {
   return revision === undefined ? bucket.create(key, record) : bucket.update(key, record, revision);
+}
+
+/** Sequences between the last batch and the end of this one that no message had. */
+function messagesLost({ seqs }: Pending, hwm: number): number {
+  let next = hwm + 1;
+  let lost = 0;
+  for (const [first, last] of seqs) {
+    lost += Math.max(0, first - next);
+    next = last + 1;
+  }
+  return lost;
 }
 
 function sum(a: Totals, b: Totals): Totals {

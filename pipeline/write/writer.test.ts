@@ -4,7 +4,12 @@
 import { expect, it } from 'vitest';
 import { encodeFrame } from '../../proto/wire/frame.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
-import { type Faults, project, SimulatedShard } from '../../test/harness/models/simulated-shard.ts';
+import {
+  type Faults,
+  project,
+  room,
+  SimulatedShard,
+} from '../../test/harness/models/simulated-shard.ts';
 import { startSimulatedWriter } from '../../test/harness/models/simulated-writer.ts';
 import { visitorKey } from '../build/visitor-key.ts';
 
@@ -86,6 +91,10 @@ function findFault(shard: SimulatedShard, sent: Traffic): string | undefined {
     return 'the view differs';
   const letters = [...shard.letters.values()].reduce((sum, events) => sum + events, 0);
   if (letters !== sent.bad) return `${letters} dead letters, ${sent.bad} expected`;
+  const delivered = [...shard.delivered.keys()].toSorted();
+  if (JSON.stringify(delivered) !== JSON.stringify(expected.filter(isTold))) {
+    return `${delivered.length} events delivered, not those that webhooks are for`;
+  }
   const totals = shard.record?.totals;
   const books = {
     accepted: sent.events,
@@ -126,7 +135,7 @@ function traffic(random: () => number): Traffic {
       const isBad = random() < 0.05;
       if (isBad) sent.bad++;
       else sent.good.add(id);
-      const event = { eventId: id, kind: isBad ? '' : 'k' };
+      const event = isBad ? { eventId: id, kind: '' } : about(id);
       if (number % 3 === 0) return visit(event, number, isBad ? undefined : sent);
       return {
         ...event,
@@ -153,6 +162,19 @@ function traffic(random: () => number): Traffic {
     );
   }
   return sent;
+}
+
+/** Every second event is a message, and three quarters of those are in the room that webhooks are for. */
+function about(id: string): { eventId: string; kind: string; customProperties?: object } {
+  const number = Number(id.slice(-12));
+  if (number % 2 === 0) return { eventId: id, kind: 'k' };
+  const roomId = isTold(id) ? room : 'another';
+  const customProperties = { room_id: { stringValue: roomId }, message_id: { stringValue: id } };
+  return { eventId: id, kind: 'message_sent', customProperties };
+}
+
+function isTold(id: string): boolean {
+  return [1, 3, 5].includes(Number(id.slice(-12)) % 8);
 }
 
 const midnight = Date.UTC(2026, 10, 20);

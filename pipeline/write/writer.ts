@@ -6,12 +6,15 @@
 // 1. Promise (ledger.ts, `begin`): first, so that the next writer repeats exactly this batch under the same tokens. A
 //    writer that has lost the shard is stopped here, before it does anything.
 // 2. Dead letters (consume/dead-letter.ts): the broker drops a letter that comes again. Then their rows
-//    (consume/dead-letter-rows.ts): after the letters, which are the record, and before 4, because nobody repeats them
+//    (consume/dead-letter-rows.ts): after the letters, which are the record, and before 5, because nobody repeats them
 //    from there on; a row that comes again replaces itself. Events wait for rows only while the engine is away, and
 //    could not be inserted then either.
 // 3. Inserts (insert.ts), one a month, each under its promised token: ClickHouse drops rows that come again under it.
-// 4. Done (ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
-// 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
+// 4. Deliveries of webhooks (webhooks/publish-deliveries.ts): the broker drops a delivery that comes again within its
+//    window. So they follow 3, which takes as long as an engine is away: from the first delivery to 5 it is only a
+//    moment. Whoever receives one finds its event in the tables.
+// 5. Done (ledger.ts, `finish`): after 2, 3 and 4, because nobody repeats them from here on.
+// 6. Acks (consume/message-source.ts): after 5, because the broker deletes acked messages, and without them nobody can
 //    build the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.
 
 import type {
@@ -22,6 +25,8 @@ import type {
   Verdict,
 } from '../build/thread-messages.ts';
 import type { MessageBatch } from '../consume/message-batch.ts';
+import type { MatchedEvent } from '../webhooks/matched-events.ts';
+import type { SubscribedProject } from '../webhooks/subscriptions.ts';
 import { Laps } from './laps.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, rangesOf, type Totals } from './ledger-record.ts';
@@ -51,6 +56,10 @@ export interface EventWriterParts {
   publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Resolves once the rows are in the tables; repeats the same bytes under the same token until then. */
   insert(month: BuiltMonth, token: string): Promise<void>;
+  /** The projects of a batch whose organizations have webhooks. */
+  subscribed(ids: BatchIds): SubscribedProject[];
+  /** Resolves once the deliveries of these events are queued, or recorded as skipped. */
+  publishDeliveries(events: readonly MatchedEvent[]): Promise<void>;
   /** Called after the acks of each batch. */
   onDone(done: DoneBatch): void;
   onState(state: WriterState): void;
@@ -65,7 +74,7 @@ export interface DoneBatch {
 }
 
 /** In order; the batch before it has its `turn` first. A batch that an earlier writer promised is only built on. */
-type BatchLaps = Laps<'build' | 'turn' | 'promise' | 'insert' | 'finish'>;
+type BatchLaps = Laps<'build' | 'turn' | 'promise' | 'insert' | 'deliver' | 'finish'>;
 
 /** A batch that is built and has had no effect yet. */
 interface Ready {
@@ -110,8 +119,7 @@ async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> 
   const laps: BatchLaps = new Laps();
   const { built, ids } = await build(parts, batch, async (found) => {
     parts.remember(found);
-    const dropped = bitmapOf(pending.dropped);
-    return { dropped, sessions: await parts.assignSessions(found, dropped) };
+    return verdictOn(parts, found, bitmapOf(pending.dropped));
   });
   if (!isSame(built, pending))
     return halted('the pending batch came out differently when built again');
@@ -127,7 +135,7 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
   let dropped: Uint8Array | undefined;
   const { built, ids } = await build(parts, batch, async (found) => {
     ({ dropped } = await parts.findDuplicates(found));
-    return { dropped, sessions: await parts.assignSessions(found, dropped) };
+    return verdictOn(parts, found, dropped);
   });
   const seqs = rangesOf(batch.messages.map((message) => message.seq));
   const span = `${seqs[0]?.[0]}-${seqs.at(-1)?.[1]}`;
@@ -151,6 +159,15 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
   return { batch, built, ids, pending, laps };
 }
 
+async function verdictOn(
+  parts: EventWriterParts,
+  ids: BatchIds,
+  dropped: Uint8Array | undefined,
+): Promise<Verdict> {
+  const sessions = await parts.assignSessions(ids, dropped);
+  return { dropped, sessions, subscribed: parts.subscribed(ids) };
+}
+
 async function writeBatch(parts: EventWriterParts, ready: Ready): Promise<WriterEnd | undefined> {
   ready.laps.end('turn');
   parts.onState('promising');
@@ -172,6 +189,8 @@ async function perform(
     await parts.insert(month, insert.token);
   }
   laps.end('insert');
+  await parts.publishDeliveries(built.matched);
+  laps.end('deliver');
   parts.onState('finishing');
   if ((await parts.ledger.finish()) === 'lost') return { kind: 'fenced' };
   laps.end('finish');

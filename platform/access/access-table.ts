@@ -14,8 +14,11 @@ type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
 
 export interface AccessRow {
   credentials: readonly CredentialClass[];
-  /** A customer needs `role` in the project of x-project-id, in the organization that the request names, or nowhere. */
-  scope: 'nothing' | 'organization' | 'project';
+  /**
+   * A customer needs `role` in the project of x-project-id, in the organization that the request names, or nowhere;
+   * `instance`: they must be a super admin.
+   */
+  scope: 'nothing' | 'organization' | 'project' | 'instance';
   /** The least role that suffices. */
   role: Role;
   /** The longest body, as it is sent and after decompression. */
@@ -60,8 +63,10 @@ const shared: AccessRow = {
 };
 /** Changes by servers and by customers. */
 const sharedWrite: AccessRow = { ...shared, role: 'member' };
+const sharedAdmin: AccessRow = { ...shared, role: 'admin' };
 /** Any customer: the method concerns their own account, or narrows its answer by itself. */
 const customer: AccessRow = { ...open, credentials: ['jwt'] };
+const operator: AccessRow = { ...customer, scope: 'instance' };
 const inOrganization = (role: Role): AccessRow => ({ ...customer, scope: 'organization', role });
 const inProject = (role: Role): AccessRow => ({ ...customer, scope: 'project', role });
 /** Whole dashboards. */
@@ -73,8 +78,10 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['public.auth.v1.AuthService/SignUp', open],
   ['public.auth.v1.AuthService/SignIn', open],
   ['public.auth.v1.AuthService/SignInWithMagicLink', open],
+  ['public.auth.v1.AuthService/ListOAuthProviders', open],
   ['public.auth.v1.AuthService/StartOAuth', open],
   ['public.auth.v1.AuthService/SignInWithOAuth', open],
+  ['public.auth.v1.AuthService/OpenDemo', open],
   ['public.auth.v1.AuthService/RefreshToken', open],
   ['public.auth.v1.AuthService/SignOut', open],
   ['dashboard.orgs.v1.OrgsService/Create', growing(customer)],
@@ -113,6 +120,9 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
     'dashboard.orgemailproviders.v1.OrgEmailProvidersService/SendTest',
     growing(inOrganization('admin')),
   ],
+  ['dashboard.operator.v1.OperatorService/GetHealth', operator],
+  ['dashboard.operator.v1.OperatorService/ListLedgerHours', operator],
+  ['dashboard.operator.v1.OperatorService/ListDeadLetters', operator],
   ['dashboard.dashboards.v1.DashboardsService/List', inProject('viewer')],
   ['dashboard.dashboards.v1.DashboardsService/Get', inProject('viewer')],
   ['dashboard.dashboards.v1.DashboardsService/Create', boardChange],
@@ -135,6 +145,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.profiles.v1.ProfilesService/GetByExternalId', shared],
   ['shared.profiles.v1.ProfilesService/List', shared],
   ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
+  ['shared.profiles.v1.ProfilesService/UnmergeProfile', sharedAdmin],
   ['shared.activity.v1.ActivityService/List', shared],
   ['shared.activity.v1.ActivityService/Watch', shared],
   ['shared.activity.v1.ActivityService/IngestHealth', shared],
@@ -148,6 +159,14 @@ export const serviceAliases: ReadonlyMap<string, string> = new Map([
   ['profiles.v1.ProfilesSDKService', 'sdk.profiles.v1.ProfilesSDKService'],
   ['profiles.v1.ProfilesService', 'shared.profiles.v1.ProfilesService'],
 ]);
+
+/** The short paths of a page's two methods, each with the method's own path; `collectPath` is the first of them. */
+export function shortPaths(collectPath: string): ReadonlyMap<string, string> {
+  return new Map([
+    [collectPath, '/sdk.events.v1.EventsService/BatchCreate'],
+    [`${collectPath}/i`, '/sdk.profiles.v1.ProfilesSDKService/Identify'],
+  ]);
+}
 
 /** The row of `package.Service/Method`, by either name of the service. */
 export function accessRowOf(method: string): AccessRow | undefined {

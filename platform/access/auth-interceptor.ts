@@ -172,6 +172,7 @@ const codes = {
   unavailable: Code.Unavailable,
 } as const satisfies Record<AccessRefusal['code'], Code>;
 
-function refusalError({ code, message }: AccessRefusal): ConnectError {
+/** The error that tells a caller of a refusal. */
+export function refusalError({ code, message }: AccessRefusal): ConnectError {
   return new ConnectError(message, codes[code]);
 }

@@ -39,6 +39,8 @@ const limitOf = (method: string): number =>
 const streamed = 'shared.profiles.v1.ProfilesService/List';
 const streams = [streamed, 'shared.activity.v1.ActivityService/Watch'];
 const unary = [...accessTable.keys()].filter((method) => !streams.includes(method));
+// This customer is no super admin, and access is asked before a body is read.
+const ofOperators = (method: string): boolean => method.startsWith('dashboard.operator.');
 
 async function answer(method: string, body: Buffer | string, encoding = 'identity') {
   const response = await fetch(`${accounts.baseUrl}/${method}`, {
@@ -68,7 +70,12 @@ it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards'
 it.each(unary)('%s refuses a few KiB of gzip that become too large', async (method) => {
   const body = gzipSync(`{"x":"${' '.repeat(8 * MiB)}"}`);
   expect(body.length).toBeLessThan(8_192);
-  expect(JSON.parse(await answer(method, body, 'gzip'))).toEqual({
+  const refusal = JSON.parse(await answer(method, body, 'gzip'));
+  if (ofOperators(method)) {
+    expect(refusal).toMatchObject({ code: 'permission_denied' });
+    return;
+  }
+  expect(refusal).toEqual({
     code: 'invalid_argument',
     message: `the body is larger than ${limitOf(method)} bytes`,
   });

@@ -47,6 +47,7 @@ interface CustomerAccessDeps {
 
 const invalidToken = refused('unauthenticated', 'the token is not valid, or not any more');
 const noProject = refused('invalid_argument', 'x-project-id: is required with a token');
+const operatorsOnly = refused('permission_denied', 'only operators of the instance may call this');
 const lowRole = refused('permission_denied', 'your role does not allow this');
 
 export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
@@ -104,6 +105,7 @@ function checkClaims(
   const person = people.get(customerId);
   if (person === undefined || isOver(claims, person)) return invalidToken;
   const customer = { customerId, sessionId };
+  if (row.scope === 'instance' && !person.superAdmin) return operatorsOnly;
   if (row.scope !== 'project') return { kind: 'customer', customer };
   if (!projectIdHeader) return noProject;
   const project = projects.project(projectIdHeader);

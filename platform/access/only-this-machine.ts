@@ -19,15 +19,18 @@ const proxyHeaders = ['forwarded', 'via'];
 /** Costs a map look-up or two where `reach` already says no, and a walk over the headers' names otherwise. */
 export function createOnlyThisMachine(reach: Reach): OnlyThisMachine {
   if (reach.facesOthers || !isLoopbackHost(reach.host)) return () => false;
-  return ({ headers, peerAddress }) => {
-    if (peerAddress === undefined || !isLoopbackAddress(peerAddress)) return false;
-    const names = Object.keys(headers);
-    if (names.some((name) => proxyHeaders.includes(name) || name.startsWith('x-forwarded-'))) {
-      return false;
-    }
-    const authority = headers.host ?? headers[':authority'];
-    return typeof authority === 'string' && isLoopbackHost(hostOf(authority));
-  };
+  return cameStraightFromThisMachine;
+}
+
+/** What the request itself tells, whatever the settings say. */
+export function cameStraightFromThisMachine({ headers, peerAddress }: CallerRequest): boolean {
+  if (peerAddress === undefined || !isLoopbackAddress(peerAddress)) return false;
+  const names = Object.keys(headers);
+  if (names.some((name) => proxyHeaders.includes(name) || name.startsWith('x-forwarded-'))) {
+    return false;
+  }
+  const authority = headers.host ?? headers[':authority'];
+  return typeof authority === 'string' && isLoopbackHost(hostOf(authority));
 }
 
 /** `localhost:8080` without its port; an IPv6 literal keeps its brackets. */

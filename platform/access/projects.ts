@@ -30,6 +30,8 @@ export interface ApiKeyRecord {
   publicKey?: string;
   displayName?: string;
   createTime: string;
+  /** The last hour in which a call used it. */
+  lastUseTime?: string;
   /** Once set, the key opens nothing. */
   revokeTime?: string;
 }
@@ -59,7 +61,7 @@ function isKey(value: unknown): value is ApiKeyRecord {
   if (!hasTexts(value, ['id', 'kind', 'hash', 'createTime'])) return false;
   if (value.kind !== 'public' && value.kind !== 'private') return false;
   // A revocation in an unknown form is still one: the record must not pass for a good key.
-  return ['publicKey', 'displayName', 'revokeTime'].every((name) =>
+  return ['publicKey', 'displayName', 'lastUseTime', 'revokeTime'].every((name) =>
     ['string', 'undefined'].includes(typeof Reflect.get(value, name)),
   );
 }
@@ -170,20 +172,20 @@ export class ProjectDirectory {
 
   // Changes are rare: forgetting all raw keys costs one hash each at its next use, and misses none.
   #index(projectId: string): void {
+    const project = this.project(projectId);
+    const live = project?.keys.filter(({ revokeTime }) => revokeTime === undefined) ?? [];
+    const hashes = live.map(({ hash }) => hash);
+    // Names change, and each hour the times of last use: the keys are the same.
+    if (this.#hashesOf.get(projectId)?.join() === hashes.join()) return;
     this.#byRawKey.clear();
     for (const hash of this.#hashesOf.get(projectId) ?? []) this.#byHash.delete(hash);
     this.#hashesOf.delete(projectId);
-    const project = this.project(projectId);
     if (project === undefined) return;
-    const live = project.keys.filter(({ revokeTime }) => revokeTime === undefined);
     for (const { hash, kind, id } of live) {
       const { organizationId } = project;
       const owner: KeyOwner = { projectId, organizationId, credential: kind, keyId: id };
       this.#byHash.set(hash, { kind: 'found', owner });
     }
-    this.#hashesOf.set(
-      projectId,
-      live.map(({ hash }) => hash),
-    );
+    this.#hashesOf.set(projectId, hashes);
   }
 }

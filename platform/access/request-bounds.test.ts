@@ -181,6 +181,11 @@ describe('over the port', () => {
         body: isStream ? enveloped(json) : json,
       });
       const text = await response.text();
+      // Access is asked before the bounds, and this customer is no super admin.
+      if (name.startsWith('dashboard.operator.')) {
+        expect(text).toContain('"code":"permission_denied"');
+        return;
+      }
       expect(text).toContain('"code":"invalid_argument"');
       expect(text).toContain(`${request.path}: takes at most`);
     },

@@ -104,6 +104,13 @@ export class BucketRooms {
     return Object.values(buckets).every((name) => this.#share(name) < fullShare);
   }
 
+  /** What was last known of every bucket; `usedRatio` from 0 to 1. */
+  use(): { name: BucketName; usedRatio: number; isScarce: boolean }[] {
+    return Object.values(buckets).map((name) => {
+      return { name, usedRatio: this.#share(name), isScarce: this.roomOf(name).isScarce() };
+    });
+  }
+
   roomOf(name: BucketName): BucketRoom {
     return {
       maxRecordBytes: recordQuotaBytes[name],

@@ -6,6 +6,7 @@ export const buckets = {
   organizations: 'orgs',
   projects: 'projects',
   ledger: 'ledger',
+  ledgerHours: 'ledger_hours',
   salts: 'salts',
   customers: 'customers',
   owners: 'owners',
@@ -13,6 +14,9 @@ export const buckets = {
   magicLinks: 'magic_links',
   dashboards: 'dashboards',
   dashboardLists: 'dashboard_lists',
+  webhooks: 'webhooks',
+  webhookHealth: 'webhook_health',
+  webhookNotices: 'webhook_notices',
 } as const;
 
 export type BucketName = (typeof buckets)[keyof typeof buckets];
@@ -26,6 +30,8 @@ export const bucketOptions = {
   orgs: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   projects: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   ledger: { history: 1, max_bytes: 64 * MiB, maxValueSize: 1 * MiB },
+  // A shard's hours of 90 days take some 250 KiB, for 64 shards at most.
+  ledger_hours: { history: 1, max_bytes: 64 * MiB, maxValueSize: 512 * KiB },
   // A running process erases a salt 48 h after its day began, and overwrites it. The age bounds a salt while no
   // process runs, without overwriting it; it is an hour longer because it counts from the salt's creation, up to a
   // minute before its day.
@@ -38,6 +44,9 @@ export const bucketOptions = {
   // Read one by one; the lists, which every process keeps in memory, say which dashboards there are.
   dashboards: { history: 1, max_bytes: 1_024 * MiB, maxValueSize: 1 * MiB },
   dashboard_lists: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
+  webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
+  webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },
 } as const satisfies Record<BucketName, object>;
 
 /**
@@ -51,6 +60,7 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   // A hundred keys with names, and fifty revoked ones.
   projects: 160 * KiB,
   ledger: 1 * MiB,
+  ledger_hours: 512 * KiB,
   salts: 1 * KiB,
   customers: 16 * KiB,
   owners: 1 * KiB,
@@ -60,4 +70,9 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   dashboards: 513 * KiB,
   // Two hundred dashboards with names, and their shares.
   dashboard_lists: 192 * KiB,
+  // Fifty webhooks, fifty subscriptions each.
+  webhooks: 1 * MiB,
+  webhook_health: 8 * KiB,
+  // What the admins of an organization are to be told of its webhooks.
+  webhook_notices: 32 * KiB,
 };

@@ -17,7 +17,7 @@ const insufficientStorage = 10_047;
 const nameInUse = 10_058;
 export const noSuchStream = 10_059;
 const subjectsOverlap = 10_065;
-const noSuchConsumer = 10_014;
+export const noSuchConsumer = 10_014;
 
 export async function ensureBucket(
   connection: NatsConnection,

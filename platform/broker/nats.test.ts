@@ -8,6 +8,7 @@ import { createLog } from '../log.ts';
 import {
   apiErrorCode,
   connectBroker,
+  createErrorReport,
   createInbox,
   DiscardPolicy,
   followConnection,
@@ -224,3 +225,17 @@ function operatorMode(): { configuration: Record<string, unknown>; credentials: 
       part('USER NKEY SEED', new TextDecoder().decode(user.getSeed())),
   };
 }
+
+it('errors of a broker are logged once a minute, with the number of those between', () => {
+  let nowMs = 0;
+  const lines: unknown[] = [];
+  const report = createErrorReport(
+    { error: (fields: unknown) => void lines.push(fields) },
+    () => nowMs,
+  );
+  for (; nowMs < 120_000; nowMs += 10_000) report({ error: 'PERMISSIONS_VIOLATION' });
+  expect(lines).toEqual([
+    { error: 'PERMISSIONS_VIOLATION', untold: 0 },
+    { error: 'PERMISSIONS_VIOLATION', untold: 5 },
+  ]);
+});

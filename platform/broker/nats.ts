@@ -246,7 +246,29 @@ function reasonOf(error: unknown): string {
   }
 }
 
+/** A broker that grants less than this version asks for refuses every message of a kind: one line in so long tells. */
+const brokerErrorsEveryMs = 60_000;
+
+/** Returns a function that hears each error of a broker and logs the first, and then at most one a minute. */
+export function createErrorReport(
+  log: Pick<Log, 'error'>,
+  nowMs: () => number,
+): (fields: object) => void {
+  let nextMs = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (fields) => {
+    if (nowMs() < nextMs) {
+      untold++;
+      return;
+    }
+    nextMs = nowMs() + brokerErrorsEveryMs;
+    log.error({ ...fields, untold }, 'the broker reports an error');
+    untold = 0;
+  };
+}
+
 async function reportStatus(connection: NatsConnection, log: Log): Promise<void> {
+  const reportError = createErrorReport(log, () => performance.now());
   for await (const { type, data, permissionContext } of connection.status()) {
     switch (type) {
       case Events.Disconnect:
@@ -256,7 +278,7 @@ async function reportStatus(connection: NatsConnection, log: Log): Promise<void>
         log.info({ server: data }, 'the broker is back');
         break;
       case Events.Error:
-        log.error({ error: data, ...permissionContext }, 'the broker reports an error');
+        reportError({ error: data, ...permissionContext });
         break;
       case Events.LDM:
         log.info({ server: data }, 'the broker is about to stop');

@@ -64,7 +64,7 @@ export function profilesConfig(shard: number, eventsMaxBytes: number, replicas: 
 }
 
 /** The limit of a stream that holds little beside the events: an eighth of theirs, from 16 MiB to 1 GiB. */
-function lesserBytes(eventsMaxBytes: number): number {
+export function lesserBytes(eventsMaxBytes: number): number {
   return Math.min(1_024 * MiB, Math.max(16 * MiB, Math.floor(eventsMaxBytes / 8)));
 }
 

@@ -2,6 +2,7 @@
 // configurations are in streams.ts and buckets.ts; what flows through them is not known here.
 
 import { crc32 } from 'node:zlib';
+import { webhookStreamConfigs, webhookStreams } from '../webhooks/webhook-streams.ts';
 import { buckets } from './buckets.ts';
 import {
   ensureBucket,
@@ -18,6 +19,7 @@ import {
   deadLetterStream,
   eventsConfig,
   eventsStream,
+  lesserBytes,
   profilesConfig,
   profilesStream,
   writerConfig,
@@ -73,6 +75,10 @@ export async function ensureTopology(
   }
   await refuseLost(manager, made, deadLetterStream);
   await ensureStream(manager, deadLetterConfig(options.eventsMaxBytes, replicas));
+  for (const wanted of webhookStreamConfigs(lesserBytes(options.eventsMaxBytes), replicas)) {
+    await refuseLost(manager, made, wanted.name);
+    await ensureStream(manager, wanted);
+  }
   await instance.recordMade(everyStream(options.shards));
   return { instanceId: instance.record.instanceId, maxBytesPerShard };
 }
@@ -97,7 +103,7 @@ function everyStream(shards: number): string[] {
   const queues = [eventsStream, profilesStream].flatMap((name) =>
     Array.from({ length: shards }, (_, shard) => name(shard)),
   );
-  return [...kept, ...queues, deadLetterStream];
+  return [...kept, ...queues, deadLetterStream, ...webhookStreams];
 }
 
 // A broker that starts with too small a max_file_store leaves streams out without a word. Making the stream again

@@ -37,6 +37,36 @@ export interface RowReader {
   select(select: Select, onRow: (text: string) => boolean): Promise<void>;
 }
 
+export interface CollectedRows {
+  rows: unknown[][];
+  characters: number;
+}
+
+/** The rows of a SELECT, parsed, up to the one that passes `maxCharacters`. Throws what `select` and the signal do. */
+export async function collectRows(
+  reader: RowReader,
+  select: Select,
+  maxCharacters: number,
+): Promise<CollectedRows> {
+  select.signal.throwIfAborted();
+  const rows: unknown[][] = [];
+  let characters = 0;
+  await reader.select(select, (text) => {
+    rows.push(JSON.parse(text));
+    characters += text.length;
+    return characters < maxCharacters;
+  });
+  select.signal.throwIfAborted();
+  return { rows, characters };
+}
+
+/** The engine's names of errors of a statement that ran too long, or whose caller has gone. */
+export const timeoutErrors: ReadonlySet<string> = new Set([
+  'TIMEOUT_EXCEEDED',
+  'QUERY_WAS_CANCELLED',
+  'TOO_SLOW',
+]);
+
 /** Reads from the server. `headers` go with every request. Close it when no read is running. */
 export function createRowReader(
   server: ServerUrl,

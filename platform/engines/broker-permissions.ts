@@ -4,6 +4,7 @@
 import { buckets } from '../broker/buckets.ts';
 import { deadLetterStream, eventsSubjects, publishedSubjects } from '../broker/streams.ts';
 import { liveSubjects } from '../live/live-subjects.ts';
+import { webhookSubjects } from '../webhooks/webhook-streams.ts';
 
 /** A rule cannot name the streams of all shards, so single messages may be deleted from all streams but these. */
 const keptStreams = [
@@ -18,6 +19,7 @@ export const servicePermissions = {
     allow: [
       ...publishedSubjects,
       ...liveSubjects,
+      ...webhookSubjects,
       '$KV.>',
       '$JS.ACK.>',
       '$JS.FC.>',

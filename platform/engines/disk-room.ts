@@ -39,6 +39,7 @@ export class DiskRoom {
   readonly #freeBytes: Gauge;
   #timer: NodeJS.Timeout | undefined;
   #isScarce = false;
+  #lastFreeBytes = 0;
 
   /** Use followDiskRoom. */
   constructor(options: DiskRoomOptions) {
@@ -52,6 +53,12 @@ export class DiskRoom {
       'Free space below which events and new records are refused.',
     );
     reserve.set(options.reserveBytes);
+  }
+
+  /** As of the last look, at most a second ago. */
+  state(): { freeBytes: number; reserveBytes: number; isScarce: boolean } {
+    const { reserveBytes } = this.#options;
+    return { freeBytes: this.#lastFreeBytes, reserveBytes, isScarce: this.#isScarce };
   }
 
   /** Whether the rest of the disk is kept for what must be written. */
@@ -78,6 +85,7 @@ export class DiskRoom {
   found(freeBytes: number): void {
     const { reserveBytes, log } = this.#options;
     this.#freeBytes.set(freeBytes);
+    this.#lastFreeBytes = freeBytes;
     const fields = { freeBytes, reserveBytes };
     if (!this.#isScarce && freeBytes < reserveBytes) {
       this.#isScarce = true;

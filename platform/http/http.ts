@@ -46,6 +46,8 @@ interface HttpOptions {
   connect: Omit<AdapterOptions, 'contextValues' | 'fallback' | 'acceptCompression'>;
   /** Services that are served under a second name: the key is the alias. */
   serviceAliases: ReadonlyMap<string, string>;
+  /** Methods that are served under a short path too: that path to the method's own. Every way in knows them. */
+  pathAliases?: ReadonlyMap<string, string>;
   /** A request must arrive whole within `requestMs`, its headers within `headersMs`. */
   arrival?: { requestMs: number; headersMs: number };
   /** A connection without a request ends after `keepAliveMs`, a reader that takes nothing after `stallMs`. */
@@ -88,7 +90,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({
     memory: bodies.memory,
-    route: options.plainRequestRoute ?? (() => undefined),
+    route: plainRouteOf(options),
     leave(socket, bytes) {
       socket.pause();
       socket.unshift(bytes);
@@ -159,6 +161,15 @@ function readOpening(
   socket.resume();
 }
 
+function plainRouteOf({ plainRequestRoute, pathAliases }: HttpOptions): PlainRequestRoute {
+  if (plainRequestRoute === undefined) return () => undefined;
+  if (pathAliases === undefined) return plainRequestRoute;
+  return (head, peerAddress) => {
+    const path = pathAliases.get(head.path);
+    return plainRequestRoute(path === undefined ? head : { ...head, path }, peerAddress);
+  };
+}
+
 function createListener(options: HttpOptions, bodies: BodyReceiver): RequestListener {
   const { routes, readMaxBytes = maxBodyBytes, interceptors = [] } = options.connect;
   let knownPaths = new KnownPaths([]);
@@ -190,8 +201,10 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     request.once(leftUnread, () => keepUntilCut(request, response));
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
-    const path = mark < 0 ? target : target.slice(0, mark);
+    const sentPath = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);
+    const path = options.pathAliases?.get(sentPath) ?? sentPath;
+    if (path !== sentPath) request.url = path + target.slice(sentPath.length);
     const url = { path, query };
     for (const route of options.nodeHttpRoutes) {
       if (route(request, response, url, bodies)) return;

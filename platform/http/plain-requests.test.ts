@@ -58,6 +58,7 @@ function start(hasFastPath: boolean, arrival?: { requestMs: number; headersMs: n
   return startHttp({
     ...{ host: '127.0.0.1', port: 0, nodeHttpRoutes: [echoRoute], serviceAliases: new Map() },
     connect: { routes: () => {} },
+    pathAliases: new Map([['/short', '/plain/long']]),
     ...(hasFastPath && { plainRequestRoute }),
     ...(arrival && { arrival }),
   });
@@ -120,6 +121,7 @@ describe('a request', () => {
       post('{}', 'Connection: Keep-Alive', 'User-Agent: a:b, c; "d" (e)'),
       post(''),
       `${request}content-length: 0002\r\n\r\nab`,
+      'POST /short?a=b HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx',
       'POST /plain/a?b?c=%20 HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx',
     ];
     for (const head of heads) {

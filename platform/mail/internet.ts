@@ -1,13 +1,29 @@
-// Where the names of mail servers lead, and which addresses are everybody's. Connecting is smtp.ts's.
+// Where the names of other people's servers lead, mail servers and endpoints of webhooks, and which addresses are
+// everybody's. Connecting is smtp.ts's and that of webhooks/.
 
 import { lookup, Resolver } from 'node:dns/promises';
-import { isPublicAddress } from '../private-networks.ts';
+import type { BlockList } from 'node:net';
+import { isPublicAddress, isReachableAddress } from '../private-networks.ts';
 
 /** A test makes an internet of this machine's addresses. */
 export interface Internet {
   /** The addresses of a name; rejects where there are none. */
   resolve(host: string): Promise<readonly { address: string }[]>;
   isPublic(address: string): boolean;
+}
+
+/**
+ * Whether each of a name's addresses is public or in `allowed`. One that is not makes the name suspect: whoever owns
+ * it decides which of them a connection gets.
+ */
+export function areReachable(
+  addresses: readonly { address: string }[],
+  { isPublic }: Pick<Internet, 'isPublic'>,
+  allowed: BlockList,
+): boolean {
+  return addresses.every(
+    ({ address }) => isPublic(address) || isReachableAddress(address, allowed),
+  );
 }
 
 /** The system's look-up, with its hosts file and search domains: for names from people of this machine. */

@@ -3,8 +3,7 @@
 
 import { type BlockList, isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
-import { isReachableAddress } from '../private-networks.ts';
-import type { Internet } from './internet.ts';
+import { areReachable, type Internet } from './internet.ts';
 import type { MailOutcome, MailTransport, SmtpTls } from './mail.ts';
 import { codesOf, outcomeOf, type TargetKind } from './smtp-outcome.ts';
 
@@ -70,12 +69,8 @@ async function targetOf(
   if (first === undefined) return { kind: 'unavailable', reason: `${host} is not found` };
   const { address } = first;
   if (vetAgainst === undefined) return { kind: 'operator', address };
-  const { isPublic } = internet;
-  const vetted = addresses.every(
-    (one) => isPublic(one.address) || isReachableAddress(one.address, vetAgainst),
-  );
-  if (!vetted) return notPublic(host);
-  return { kind: isPublic(address) ? 'public' : 'exception', address };
+  if (!areReachable(addresses, internet, vetAgainst)) return notPublic(host);
+  return { kind: internet.isPublic(address) ? 'public' : 'exception', address };
 }
 
 /** One answer for a name without an address and for a name inside: nobody lists our network's names by asking. */

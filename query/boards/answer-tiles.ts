@@ -10,10 +10,12 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
+  type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { InsightCall } from '../insights/query-insight.ts';
+import { AskedTogether } from '../insights/run/asked-together.ts';
 import type { BoardTime, Range } from './board-time.ts';
 import { questionOf, type RunQuestion } from './question.ts';
 
@@ -28,7 +30,7 @@ export interface BoardQuestions {
 export interface AnswerDeps {
   run: RunQuestion;
   /** What every question of the dashboard is asked with. */
-  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead'>;
+  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead' | 'together'>;
   /** The caller's error for whatever a question throws. */
   failureOf: (cause: unknown) => ConnectError;
 }
@@ -39,7 +41,27 @@ export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Prom
     tile.content.case === 'insight' ? [{ tile, spec: tile.content.value }] : [],
   );
   const room = { bytes: maxAnswerBytes };
-  return inTurn(asked, tilesAtOnce, ({ tile, spec }) => answerTile(deps, board, tile, spec, room));
+  const call = { ...deps.call, together: new AskedTogether(requestsOf(board, asked)) };
+  return inTurn(asked, tilesAtOnce, ({ tile, spec }) =>
+    answerTile({ ...deps, call }, board, tile, spec, room),
+  );
+}
+
+/** All that the tiles ask, without questions that cannot be asked: their tiles say so. */
+function requestsOf(
+  board: BoardQuestions,
+  asked: readonly { tile: Tile; spec: InsightQuerySpec }[],
+): QueryRequest[] {
+  const { range, previous } = board.time;
+  return asked.flatMap(({ tile, spec }) => {
+    const ranges = tile.compareToPrevious ? [range, previous] : [range];
+    try {
+      return ranges.map((one) => questionOf(spec, board, board.time, one));
+    } catch (error) {
+      if (error instanceof ConnectError) return [];
+      throw error;
+    }
+  });
 }
 
 /**

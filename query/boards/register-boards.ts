@@ -17,7 +17,8 @@ import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
 import { readFailure } from '../read-failure.ts';
 import type { RunQuestion } from './question.ts';
 import { renderDashboard } from './render-dashboard.ts';
-import { type CheckPassword, createRenderShared } from './render-shared.ts';
+import { createRenderShared } from './render-shared.ts';
+import type { CheckPassword } from './share-passwords.ts';
 
 /** What dashboards need besides the store. */
 export interface BoardOptions {

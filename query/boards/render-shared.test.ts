@@ -241,6 +241,14 @@ describe('a password', () => {
   });
 });
 
+it('a right password is checked once for all who come at once, however many they are', async () => {
+  const { token } = await shareOne({ password: 'correct horse' });
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => shown(token, 'correct horse', 'office')),
+  );
+  expect(answers).toHaveLength(60);
+});
+
 describe('a rendering', () => {
   it('has answers of 8 MiB: tiles that find no room ask nothing', async () => {
     const text = 'x'.repeat(3 * 1_048_576);

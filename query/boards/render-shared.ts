@@ -4,7 +4,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
+import { createTokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ShareRecord } from '../../platform/dashboards/dashboard-list.ts';
 import type { FoundShare, ShareDirectory } from '../../platform/dashboards/share-directory.ts';
@@ -19,14 +19,8 @@ import {
   RenderResponseSchema,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { KeptRenders, type Rendered } from './kept-renders.ts';
+import { type CheckPassword, createSharePasswords, refuseAfter } from './share-passwords.ts';
 import { sharedTiles } from './shared-tiles.ts';
-
-/** Throws where too many passwords are being checked. `from`: where the caller is, so that nobody takes all places. */
-export type CheckPassword = (
-  stored: string,
-  password: string,
-  from: string | undefined,
-) => Promise<boolean>;
 
 interface SharedDeps {
   shares: ShareDirectory;
@@ -45,11 +39,6 @@ const keepFailedMs = 5_000;
 const maxKeptBytes = 12 * 1_048_576;
 /** While the broker has not confirmed memory for this long, a share may have ended. */
 const staleAfterMs = 10_000;
-/** Wrong passwords from one network for one share: this many at once, then one more per half a minute. */
-const wrongPasswords = 10;
-const secondsForOneMore = 30;
-/** A password has at most 128 characters, each of two UTF-16 units at most. */
-const maxPasswordUnits = 256;
 /** Calls from one network: so many at once, then so many each second; each 64 KiB of an answer count as one more. */
 const callsAtOnce = 300;
 const callsPerSecond = 5;
@@ -70,14 +59,13 @@ export type RenderShared = (
 export function createRenderShared(deps: SharedDeps): RenderShared {
   const { shares, clock } = deps;
   const kept = new KeptRenders<Shown>(clock, maxKeptBytes);
-  const perSecond = 1 / secondsForOneMore;
-  const tries = createTokenBuckets({ perSecond, burst: wrongPasswords, clock });
+  const isRight = createSharePasswords(deps);
   const calls = createTokenBuckets({ perSecond: callsPerSecond, burst: callsAtOnce, clock });
   return async ({ token, password }, context) => {
     const from = deps.networkOf(context) ?? '';
     refuseAfter(calls.take(from, 1), 'too many calls, try again later');
     const found = findShare(shares, token, clock);
-    await checkPassword(deps, tries, found.share, password, context);
+    await requirePassword(isRight, found.share, password, deps.networkOf(context));
     // What is taken from a dashboard is not shown again.
     const key = `${found.share.id} ${found.revision}`;
     const answer = kept.get(key, () => renderShare(deps, found));
@@ -100,26 +88,15 @@ function findShare(shares: ShareDirectory, token: string, clock: Clock): FoundSh
   return found;
 }
 
-async function checkPassword(
-  deps: Pick<SharedDeps, 'checkPassword' | 'networkOf'>,
-  tries: TokenBuckets,
+async function requirePassword(
+  isRight: ReturnType<typeof createSharePasswords>,
   { id, passwordHash }: ShareRecord,
   password: string,
-  context: HandlerContext,
+  from: string | undefined,
 ): Promise<void> {
   if (passwordHash === undefined) return;
   if (password === '') throw wrong();
-  const from = deps.networkOf(context);
-  const pair = `${id} ${from ?? ''}`;
-  refuseAfter(tries.take(pair, 1), 'too many attempts, try again later');
-  const checked = deps.checkPassword(passwordHash, password.slice(0, maxPasswordUnits + 1), from);
-  const isRight = await checked.catch((error: unknown) => {
-    // Nothing was tried.
-    tries.give(pair);
-    throw error;
-  });
-  if (!isRight) throw wrong();
-  tries.give(pair);
+  if (!(await isRight({ shareId: id, stored: passwordHash, password, from }))) throw wrong();
 }
 
 async function renderShare(
@@ -142,13 +119,6 @@ async function renderShare(
   );
   const bytes = toBinary(RenderResponseSchema, response).length;
   return { value: { response, bytes }, bytes, keepMs: mayPass ? keepFailedMs : keepMs };
-}
-
-/** `waitSeconds`: what a token bucket says; 0 passes. */
-function refuseAfter(waitSeconds: number, message: string): void {
-  if (waitSeconds === 0) return;
-  const retryAfter = { 'retry-after': String(waitSeconds) };
-  throw new ConnectError(message, Code.ResourceExhausted, retryAfter);
 }
 
 /** A rendering goes on for the others when one who waits for it leaves. */

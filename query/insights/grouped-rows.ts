@@ -6,7 +6,7 @@ import { readReason } from './left-out.ts';
 import type { LeftOutCount } from './plan.ts';
 
 /** No part of groups has this number. */
-const leftOutPart = -2;
+export const leftOutPart = -2;
 
 interface GroupsPart {
   part: number;
@@ -17,17 +17,19 @@ interface GroupsPart {
 /** `leftOut` is leftOutSql's. */
 export function groupedRowsSql(groups: readonly GroupsPart[], leftOut: readonly string[]): string {
   return [
-    ...groups.map(
-      ({ part, sql }) =>
-        `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`,
-    ),
-    ...leftOut.map(
-      (
-        sql,
-      ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-        CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
-    ),
+    ...groups.map((one) => groupsRowsSql(one)),
+    ...leftOut.map((sql) => leftOutRowsSql(sql, leftOutPart)),
   ].join(' UNION ALL ');
+}
+
+export function groupsRowsSql({ part, sql }: GroupsPart): string {
+  return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
+}
+
+/** `sql` is one of leftOutSql. */
+export function leftOutRowsSql(sql: string, part: number): string {
+  return `SELECT toInt32(${part}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
+    CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`;
 }
 
 /** The rows of one part, as (place, values, cells, folded). */
@@ -39,8 +41,9 @@ export function rowsOfPart(rows: readonly unknown[][], part: number): unknown[][
 export function readLeftOut(
   rows: readonly unknown[][],
   groups: readonly { isOthers: boolean; folded: number }[],
+  part = leftOutPart,
 ): LeftOutCount[] {
-  const counts = rowsOfPart(rows, leftOutPart).map(([reason, , , count]) => ({
+  const counts = rowsOfPart(rows, part).map(([reason, , , count]) => ({
     reason: readReason(reason),
     count: Number(count),
   }));

@@ -5,10 +5,13 @@ import type {
   LeftOut_Reason,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Bindings } from '../filters/bindings.ts';
 
 export interface Plan {
-  /** A SELECT; its parameters are the question's bindings. */
+  /** A SELECT. */
   sql: string;
+  /** Of a statement that also answers others of the questions asked together; else the question's bindings. */
+  jointParams?: Bindings['params'];
   /** The most rows that it can answer. */
   maxRows: number;
   read(rows: readonly unknown[][]): Answer;

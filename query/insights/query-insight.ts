@@ -3,6 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   InsightType,
   type QueryRequest,
@@ -15,8 +16,15 @@ import type { JsonStandIns } from '../json-codec.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
-import { InsightRuns, type InsightSources } from './run/insight-runs.ts';
-import { rangeOf } from './run/stored-version.ts';
+import { AskedTogether } from './run/asked-together.ts';
+import {
+  type InsightRows,
+  InsightRuns,
+  type InsightSources,
+  keyOf,
+  type Stored,
+} from './run/insight-runs.ts';
+import { rangeOfAll } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
@@ -35,6 +43,8 @@ export interface InsightCall {
   standIns?: JsonStandIns | undefined;
   /** Told how many characters the rows have, kept ones too. */
   onRead?: (characters: number) => void;
+  /** Of one project and moment; absent for a question on its own. */
+  together?: AskedTogether;
 }
 
 /** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much. */
@@ -48,14 +58,23 @@ export function createRunQuestion(sources: InsightSources): RunQuestion {
 
 async function runQuestion(
   runs: InsightRuns,
-  { projectId, request, deadline, standIns, onRead }: InsightCall,
+  { projectId, request, deadline, standIns, onRead, together = new AskedTogether() }: InsightCall,
 ): Promise<QueryResponse> {
-  const question = readQuestion(projectId, request, standIns);
-  const stored = await runs.stored(projectId, rangeOf(question), deadline);
-  const typesOf = await typesOfProperties(runs, projectId, question, deadline);
-  const { sql, maxRows, read } = planOf({ ...question, typesOf });
-  const statement = { sql, maxRows, params: question.bindings.params };
-  const answered = await runs.rows(projectId, stored, statement, deadline);
+  const own = readQuestion(projectId, request, standIns);
+  const beside = together.questions(projectId);
+  const range = rangeOfAll([own, ...beside]);
+  const look = (): Promise<Stored> => runs.stored(projectId, range, deadline);
+  const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
+  const reads = runs.smallReads(projectId);
+  const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
+  const question = { ...own, typesOf, beside: beside.map((other) => ({ ...other, typesOf })) };
+  const { sql, maxRows, jointParams, read } = planOf(question);
+  const statement = { sql, maxRows, params: jointParams ?? question.bindings.params };
+  const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
+  // The rows of other statements are not held while the rest is asked.
+  const answered = await (jointParams === undefined
+    ? run()
+    : together.rows.get(keyOf(projectId, statement), run));
   onRead?.(answered.characters);
   const { result, leftOut } = read(answered.texts.map((text) => JSON.parse(text)));
   const { completeUntilMs } = answered;
@@ -69,15 +88,21 @@ async function runQuestion(
 
 /** Only properties that are shown are looked up: a filter's value tells which types can have it. */
 async function typesOfProperties(
-  runs: InsightRuns,
-  projectId: string,
-  { breakdowns, spec }: Question,
+  reads: RowReader,
+  questions: readonly [Question, ...Question[]],
+  together: AskedTogether,
   deadline: Deadline,
 ): Promise<Question['typesOf']> {
-  const shown = [...breakdowns, spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''];
-  const names = shown.filter((name) => name !== '' && !name.startsWith(traitPrefix));
+  const [{ projectId }] = questions;
+  const shown = questions.flatMap(({ breakdowns, spec }) => [
+    ...breakdowns,
+    ...[spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''],
+  ]);
+  const isName = (name: string): boolean => name !== '' && !name.startsWith(traitPrefix);
+  const names = [...new Set(shown.filter(isName))].sort();
   if (names.length === 0) return () => undefined;
-  const types = await readPropertyTypes(runs.smallReads(projectId), projectId, names, deadline);
+  const look = () => readPropertyTypes(reads, projectId, names, deadline);
+  const types = await together.types.get(JSON.stringify(names), look);
   return (property) => types?.get(property);
 }
 

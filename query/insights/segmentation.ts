@@ -5,16 +5,16 @@ import { SegmentationResultSchema } from '../../proto/gen/shared/insights/v1/ins
 import type { Plan } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { readSeries, type SeriesGroup } from './series.ts';
-import { readSeriesRows, seriesPlanSql } from './series-plan.ts';
+import { planSeries } from './series-plan.ts';
 
 /** Throws invalid_argument. */
 export function planSegmentation(question: Question): Plan {
   const series = readSeries(question);
+  const plan = planSeries(question, series, { withTotal: true });
   return {
-    sql: seriesPlanSql(question, series, { withTotal: true }),
-    maxRows: series.length * (question.groupLimit + 4) + 1,
+    ...plan,
     read: (rows) => {
-      const answer = readSeriesRows(question, series, rows);
+      const answer = plan.read(rows);
       const value = create(SegmentationResultSchema, {
         total: numberIn(answer.total),
         series: answer.series.flatMap((groups, eventIndex) =>

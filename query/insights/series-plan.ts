@@ -1,19 +1,35 @@
 // The statement of a question for series: the groups of each one, a total where it is asked for, and what is left out.
 
 import { groupedRowsSql, readLeftOut, rowsOfPart } from './grouped-rows.ts';
+import { type JointSeries, jointSeries } from './joint-series.ts';
 import { leftOutSql } from './left-out.ts';
-import type { LeftOutCount } from './plan.ts';
+import type { LeftOutCount, Plan } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
 
 /** The part of the statement beside the series, whose part is their place. */
 const totalPart = -1;
 
-export function seriesPlanSql(
+export function planSeries(
   question: Question,
   series: readonly Series[],
   { withTotal }: { withTotal: boolean },
-): string {
+): SeriesPlan {
+  const joint = jointSeries(question);
+  if (joint !== undefined) {
+    const { parts, leftOutPart, ...statement } = joint;
+    const read = (rows: readonly unknown[][]) => readSeriesRows(question, series, rows, joint);
+    return { ...statement, read };
+  }
+  return {
+    sql: seriesSqlOf(question, series, withTotal),
+    // Beside the groups and those of all others a reason a series, and the total.
+    maxRows: series.length * (question.groupLimit + 4) + 1,
+    read: (rows) => readSeriesRows(question, series, rows),
+  };
+}
+
+function seriesSqlOf(question: Question, series: readonly Series[], withTotal: boolean): string {
   const { buckets, breakdowns } = question;
   const parts = series.map((one, part) => ({
     part,
@@ -30,6 +46,10 @@ export function seriesPlanSql(
   return groupedRowsSql(parts, leftOutSql(question, counted));
 }
 
+export interface SeriesPlan extends Omit<Plan, 'read'> {
+  read(rows: readonly unknown[][]): SeriesAnswer;
+}
+
 interface SeriesAnswer {
   /** In the order of the question. */
   series: SeriesGroup[][];
@@ -38,18 +58,21 @@ interface SeriesAnswer {
   leftOut: LeftOutCount[];
 }
 
-export function readSeriesRows(
+function readSeriesRows(
   question: Question,
   series: readonly Series[],
   rows: readonly unknown[][],
+  joint?: Pick<JointSeries, 'parts' | 'leftOutPart'>,
 ): SeriesAnswer {
-  const groups = series.map((one, part) => readGroups(question, one, rowsOfPart(rows, part)));
+  const groups = series.map((one, place) =>
+    readGroups(question, one, rowsOfPart(rows, joint?.parts[place] ?? place)),
+  );
   const [first] = series;
   const ungrouped = { ...question, breakdownKeys: [] };
   const total = first && readGroups(ungrouped, first, rowsOfPart(rows, totalPart))[0];
   return {
     series: groups,
     total: total ?? groups[0]?.[0],
-    leftOut: readLeftOut(rows, groups.flat()),
+    leftOut: readLeftOut(rows, groups.flat(), joint?.leftOutPart),
   };
 }

@@ -6,16 +6,16 @@ import { TrendsResultSchema } from '../../proto/gen/shared/insights/v1/insights_
 import type { Plan } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { readSeries } from './series.ts';
-import { readSeriesRows, seriesPlanSql } from './series-plan.ts';
+import { planSeries } from './series-plan.ts';
 
 /** Throws invalid_argument. */
 export function planTrends(question: Question): Plan {
   const series = readSeries(question);
+  const plan = planSeries(question, series, { withTotal: false });
   return {
-    sql: seriesPlanSql(question, series, { withTotal: false }),
-    maxRows: series.length * (question.groupLimit + 4),
+    ...plan,
     read: (rows) => {
-      const answer = readSeriesRows(question, series, rows);
+      const answer = plan.read(rows);
       const value = create(TrendsResultSchema, {
         series: answer.series.flatMap((groups, eventIndex) =>
           groups.map(({ breakdown, isOthers, values }) => ({

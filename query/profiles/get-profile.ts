@@ -13,6 +13,7 @@ import {
   type GetRequest,
   type GetResponse,
   GetResponseSchema,
+  type Profile,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
@@ -20,6 +21,7 @@ import { idBytesSql, mergedSql, noRootSql, profileIdSql } from '../identity/iden
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
+import { readMergedList } from './merged-list.ts';
 import {
   activitySql,
   fewRows,
@@ -57,9 +59,9 @@ export async function getProfile(
   deadline: Deadline,
   standIns: JsonStandIns | undefined,
 ): Promise<GetResponse> {
-  const { stored, activity } = await findProfile(options, projectId, id, deadline);
+  const found = await findProfile(options, projectId, id, deadline);
   return create(GetResponseSchema, {
-    profile: profileMessage(projectId, stored, activity, standIns),
+    profile: await withMerged(options, projectId, found, deadline, standIns),
   });
 }
 
@@ -78,8 +80,20 @@ export async function getProfileByExternalId(
   const found = await readNamed(clickhouse, projectId, externalId, deadline);
   if (found === undefined) throw new ConnectError('no profile has this externalId', Code.NotFound);
   return create(GetByExternalIdResponseSchema, {
-    profile: profileMessage(projectId, found.stored, found.activity, standIns),
+    profile: await withMerged({ clickhouse }, projectId, found, deadline, standIns),
   });
+}
+
+async function withMerged(
+  { clickhouse }: GetProfileOptions,
+  projectId: string,
+  { stored, activity }: FoundProfile,
+  deadline: Deadline,
+  standIns: JsonStandIns | undefined,
+): Promise<Profile> {
+  const profile = profileMessage(projectId, stored, activity, standIns);
+  profile.merged = await readMergedList(clickhouse, projectId, stored, deadline);
+  return profile;
 }
 
 /** Finds the profile of an id, following merges; throws like getProfile. */

@@ -25,7 +25,7 @@ const usualDays = 30;
 const maxDays = 90;
 /** As many as a searched part of a text has: see maxSearchedCodePoints in filter-bounds.ts. */
 const maxPrefixCodePoints = 256;
-/** A hundred values of 64 KiB, the longest of a trait. */
+/** 128 values of 64 KiB, the longest of a trait; as JSON escapes them, such a value may be six times as long. */
 const maxCharacters = 8_388_608;
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
@@ -36,7 +36,9 @@ export async function getPropertyValues(
   deadline: Deadline,
 ): Promise<GetPropertyValuesResponse> {
   const { property, kind, prefix } = request;
-  const maxRows = readLimit(request.limit, usualValues, maxValues);
+  const limit = readLimit(request.limit, usualValues, maxValues);
+  // One more than are answered says that there are more.
+  const maxRows = limit + 1;
   checkTexts(request);
   const range = readRange(request, clock.nowMs());
   const read = (statement: Statement, most: number) =>
@@ -44,16 +46,15 @@ export async function getPropertyValues(
   const asked = { projectId, prefix, maxRows };
   if (property.startsWith(traitPrefix)) {
     const name = property.slice(traitPrefix.length);
-    return answer(await read(traitValuesSql({ ...asked, name }), maxRows));
+    return answer(await read(traitValuesSql({ ...asked, name }), maxRows), limit);
   }
-  const rows = await read(placesSql(projectId, property, kind), valuePlaces.length + 1);
+  const { rows } = await read(placesSql(projectId, property, kind), valuePlaces.length + 1);
   const types = new Set(rows.map(([type]) => type));
   // Where names are missing from the table, the property may be anywhere.
   const places = valuePlaces.filter((place) => types.has(place) || types.has('cut'));
-  if (places.length === 0) return answer([]);
-  return answer(
-    await read(eventValuesSql({ ...asked, property, kind, ...range, places }), maxRows),
-  );
+  if (places.length === 0) return create(GetPropertyValuesResponseSchema);
+  const statement = eventValuesSql({ ...asked, property, kind, ...range, places });
+  return answer(await read(statement, maxRows), limit);
 }
 
 function checkTexts({ property, kind, prefix }: GetPropertyValuesRequest): void {
@@ -83,22 +84,31 @@ function readRange(
   return { fromMs, toMs };
 }
 
+interface Counts {
+  rows: readonly unknown[][];
+  /** The rows take all characters that there are. */
+  stopped: boolean;
+}
+
 async function readCounts(
   clickhouse: RowReader,
   statement: Statement,
   deadline: Deadline,
   maxRows: number,
-): Promise<unknown[][]> {
+): Promise<Counts> {
   const result = await readRows(clickhouse, statement, { deadline, maxRows, maxCharacters });
-  if (result.kind === 'rows') return result.rows;
+  if (result.kind === 'rows') return result;
   const narrower = 'the values are too many to count: ask for a shorter time or one kind';
   throw new ConnectError(narrower, Code.ResourceExhausted);
 }
 
-function answer(rows: readonly unknown[][]): GetPropertyValuesResponse {
+function answer({ rows, stopped }: Counts, limit: number): GetPropertyValuesResponse {
   return create(GetPropertyValuesResponseSchema, {
-    values: rows.map(([value, count]) =>
-      create(PropertyCountSchema, { value: String(value), count: BigInt(String(count)) }),
-    ),
+    values: rows
+      .slice(0, limit)
+      .map(([value, count]) =>
+        create(PropertyCountSchema, { value: String(value), count: BigInt(String(count)) }),
+      ),
+    isCut: stopped || rows.length > limit,
   });
 }

@@ -217,6 +217,26 @@ describe('values', () => {
     expect(await values({ property: 'mixed', timeRange: before })).toEqual(['1 1']);
   });
 
+  it('are told to be cut at the limit, and where their texts are too long together', async () => {
+    const read = service.insights(projectId);
+    const isCut = async (limit: number) =>
+      (await read.getPropertyValues({ property: 'mixed', limit })).isCut;
+    expect([await isCut(4), await isCut(5)]).toEqual([true, false]);
+    const other = randomUUID();
+    // Six characters of JSON each.
+    const long = '\u0001'.repeat(60_000);
+    const rows = Array.from({ length: 30 }, (_, index) =>
+      row(other, { strings: { long: `${index}${long}` } }),
+    );
+    await storeRows(service.clickhouse, rows);
+    const answer = await service
+      .insights(other)
+      .getPropertyValues({ property: 'long', limit: 100 });
+    expect(answer.isCut).toBe(true);
+    expect(answer.values.length).toBeGreaterThan(20);
+    expect(answer.values.length).toBeLessThan(30);
+  });
+
   it('of traits are counted by profiles', async () => {
     expect(await values({ property: 'profile.plan' })).toEqual(['Pro 2', 'free 1']);
     expect(await values({ property: 'profile.plan', prefix: 'f' })).toEqual(['free 1']);

@@ -1,5 +1,5 @@
-// Pages of a project's dead letters, newest first, from the table dead_letters. The pipeline writes it
-// (pipeline/consume/dead-letter-rows.ts); the letters' contents are in the broker alone.
+// Pages of a project's dead letters, or of all projects', newest first, from the table dead_letters. The pipeline
+// writes it (pipeline/consume/dead-letter-rows.ts); the letters' contents are in the broker alone.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -31,22 +31,22 @@ interface PageAsked {
 }
 
 export interface DeadLetterPage {
-  letters: DeadLetter[];
+  letters: { projectId: string; letter: DeadLetter }[];
   nextPageToken: string;
 }
 
 /** Throws invalid_argument that names the field and its rule. */
 export function readPageAsked(
-  projectId: string,
-  { pageSize, pageToken }: IngestHealthRequest,
+  projectId: string | undefined,
+  { pageSize, pageToken }: Pick<IngestHealthRequest, 'pageSize' | 'pageToken'>,
 ): PageAsked {
   if (pageSize < 0 || pageSize > maxPageSize) {
     throw invalidArgument('pageSize', `must be from 1 to ${maxPageSize}`);
   }
-  const conditions = Buffer.from(`dead letters of ${projectId}`);
+  const conditions = Buffer.from(`dead letters of ${projectId ?? 'all projects'}`);
   const after = pageToken === '' ? undefined : decodeCursor(pageToken, conditions);
   if (pageToken !== '' && after === undefined) {
-    throw invalidArgument('pageToken', 'must be a nextPageToken of this project');
+    throw invalidArgument('pageToken', 'must be a nextPageToken of this method');
   }
   return { pageSize: pageSize === 0 ? defaultPageSize : pageSize, after, conditions };
 }
@@ -56,7 +56,7 @@ const order = ['time', 'shard', 'stream_seq', 'request', 'event'];
 /** Throws the client's errors. */
 export async function readDeadLetters(
   clickhouse: RowReader,
-  projectId: string,
+  projectId: string | undefined,
   { pageSize, after, conditions }: PageAsked,
   { nowMs, deadline }: { nowMs: number; deadline: Deadline },
 ): Promise<DeadLetterPage> {
@@ -66,9 +66,10 @@ export async function readDeadLetters(
     clickhouse,
     {
       sql: `
-        SELECT toUnixTimestamp64Milli(time), shard, stream_seq, request, event, reason, kind, event_id, events
+        SELECT toUnixTimestamp64Milli(time), shard, stream_seq, request, event, reason, kind, event_id, events,
+          project_id
         FROM dead_letters FINAL
-        WHERE project_id = {project:String} AND time >= ${moment('sinceMs')} ${
+        WHERE ${projectId === undefined ? '' : 'project_id = {project:String} AND '}time >= ${moment('sinceMs')} ${
           place === undefined
             ? ''
             : `AND (${order.join(', ')}) < (${moment('afterMs')}, {shard:UInt16}, {seq:UInt64}, {request:Int32}, {event:Int32})`
@@ -76,7 +77,7 @@ export async function readDeadLetters(
         ORDER BY ${order.map((column) => `${column} DESC`).join(', ')}
         LIMIT {maxRows:UInt32}`,
       params: {
-        project: projectId,
+        ...(projectId !== undefined && { project: projectId }),
         sinceMs,
         ...(after && { afterMs: after.timeMs }),
         ...place,
@@ -92,13 +93,14 @@ export async function readDeadLetters(
   const last = rows.at(-1);
   const hasMore = result.rows.length > pageSize || result.stopped;
   return {
-    letters: rows.map(({ letter }) => letter),
+    letters: rows.map(({ letter, projectId }) => ({ letter, projectId })),
     nextPageToken: hasMore && last !== undefined ? encodeCursor(last.position, conditions) : '',
   };
 }
 
-function readRow(row: readonly unknown[]): { letter: DeadLetter; position: Position } {
-  const [time, shard, seq, request, event, reason, kind, eventId, events] = row.map(String);
+function readRow(row: readonly unknown[]) {
+  const [time, shard, seq, request, event, reason, kind, eventId, events, projectId = ''] =
+    row.map(String);
   const timeMs = Number(time);
   const id = Buffer.alloc(16);
   id.writeUInt16BE(Number(shard), 0);
@@ -112,7 +114,7 @@ function readRow(row: readonly unknown[]): { letter: DeadLetter; position: Posit
     eventId: eventId ?? '',
     events: BigInt(events ?? 0),
   });
-  return { letter, position: { timeMs, id: id.toString('hex') } };
+  return { projectId, letter, position: { timeMs, id: id.toString('hex') } };
 }
 
 /** The parameters of the place that `readRow` has written. */

@@ -37,6 +37,6 @@ export async function ingestHealth(
   });
   response.refusals = report.refusals;
   response.counts = report.counts;
-  response.deadLetters = letters;
+  response.deadLetters = letters.map(({ letter }) => letter);
   return response;
 }

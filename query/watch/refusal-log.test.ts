@@ -18,8 +18,8 @@ afterAll(() => nats.close());
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 1, 12);
 
-function tell(projectId: string, rule: string, timeMs: number, untold = 0): void {
-  const names = { method: 'm', field: 'f', kind: '', sdk: '' };
+function tell(projectId: string, rule: string, timeMs: number, untold = 0, field = 'f'): void {
+  const names = { method: 'm', field, kind: 'größer 😀', sdk: '' };
   const message = encodeRefusal({ ...names, rule, timeMs, untold, eventIndex: 2 });
   nats.publish(`refused.${projectId}`, message);
 }
@@ -37,7 +37,10 @@ it('keeps the last two hundred and the counts of a day', async () => {
   await nats.flush();
   const report = log.report(projectId);
   expect(report.refusals).toHaveLength(200);
-  expect(report.refusals[0]).toMatchObject({ rule: 'kind_pattern', eventIndex: 2 });
+  expect(report.refusals[0]).toMatchObject({
+    ...{ rule: 'kind_pattern', eventIndex: 2, method: 'm', field: 'f', kind: 'größer 😀' },
+    time: { seconds: BigInt(nowMs / 1_000) },
+  });
   expect(report.counts).toMatchObject([
     { rule: 'kind_pattern', requests: 1n, hour: { seconds: BigInt((startMs + hourMs) / 1_000) } },
     { rule: 'uuid', requests: 201n, hour: { seconds: BigInt(startMs / 1_000) } },
@@ -62,5 +65,19 @@ it('forgets the project that was refused longest ago, and says since when it kno
   await nats.flush();
   expect(log.report(first)).toMatchObject({ sinceMs: startMs, refusals: [{}, {}] });
   expect(log.report(second)).toMatchObject({ sinceMs: nowMs, refusals: [] });
+  log.close();
+});
+
+it('takes 32 MiB at most: then projects are forgotten earlier', async () => {
+  const log = new RefusalLog(nats, { nowMs: () => startMs });
+  const ids = Array.from({ length: 850 }, () => randomUUID());
+  for (const id of ids) {
+    for (let count = 0; count < 200; count++) tell(id, 'uuid', startMs, 0, 'x'.repeat(200));
+    await nats.flush();
+  }
+  expect(log.report(ids.at(-1) ?? '').refusals).toHaveLength(200);
+  expect(log.report(ids.at(0) ?? '').refusals).toEqual([]);
+  expect(log.bytes).toBeGreaterThan(31 * 1_048_576);
+  expect(log.bytes).toBeLessThanOrEqual(32 * 1_048_576);
   log.close();
 });

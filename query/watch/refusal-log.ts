@@ -1,5 +1,6 @@
 // The requests that were refused lately, of each project, in this process's memory: ingest tells them as core messages
-// and nobody keeps them elsewhere. Dead letters, which are kept, are dead-letter-page.ts's.
+// and nobody keeps them elsewhere. All together take a bounded number of bytes. Dead letters, which are kept, are
+// dead-letter-page.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -21,14 +22,20 @@ const countedHours = 24;
 /** Rules that an hour counts; there are about seventy. */
 const maxRules = 200;
 const hourMs = 3_600_000;
+/** Of all projects: some 800 of them with all that is kept of one. */
+const maxBytes = 32 * 1_048_576;
+/** Besides its characters, in about: a text with its place in a list; an entry of a map; a map; a project. */
+const bytesOf = { text: 40, entry: 64, map: 256, project: 640 };
 
 interface Refused {
   sinceMs: number;
-  /** Oldest first. */
-  refusals: RefusalMessage[];
+  /** Oldest first, packed. */
+  refusals: string[];
   /** By the hour's number, then by rule. */
   counts: Map<number, Map<string, number>>;
   untold: number;
+  /** What all of this takes. */
+  bytes: number;
 }
 
 export interface RefusalReport {
@@ -44,6 +51,7 @@ export class RefusalLog {
   readonly #projects = new Map<string, Refused>();
   /** From when on nothing of any project was forgotten. */
   #sinceMs: number;
+  #bytes = 0;
   readonly #close: () => void;
 
   constructor(connection: Pick<LiveConnection, 'subscribe'>, clock: Clock) {
@@ -56,6 +64,11 @@ export class RefusalLog {
     });
   }
 
+  /** An estimate of what is kept, rather more than V8 takes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   report(projectId: string): RefusalReport {
     const refused = this.#projects.get(projectId);
     if (refused === undefined) {
@@ -65,7 +78,7 @@ export class RefusalLog {
     this.#forgetHours(refused);
     const hours = [...refused.counts].sort(([one], [other]) => other - one);
     return {
-      refusals: refusals.map(refusalOf).reverse(),
+      refusals: refusals.map((packed) => refusalOf(unpack(packed))).reverse(),
       counts: hours.flatMap(([hour, rules]) => countsOf(hour, rules)),
       sinceMs,
       untold,
@@ -78,40 +91,81 @@ export class RefusalLog {
 
   #add(projectId: string, refusal: RefusalMessage): void {
     const refused = this.#refusedOf(projectId);
+    const before = refused.bytes;
     refused.untold += refusal.untold;
-    refused.refusals.push(refusal);
-    if (refused.refusals.length > maxRefusals) refused.refusals.shift();
-    const hour = Math.floor(refusal.timeMs / hourMs);
-    const rules = refused.counts.get(hour) ?? new Map<string, number>();
-    refused.counts.set(hour, rules);
-    if (rules.size < maxRules || rules.has(refusal.rule)) {
-      rules.set(refusal.rule, (rules.get(refusal.rule) ?? 0) + 1);
+    const packed = pack(refusal);
+    refused.refusals.push(packed);
+    refused.bytes += bytesOf.text + packed.length;
+    if (refused.refusals.length > maxRefusals) {
+      refused.bytes -= bytesOf.text + (refused.refusals.shift()?.length ?? 0);
     }
+    count(refused, Math.floor(refusal.timeMs / hourMs), refusal.rule);
+    this.#bytes += refused.bytes - before;
     this.#forgetHours(refused);
+    this.#forgetProjects();
   }
 
   #refusedOf(projectId: string): Refused {
     const known = this.#projects.get(projectId);
     const refused = known ?? {
-      ...{ sinceMs: this.#sinceMs, refusals: [], untold: 0 },
+      ...{ sinceMs: this.#sinceMs, refusals: [], untold: 0, bytes: bytesOf.project },
       counts: new Map<number, Map<string, number>>(),
     };
+    if (known === undefined) this.#bytes += refused.bytes;
     this.#projects.delete(projectId);
     this.#projects.set(projectId, refused);
-    for (const oldest of this.#projects.keys()) {
-      if (this.#projects.size <= maxProjects) break;
-      this.#projects.delete(oldest);
-      this.#sinceMs = this.#clock.nowMs();
-    }
     return refused;
   }
 
-  #forgetHours({ counts }: Refused): void {
-    const thisHour = Math.floor(this.#clock.nowMs() / hourMs);
-    for (const hour of counts.keys()) {
-      if (hour <= thisHour - countedHours || hour > thisHour + 1) counts.delete(hour);
+  #forgetProjects(): void {
+    for (const [oldest, { bytes }] of this.#projects) {
+      if (this.#projects.size <= maxProjects && this.#bytes <= maxBytes) break;
+      this.#projects.delete(oldest);
+      this.#bytes -= bytes;
+      this.#sinceMs = this.#clock.nowMs();
     }
   }
+
+  #forgetHours(refused: Refused): void {
+    const thisHour = Math.floor(this.#clock.nowMs() / hourMs);
+    for (const [hour, rules] of refused.counts) {
+      if (hour > thisHour - countedHours && hour <= thisHour + 1) continue;
+      const bytes = bytesOf.map + rules.size * bytesOf.entry;
+      refused.counts.delete(hour);
+      refused.bytes -= bytes;
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+function count(refused: Refused, hour: number, rule: string): void {
+  const known = refused.counts.get(hour);
+  const rules = known ?? new Map<string, number>();
+  if (known === undefined) {
+    refused.counts.set(hour, rules);
+    refused.bytes += bytesOf.map;
+  }
+  if (rules.has(rule)) rules.set(rule, (rules.get(rule) ?? 0) + 1);
+  else if (rules.size < maxRules) {
+    rules.set(rule, 1);
+    refused.bytes += bytesOf.entry;
+  }
+}
+
+/** A byte for each byte of its JSON: less than half of what the fields would take as an object. */
+function pack({ timeMs, eventIndex, method, field, rule, kind, sdk }: RefusalMessage): string {
+  const json = JSON.stringify([timeMs, eventIndex, method, field, rule, kind, sdk]);
+  return Buffer.from(json).toString('latin1');
+}
+
+function unpack(packed: string): RefusalMessage {
+  const values: unknown[] = JSON.parse(Buffer.from(packed, 'latin1').toString());
+  const [timeMs, eventIndex, ...names] = values;
+  const [method = '', field = '', rule = '', kind = '', sdk = ''] = names.map(String);
+  return {
+    ...{ timeMs: Number(timeMs), eventIndex: Number(eventIndex), untold: 0 },
+    ...{ method, field, rule, kind, sdk },
+  };
 }
 
 export function refusalOf({ timeMs, eventIndex, ...names }: RefusalMessage): Refusal {

@@ -35,7 +35,7 @@ export function projectFiles(): string[] {
 /** TypeScript and the scripts of setup/. */
 export function sourceFiles(): SourceFile[] {
   return projectFiles()
-    .filter((path) => path.endsWith('.ts') || path.endsWith('.mjs'))
+    .filter((path) => /\.(?:tsx?|mjs)$/.test(path))
     .map(readSource);
 }
 

@@ -1,5 +1,6 @@
 // All questions that the benches of insights ask, in the order of their table.
 
+import type { Mode } from '../../bench.ts';
 import { eventQuestions } from './event-questions.ts';
 import { personQuestions } from './person-questions.ts';
 import type { Question } from './question.ts';
@@ -10,3 +11,22 @@ export const questions: readonly Question[] = [
   ...personQuestions,
   ...visitQuestions,
 ];
+
+/** One in so many is asked where a smoke run has asked each of them before. */
+const smokeStep = 6;
+
+/** The questions of the benches after the first: all in real runs, in smoke runs some of each form. */
+export function questionsAgain(mode: Mode): readonly Question[] {
+  return mode === 'real' ? questions : questions.filter((_, index) => index % smokeStep === 0);
+}
+
+interface Asks {
+  warmUps: number;
+  /** After them. */
+  counted: number;
+}
+
+export const asksOf: Record<Mode, Asks> = {
+  smoke: { warmUps: 0, counted: 1 },
+  real: { warmUps: 1, counted: 7 },
+};

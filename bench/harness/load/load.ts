@@ -3,6 +3,7 @@
 
 import type { Size } from '../../../demo/visits/sized-events.ts';
 import { type Body, freshen, makeBodies, occurAt } from '../../../test/harness/requests/bodies.ts';
+import { makeMessageBody } from '../webhooks/messages.ts';
 import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
 
@@ -13,12 +14,14 @@ export interface LoadOptions {
   batch: number;
   /** Sends Identify instead of BatchCreate, for users whose ids begin with this; size and batch then mean nothing. */
   identifyPrefix?: string;
+  /** Sends one message at a time instead, body n to room n with key n; size, batch and key then mean nothing. */
+  roomKeys?: readonly string[];
   /** Different bodies that a connection sends in rotation. */
   bodiesPerConnection: number;
   seed: number;
   /** Sets the events' times; runs with the same value send the same bodies. */
   nowMs: number;
-  /** Each event occurs when it is sent instead: no real load is long and has times that stand still. */
+  /** Each event occurs when it is due instead: no real load is long and has times that stand still. */
   occursNow?: boolean;
   /** Sequences from here on are unused: see `freshen`. */
   firstSequence: number;
@@ -37,6 +40,8 @@ export interface LoadResult {
   requests: number;
   /** Events of all answers with 200, warm-up included: all of them must be found stored. */
   acknowledgedEvents: number;
+  /** The same by body: first those of the first connection. */
+  acknowledgedOfBody: number[];
   /** Answers other than 200, by status; they count nowhere else. */
   refused: Record<string, number>;
   countedMs: number;
@@ -58,7 +63,10 @@ const minTickMs = 1;
 /** Runs the load; rejects where a connection breaks or an answer is not one of ours. */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { bodiesPerConnection } = options;
-  const bodies = bodiesOf(options).map((body) => withHead(body, options));
+  const { roomKeys = [], key } = options;
+  const bodies = bodiesOf(options).map((body, n) =>
+    withHead(body, { ...options, key: roomKeys[n] ?? key }),
+  );
   const run = new LoadRun(options);
   for (let index = 0; index < options.connections; index++) {
     // A body belongs to one connection: it is never changed while it is being written.
@@ -69,8 +77,10 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 }
 
 function bodiesOf(options: LoadOptions): Body[] {
-  const { size, batch, seed, nowMs, connections, bodiesPerConnection, identifyPrefix } = options;
+  const { size, batch, seed, nowMs, connections, bodiesPerConnection } = options;
+  const { identifyPrefix, roomKeys } = options;
   const count = connections * bodiesPerConnection;
+  if (roomKeys !== undefined) return Array.from({ length: count }, (_, n) => makeMessageBody(n));
   if (identifyPrefix === undefined) return makeBodies({ size, batch, count, seed, nowMs });
   return Array.from({ length: count }, () => makeIdentifyBody(identifyPrefix));
 }
@@ -95,6 +105,8 @@ function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Bo
 interface Lane {
   connection: LoadConnection;
   bodies: Body[];
+  /** Acknowledged events by body. */
+  acknowledged: number[];
   next: number;
   /** When the request under way was due. */
   dueMs: number;
@@ -131,7 +143,7 @@ class LoadRun {
       onAnswer: (answer) => lane && this.#take(lane, answer),
       onBroken: (error) => this.#fail(error),
     }));
-    lane = { connection, bodies, next: 0, dueMs: 0 };
+    lane = { connection, bodies, acknowledged: bodies.map(() => 0), next: 0, dueMs: 0 };
     this.#lanes.push(lane);
   }
 
@@ -157,6 +169,8 @@ class LoadRun {
     }
     const events = this.#options.identifyPrefix === undefined ? accepted : 1;
     this.#acknowledgedEvents += events;
+    const sent = (lane.next - 1) % lane.bodies.length;
+    lane.acknowledged[sent] = (lane.acknowledged[sent] ?? 0) + events;
     if (this.#options.traced) this.#trace.push([lane.dueMs, answeredMs, events]);
     if (answeredMs >= this.#countFromMs && answeredMs < this.#endMs) {
       this.#latenciesMs.push(answeredMs - lane.dueMs);
@@ -193,7 +207,7 @@ class LoadRun {
   #send(lane: Lane, dueMs: number): void {
     const body = lane.bodies[lane.next++ % lane.bodies.length];
     if (body === undefined) throw new RangeError('a connection without bodies');
-    if (this.#options.occursNow === true) occurAt(body, now());
+    if (this.#options.occursNow === true) occurAt(body, dueMs);
     if (this.#options.identifyPrefix === undefined) freshen(body, this.#sequence++);
     else renumber(body, this.#sequence++);
     lane.dueMs = dueMs;
@@ -223,6 +237,7 @@ class LoadRun {
     this.#resolve({
       requests: sorted.length,
       acknowledgedEvents: this.#acknowledgedEvents,
+      acknowledgedOfBody: this.#lanes.flatMap(({ acknowledged }) => acknowledged),
       refused: this.#refused,
       countedMs: this.#options.durationMs,
       ...{ p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) },

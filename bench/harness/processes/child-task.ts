@@ -14,4 +14,6 @@ export type ChildTask =
   | { role: 'gateway'; publicKey: string }
   | { role: 'attack'; attack: string; share: number; target: Target }
   | { role: 'engine'; path: string; database: string }
-  | { role: 'shop'; share: ShopShare };
+  | { role: 'shop'; share: ShopShare }
+  | { role: 'endpoints'; count: number }
+  | { role: 'dispatcher'; natsUrl: string };

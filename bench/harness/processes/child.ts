@@ -2,13 +2,7 @@
 // event loop, with the subject of a measurement. argv[2] is the task.
 
 import { Socket } from 'node:net';
-import { runAttack } from '../load/attack.ts';
-import { runLoad } from '../load/load.ts';
-import { storeShare } from '../shop/batches.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
-import { serveEngine } from './engine-child.ts';
-import { startGateway } from './gateway-server.ts';
-import { startSink } from './sink.ts';
 
 const task: ChildTask = JSON.parse(process.argv[2] ?? '');
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -16,31 +10,56 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const parent = new Socket({ fd: parentFd });
 parent.once('end', () => process.exit(0));
 
+// Each loads what it needs alone: the engine's library by itself is more memory than a sender of webhooks holds.
 switch (task.role) {
-  case 'load':
+  case 'load': {
     parent.resume();
+    const { runLoad } = await import('../load/load.ts');
     print(JSON.stringify(await runLoad(task.options)));
     break;
-  case 'sink':
+  }
+  case 'sink': {
     parent.resume();
+    const { startSink } = await import('./sink.ts');
     print(String(await startSink(task.answer)));
     break;
-  case 'gateway':
+  }
+  case 'gateway': {
     parent.resume();
+    const { startGateway } = await import('./gateway-server.ts');
     print(String(await startGateway(task.publicKey)));
     break;
-  case 'attack':
+  }
+  case 'attack': {
     parent.resume();
+    const { runAttack } = await import('../load/attack.ts');
     await runAttack(task.attack, task.target, task.share, () => print('begun'));
     break;
-  case 'engine':
+  }
+  case 'engine': {
+    const { serveEngine } = await import('./engine-child.ts');
     await serveEngine(task.path, task.database, parent);
     break;
-  case 'shop':
+  }
+  case 'shop': {
     parent.resume();
+    const { storeShare } = await import('../shop/batches.ts');
     await storeShare(task.share, () => print('stored'));
     print('done');
     break;
+  }
+  case 'endpoints': {
+    const { serveEndpoints } = await import('../webhooks/receiving.ts');
+    await serveEndpoints(task.count, parent);
+    break;
+  }
+  case 'dispatcher': {
+    parent.resume();
+    const { startDispatching } = await import('../webhooks/dispatching.ts');
+    await startDispatching(task.natsUrl);
+    print('begun');
+    break;
+  }
   default:
     task satisfies never;
 }

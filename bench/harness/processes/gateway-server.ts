@@ -19,6 +19,7 @@ export async function startGateway(publicKey: string): Promise<number> {
   const options = {
     salts: { of: () => ({ kind: 'unavailable' }) as const },
     shards: 1,
+    collectPath: '/m',
     authenticate: createAuthenticate(directoryOf(publicKey)),
     caller: {
       ...{ trustedProxies: new BlockList(), proxyHops: 0 },

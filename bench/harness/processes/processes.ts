@@ -8,6 +8,7 @@ import { Writable } from 'node:stream';
 import type { Target } from '../../../test/harness/requests/exhaustion.ts';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
 import type { ShopShare } from '../shop/batches.ts';
+import type { Failing, ReceivedDeliveries } from '../webhooks/receiving.ts';
 import { type ChildTask, parentFd } from './child-task.ts';
 
 export async function runLoadProcess(options: LoadOptions): Promise<LoadResult> {
@@ -55,6 +56,43 @@ export function startSinkProcess(answer: string): Promise<ServerProcess> {
 /** Ingest without a broker: it reads, validates and answers, and queues nothing. */
 export function startGatewayProcess(publicKey: string): Promise<ServerProcess> {
   return startServer({ role: 'gateway', publicKey });
+}
+
+export interface EndpointsProcess {
+  /** Of each endpoint. */
+  ports: number[];
+  /** Different deliveries since the last report. */
+  count(): Promise<number>;
+  /** What came since the last report. */
+  report(): Promise<ReceivedDeliveries>;
+  /** From now on these endpoints fail. */
+  fail(failing: Failing): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Endpoints of webhooks, which answer at once. */
+export async function startEndpointsProcess(count: number): Promise<EndpointsProcess> {
+  const child = startChild({ role: 'endpoints', count });
+  const ask = async (line: string) => {
+    child.write(`${line}\n`);
+    return JSON.parse(await child.nextLine());
+  };
+  return {
+    ports: JSON.parse(await child.nextLine()),
+    count: () => ask('count'),
+    report: () => ask('report'),
+    fail: (failing) => ask(JSON.stringify(failing)),
+    stop: () => child.stop(),
+  };
+}
+
+/** Sends the deliveries that are at the broker; stopped, it ends without finishing any. */
+export async function startDispatcherProcess(
+  natsUrl: string,
+): Promise<{ pid: number; stop(): Promise<void> }> {
+  const child = startChild({ role: 'dispatcher', natsUrl });
+  await child.nextLine();
+  return child;
 }
 
 async function startServer(task: ChildTask): Promise<ServerProcess> {

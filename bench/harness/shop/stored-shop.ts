@@ -2,7 +2,15 @@
 // directory, so that the next run only starts the service on it.
 
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
@@ -16,6 +24,8 @@ import { storePeople } from './shop-people.ts';
 
 /** Counts the forms that the events had: shops of an older form are made anew. */
 const form = 1;
+/** On disk, with its part of all views and indexes. */
+const bytesOfEvent = 220;
 const noPast: Past = { olderCopies: 0 };
 /** Where made shops stand unless MILLRACE_BENCH_DATA names another directory. */
 const defaultDirectory = join(homedir(), '.cache', 'millrace-bench');
@@ -39,6 +49,7 @@ export async function openShop(
   if (existsSync(join(directory, 'shop.json'))) return directory;
   const making = `${directory}.making`;
   rmSync(making, { recursive: true, force: true });
+  checkRoom(parent, shop.events * (1 + olderCopies));
   if (olderCopies === 0) mkdirSync(making, { recursive: true });
   else cpSync(await openShop(shop, say), making, { recursive: true });
   const stack = await startStack({ dataDir: making });
@@ -53,7 +64,17 @@ export async function openShop(
   return directory;
 }
 
-/** Runs on a service with the shop: in smoke runs the session's, where the shop is stored anew. */
+/** Throws where the disk has no room for so many events and for as much again, which merges need. */
+function checkRoom(parent: string, events: number): void {
+  mkdirSync(parent, { recursive: true });
+  const { bavail, bsize } = statfsSync(parent);
+  const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(0);
+  const needed = 2 * bytesOfEvent * events;
+  const free = bavail * bsize;
+  check(free >= needed, `${events} events need ${gib(needed)} GiB in ${parent}, of ${gib(free)}`);
+}
+
+/** Runs on a service with the shop: in smoke runs the session's, which stores the shop once. */
 export async function withShop<Result>(
   shop: Shop,
   mode: Mode,
@@ -63,8 +84,8 @@ export async function withShop<Result>(
 ): Promise<Result> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (mode === 'smoke') {
-    const stack = await session.stack();
-    await storeShop(stack, anotherOf(shop, session), () => {});
+    const stack = await session.stackWithShop((fresh) => storeShop(fresh, shop, () => {}));
+    if (past.olderCopies > 0) await storeOlderCopies(stack, shop, past.olderCopies, () => {});
     return run(stack);
   }
   const dataDir = await openShop(shop, say, past);
@@ -75,11 +96,6 @@ export async function withShop<Result>(
   } finally {
     await stack.stop();
   }
-}
-
-/** The same shop with other events: a session's stack may have those of this one. */
-export function anotherOf(shop: Shop, session: Session): Shop {
-  return { ...shop, seed: shop.seed + session.nextLoad() };
 }
 
 /** The question is how soon an answer comes, not how many a key may ask for. */

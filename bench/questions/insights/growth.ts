@@ -7,7 +7,7 @@ import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import { askQuestion } from '../../harness/insights/ask.ts';
 import type { AnswerRow, Question } from '../../harness/insights/question.ts';
-import { questions } from '../../harness/insights/questions.ts';
+import { asksOf, questionsAgain } from '../../harness/insights/questions.ts';
 import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
@@ -24,7 +24,6 @@ const stages: readonly Size[] = [
   { name: '20 million', events: 20_000_000, olderCopies: 0 },
   { name: '100 million', events: 20_000_000, olderCopies: 4 },
 ];
-const runs: Record<Mode, number> = { smoke: 1, real: 7 };
 /** Its answer depends on all of the past. */
 const looksAtAll = /^lifecycle/;
 
@@ -41,7 +40,7 @@ export const insightsGrowthBench: Bench = {
     for (const { events, olderCopies } of stages) {
       measured.push(await measureShop(mode, session, events, { olderCopies }));
     }
-    for (const question of questions) {
+    for (const question of questionsAgain(mode)) {
       const [, middle, large] = measured.map((asked) => asked.get(question)?.answer);
       // In smoke runs all are stored in one project.
       if (mode === 'smoke' || looksAtAll.test(question.name)) continue;
@@ -49,7 +48,7 @@ export const insightsGrowthBench: Bench = {
       check(isSame, `${question.name}: the same answer with a longer past`);
     }
     const resultHash = createHash('sha256').update(String(measured.length)).digest('hex');
-    return { tables: [growthTable(measured)], resultHash };
+    return { tables: [growthTable(questionsAgain(mode), measured)], resultHash };
   },
 };
 
@@ -60,23 +59,24 @@ function measureShop(
   past: Past,
 ): Promise<ReadonlyMap<Question, Asked>> {
   const shop = shopOf(mode, systemClock.nowMs(), events);
-  return withShop(shop, mode, session, (stack) => measure(stack, shop.endMs, runs[mode]), past);
+  return withShop(shop, mode, session, (stack) => measure(stack, shop.endMs, mode), past);
 }
 
 async function measure(
   stack: Stack,
   endMs: number,
-  times: number,
+  mode: Mode,
 ): Promise<ReadonlyMap<Question, Asked>> {
+  const { warmUps, counted } = asksOf[mode];
   const found = new Map<Question, Asked>();
-  for (const question of questions) {
+  for (const question of questionsAgain(mode)) {
     const asked = await rangeOf(stack, question.days, endMs);
     const ms: number[] = [];
     let answer: AnswerRow[] = [];
-    for (let turn = 0; turn <= times; turn++) {
+    for (let turn = 0; turn < warmUps + counted; turn++) {
       const startMs = performance.now();
       answer = question.rowsOf(await askQuestion(stack, question, turned(asked, turn)));
-      if (turn > 0) ms.push(performance.now() - startMs);
+      if (turn >= warmUps) ms.push(performance.now() - startMs);
     }
     check(answer.length > 0, `${question.name} has an answer`);
     found.set(question, { ms: median(ms), answer });
@@ -88,7 +88,10 @@ function sorted(rows: readonly AnswerRow[] = []): string[] {
   return rows.map((row) => row.join('\t')).sort();
 }
 
-function growthTable(measured: readonly ReadonlyMap<Question, Asked>[]): Table {
+function growthTable(
+  questions: readonly Question[],
+  measured: readonly ReadonlyMap<Question, Asked>[],
+): Table {
   return {
     title:
       'p50 milliseconds; the range of the last two holds the same rows, that of the first a quarter',

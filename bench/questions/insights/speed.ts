@@ -12,15 +12,12 @@ import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board
 import { ourLayout } from '../../harness/insights/layout.ts';
 import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
 import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
-import { questions } from '../../harness/insights/questions.ts';
+import { asksOf, questions } from '../../harness/insights/questions.ts';
 import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
 import { withHighestMiB } from '../../harness/usage.ts';
-
-/** Runs that count, after one that does not. */
-const runs: Record<Mode, number> = { smoke: 1, real: 7 };
 
 const sides = ['ours', 'plain', 'peer'] as const;
 type Side = (typeof sides)[number];
@@ -38,10 +35,9 @@ export const insightsBench: Bench = {
     const shop = shopOf(mode, systemClock.nowMs());
     return withShop(shop, mode, session, async (stack) => {
       await makePeer(stack);
-      const times = runs[mode];
       const [{ measured, board }, highest] = await withHighestMiB(stack, async () => ({
-        measured: await measureAll(stack, shop.endMs, times),
-        board: await measureBoard(stack, shop.endMs, times),
+        measured: await measureAll(stack, shop.endMs, mode),
+        board: await measureBoard(stack, shop.endMs, mode),
       }));
       const tables = [
         ...speedTables(measured),
@@ -56,9 +52,9 @@ export const insightsBench: Bench = {
   },
 };
 
-async function measureAll(stack: Stack, endMs: number, times: number): Promise<Measured[]> {
+async function measureAll(stack: Stack, endMs: number, mode: Mode): Promise<Measured[]> {
   const measured: Measured[] = [];
-  for (const question of questions) measured.push(await measure(stack, question, endMs, times));
+  for (const question of questions) measured.push(await measure(stack, question, endMs, mode));
   return measured;
 }
 
@@ -66,18 +62,19 @@ async function measure(
   stack: Stack,
   question: Question,
   endMs: number,
-  times: number,
+  mode: Mode,
 ): Promise<Measured> {
+  const { warmUps, counted } = asksOf[mode];
   const range = await rangeOf(stack, question.days, endMs);
   const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
   let answer: AnswerRow[] = [];
-  for (let turn = 0; turn <= times; turn++) {
+  for (let turn = 0; turn < warmUps + counted; turn++) {
     const asked = turned(range, turn);
     const answers: Partial<Record<Side, AnswerRow[]>> = {};
     for (const side of sides) {
       const startMs = performance.now();
       const rows = await ask(stack, side, question, asked);
-      if (turn > 0) ms[side].push(performance.now() - startMs);
+      if (turn >= warmUps) ms[side].push(performance.now() - startMs);
       answers[side] = rows;
     }
     answer = answers.plain ?? [];
@@ -89,14 +86,15 @@ async function measure(
 }
 
 /** Milliseconds of each rendering. */
-async function measureBoard(stack: Stack, endMs: number, times: number): Promise<number[]> {
+async function measureBoard(stack: Stack, endMs: number, mode: Mode): Promise<number[]> {
+  const { warmUps, counted } = asksOf[mode];
   const render = await openBoard(stack);
   const range = await rangeOf(stack, boardDays, endMs);
   const ms: number[] = [];
-  for (let turn = 0; turn <= times; turn++) {
+  for (let turn = 0; turn < warmUps + counted; turn++) {
     const startMs = performance.now();
     await render(turned(range, turn));
-    if (turn > 0) ms.push(performance.now() - startMs);
+    if (turn >= warmUps) ms.push(performance.now() - startMs);
   }
   return ms;
 }

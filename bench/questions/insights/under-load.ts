@@ -2,21 +2,19 @@
 // once. The shop is copied first, because this run stores more events beside it.
 
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { systemClock } from '../../../platform/clock.ts';
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import { askQuestion } from '../../harness/insights/ask.ts';
 import { boardDays, openBoard } from '../../harness/insights/board.ts';
 import type { Question } from '../../harness/insights/question.ts';
-import { questions } from '../../harness/insights/questions.ts';
+import { asksOf, questionsAgain } from '../../harness/insights/questions.ts';
 import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { countRows, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
 import { runLoadProcess } from '../../harness/processes/processes.ts';
+import { onShopCopy } from '../../harness/shop/shop-copy.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
-import { anotherOf, openShop, storeShop, withoutLimits } from '../../harness/shop/stored-shop.ts';
 import { withHighestMiB } from '../../harness/usage.ts';
 
 interface Parameters {
@@ -58,9 +56,10 @@ export const insightsUnderLoadBench: Bench = {
   question:
     'How much slower are questions while 50,000 events a second come in, and with 32 readers?',
   async run(mode, session) {
-    return onCopy(mode, session, async (stack) => {
+    const shop = shopOf(mode, systemClock.nowMs());
+    return onShopCopy(shop, mode, session, async (stack) => {
       const parameters = sizes[mode];
-      const { endMs } = shopOf(mode, systemClock.nowMs());
+      const { endMs } = shop;
       let turn = 0;
       const ask = async (question: Question): Promise<number> => {
         const asked = await rangeOf(stack, question.days, endMs);
@@ -69,14 +68,16 @@ export const insightsUnderLoadBench: Bench = {
         return performance.now() - startMs;
       };
       const [{ quiet, loaded, readers }, highest] = await withHighestMiB(stack, async () => ({
-        quiet: await rounds(ask, (round) => round < parameters.rounds),
-        loaded: await underLoad(stack, session, parameters, ask),
+        quiet: await rounds(mode, ask, (round) => round < parameters.rounds),
+        loaded: await underLoad(mode, stack, session, parameters, ask),
         readers: await manyReaders(stack, endMs, parameters),
       }));
       const tables = [loadTable(quiet, loaded), readersTable(readers, highest)];
       return {
         tables,
-        resultHash: createHash('sha256').update(String(questions.length)).digest('hex'),
+        resultHash: createHash('sha256')
+          .update(String(questionsAgain(mode).length))
+          .digest('hex'),
       };
     });
   },
@@ -86,13 +87,14 @@ type Ask = (question: Question) => Promise<number>;
 
 /** Milliseconds of each question, round by round. */
 async function rounds(
+  mode: Mode,
   ask: Ask,
   goOn: (round: number) => boolean,
 ): Promise<Map<Question, number[]>> {
   const ms = new Map<Question, number[]>();
-  // The first round warms up.
-  for (let round = -1; round < 0 || goOn(round); round++) {
-    for (const question of questions) {
+  const { warmUps } = asksOf[mode];
+  for (let round = -warmUps; round <= 0 || goOn(round); round++) {
+    for (const question of questionsAgain(mode)) {
       const took = await ask(question);
       if (round >= 0) ms.set(question, [...(ms.get(question) ?? []), took]);
     }
@@ -101,6 +103,7 @@ async function rounds(
 }
 
 async function underLoad(
+  mode: Mode,
   stack: Stack,
   session: Session,
   { eventsPerSecond, batch, connections, loadMs, rounds: least }: Parameters,
@@ -118,7 +121,7 @@ async function underLoad(
   });
   const [{ acknowledgedEvents }, ms] = await Promise.all([
     load,
-    rounds(ask, (round) => !isOver || round < Math.min(1, least)),
+    rounds(mode, ask, (round) => !isOver || round < Math.min(1, least)),
   ]);
   const watch = watchRows(stack, 500);
   await watch.until(before + acknowledgedEvents, drainTimeoutMs);
@@ -178,30 +181,4 @@ function readersTable(ms: readonly number[], highestMiB: number): Table {
     columns: ['answers', 'p50 ms', 'p99 ms', 'slowest ms', 'highest MiB of all processes'],
     rows: [[String(ms.length), at(0.5), at(0.99), at(1), highestMiB.toFixed(0)]],
   };
-}
-
-async function onCopy<Result>(
-  mode: Mode,
-  session: Session,
-  run: (stack: Stack) => Promise<Result>,
-): Promise<Result> {
-  const shop = shopOf(mode, systemClock.nowMs());
-  if (mode === 'smoke') {
-    const stack = await session.stack();
-    await storeShop(stack, anotherOf(shop, session), () => {});
-    return run(stack);
-  }
-  const made = await openShop(shop, (line) => void process.stderr.write(`${line}\n`));
-  const dataDir = mkdtempSync(join(made, '..', 'loaded-'));
-  try {
-    cpSync(made, dataDir, { recursive: true });
-    const stack = await startStack({ dataDir, env: withoutLimits });
-    try {
-      return await run(stack);
-    } finally {
-      await stack.stop();
-    }
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
 }

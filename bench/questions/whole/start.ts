@@ -44,7 +44,7 @@ export const startStoredBench: Bench = {
   name: 'start-stored',
   question: 'How soon is the service ready where much is stored, and how soon does it store?',
   async run(mode) {
-    const [stored, starts] = mode === 'smoke' ? [20_000, 1] : [20_000_000, 3];
+    const [stored, starts] = mode === 'smoke' ? [2_000, 1] : [20_000_000, 3];
     return withDirectory(async (begin) => {
       const lastMs = Date.now();
       await begin(async (stack) => {

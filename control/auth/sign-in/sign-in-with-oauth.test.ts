@@ -58,6 +58,11 @@ async function visit(subject: string, person: OidcPerson) {
 
 const signIn = (request: object) => accounts.as().auth.signInWithOAuth(request);
 
+it('tells a sign-in page which providers there are', async () => {
+  const { providers } = await accounts.as().auth.listOAuthProviders({});
+  expect(providers).toContain(provider);
+});
+
 it('signs in with the provider’s verified address, and makes the account', async () => {
   const email = `new-${crypto.randomUUID()}@example.com`;
   const subject = crypto.randomUUID();

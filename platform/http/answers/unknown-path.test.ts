@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTable, serviceAliases } from '../../access/access-table.ts';
 import { type HttpServer, startHttp } from '../http.ts';
-import { frontPage } from './front-page.ts';
+import { frontPage } from '../pages/front-page.ts';
 import { KnownPaths } from './unknown-path.ts';
 
 const known = new KnownPaths([...accessTable.keys()].map((method) => `/${method}`));
@@ -33,6 +33,10 @@ describe('an unknown path', () => {
     'x',
   ])('names the definitions where no method is near: %s', (path) => {
     expect(known.refusal(path)).toContain('/descriptors.binpb');
+  });
+
+  it('names the other document below its paths', () => {
+    expect(known.refusal('/v1/organizations/o/webhook')).toContain('/openapi.json');
   });
 
   it('is compared with nothing where it is long', () => {

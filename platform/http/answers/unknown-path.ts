@@ -21,6 +21,9 @@ export class KnownPaths {
 
   /** The sentence for a caller of `path`, where no method is. */
   refusal(path: string): string {
+    if (path.startsWith('/v1/organizations/')) {
+      return "there is no such method: GET /openapi.json has the methods of webhooks' management";
+    }
     const nearest = this.#nearest(path);
     return nearest === undefined
       ? 'there is no such method: GET /descriptors.binpb has the definitions of all methods'

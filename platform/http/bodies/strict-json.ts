@@ -1,7 +1,9 @@
 // Checks what protobuf-es does not when it reads a request's JSON: it takes an unknown enum name for no value, and 30
-// February for 2 March. Lists are bounded here too, before protobuf-es makes messages of their items.
+// February for 2 March; and it does not say which field holds a time or duration that it refuses. Lists are bounded
+// here too, before protobuf-es makes messages of their items.
 
-import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
+import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { isObject } from '../../json.ts';
 
@@ -22,9 +24,10 @@ export function strictDecoder(input: DescMessage): { decode(bytes?: Uint8Array):
   };
 }
 
-/** Checks enums and moments only. protobuf-es refuses values of a wrong type when it reads the message. */
+/** Checks enums, moments and durations only. protobuf-es refuses values of a wrong type when it reads the message. */
 function checkMessage(desc: DescMessage, json: unknown, path: string): void {
-  if (desc.typeName === 'google.protobuf.Timestamp') checkMoment(json, path);
+  if (desc.typeName === TimestampSchema.typeName) checkMoment(json, path);
+  if (desc.typeName === DurationSchema.typeName) checkDuration(json, path);
   if (desc.typeName.startsWith('google.protobuf.') || !isObject(json)) return;
   const values = new Map(Object.entries(json));
   for (const field of desc.fields) {
@@ -78,8 +81,24 @@ function checkEnum(desc: DescEnum, json: unknown, path: string): void {
   throw invalidArgument(path, `${sent} is none of ${names.join(', ')}`);
 }
 
+function checkDuration(json: unknown, path: string): void {
+  if (json === null || reads(DurationSchema, json)) return;
+  throw invalidArgument(path, 'must be a duration in seconds, such as "90s" or "1.5s"');
+}
+
+function reads(desc: DescMessage, json: unknown): boolean {
+  try {
+    return typeof json === 'string' && fromJson(desc, json) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 function checkMoment(json: unknown, path: string): void {
-  if (typeof json !== 'string') return;
+  if (json === null) return;
+  if (typeof json !== 'string' || !reads(TimestampSchema, json)) {
+    throw invalidArgument(path, 'must be a time of RFC 3339, such as "2026-01-31T09:30:00Z"');
+  }
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d)/.exec(json);
   if (match === null) return;
   const [year = 0, month = 0, day = 0, hour = 0] = match.slice(1).map(Number);

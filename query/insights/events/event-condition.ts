@@ -21,8 +21,8 @@ export interface EventCondition {
   sql: string;
   /** It names user_key. */
   usesUser: boolean;
-  /** It looks at nothing but the kind, which is here where it is one. */
-  kind: 'every' | { is: string } | 'filtered';
+  /** It looks at nothing but the kind: `is` where that is one, 'kinds' where they are several. */
+  kind: 'every' | { is: string } | 'kinds' | 'filtered';
 }
 
 interface Scope {

@@ -7,6 +7,7 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { readRows } from '../../read-rows.ts';
+import { textsOf } from '../rows.ts';
 
 /** `column`: a non-empty text of a property that has a column. The others are the maps. */
 const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time'] as const;
@@ -24,17 +25,20 @@ export async function readPropertyTypes(
   deadline: Deadline,
 ): Promise<ReadonlyMap<string, PropertyTypes> | undefined> {
   const bindings = createBindings();
-  const sql = `SELECT DISTINCT property, type FROM property_keys
+  const sql = `SELECT property, groupUniqArray(type) FROM property_keys
     WHERE project_id = ${bindings.bind('String', projectId)}
-      AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', names)})`;
+      AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', names)})
+    GROUP BY property`;
   const bounds = { deadline, maxRows: 1_000, maxCharacters: 1_048_576 };
   const result = await readRows(clickhouse, { sql, params: bindings.params }, bounds);
-  if (result.kind === 'too-large') return undefined;
+  if (result.kind === 'too-large' || result.stopped) return undefined;
   const types = new Map<string, Set<StoredType>>(names.map((name) => [name, new Set()]));
-  for (const [property, type] of result.rows) {
-    const known = storedTypes.find((stored) => stored === type);
-    if (known === undefined) return undefined;
-    types.get(String(property))?.add(known);
+  for (const [property, seen] of result.rows) {
+    for (const type of textsOf(seen)) {
+      const known = storedTypes.find((stored) => stored === type);
+      if (known === undefined) return undefined;
+      types.get(String(property))?.add(known);
+    }
   }
   return types;
 }

@@ -33,6 +33,7 @@ const maxFilterGroups = 50;
 
 /** A checked question; what its form alone needs is in `spec`, still to be checked. */
 export interface Question {
+  readonly projectId: string;
   /** The placeholder of the project's id. */
   readonly project: string;
   readonly bindings: Bindings;
@@ -58,6 +59,15 @@ export interface Question {
   readonly everyEvent: EventCondition;
   /** The types with which a property of events was ever stored; undefined where nobody knows. */
   typesOf(property: string): PropertyTypes | undefined;
+  /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
+  readonly beside: readonly Question[];
+}
+
+/** The same question with bindings for a statement whose text is the same for all that it answers. */
+export function withJointBindings(question: Question): Question {
+  const bindings = createBindings();
+  const project = bindings.bind('String', question.projectId);
+  return { ...question, bindings, project };
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -79,6 +89,7 @@ export function readQuestion(
     readBreakdown(property, `spec.breakdowns[${index}].property`),
   );
   return {
+    projectId,
     project,
     bindings,
     spec,
@@ -97,6 +108,7 @@ export function readQuestion(
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
     typesOf: () => undefined,
+    beside: [],
   };
 }
 

@@ -205,7 +205,7 @@ it('the project whose statements run long goes last', async () => {
   void ask('next of the same');
   void ask('of another', { project: 'b' });
   await settled();
-  expect(running.map(({ priority }) => priority)).toEqual([1, 4, 1]);
+  expect(running.map(({ priority }) => priority)).toEqual([1, 7, 1]);
   running[0]?.answer('[1]');
   await asked;
 });

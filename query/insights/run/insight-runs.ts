@@ -2,6 +2,7 @@
 // same statement that runs already for somebody else, or those of a new run in the project's turn.
 
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
@@ -9,7 +10,7 @@ import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
-import { RecentUse } from './recent-use.ts';
+import { firstPriority, RecentUse } from './recent-use.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, runInsight } from './run-insight.ts';
 import { SharedRuns } from './shared-runs.ts';
@@ -45,6 +46,7 @@ export interface Stored {
 
 type Kept = Rows & Stored & { keptAtMs: number };
 
+const cores = availableParallelism();
 const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
@@ -118,7 +120,13 @@ export class InsightRuns {
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
   smallReads(projectId: string): RowReader {
     const { clickhouse, turns } = this.#sources;
-    return turns.reader(clickhouse, projectId, 'look-up');
+    const first: RowReader = {
+      select: (select, onRow) => {
+        const settings = { ...select.settings, priority: firstPriority };
+        return clickhouse.select({ ...select, settings }, onRow);
+      },
+    };
+    return turns.reader(first, projectId, 'look-up');
   }
 
   #holds(kept: Kept, { version }: Stored): boolean {
@@ -130,7 +138,11 @@ export class InsightRuns {
     const { clickhouse, insightTurns, memoryBytes } = this.#sources;
     const counted: RowReader = {
       select: async (select, onRow) => {
-        const settings = { ...select.settings, priority: this.#use.priorityOf(projectId) };
+        const settings = {
+          ...select.settings,
+          priority: this.#use.priorityOf(projectId),
+          max_threads: this.#use.threadsOf(projectId, cores),
+        };
         const ended = this.#use.begin(projectId);
         try {
           await clickhouse.select({ ...select, settings }, onRow);
@@ -157,7 +169,7 @@ export class InsightRuns {
 }
 
 /** Two statements with one key have the same rows. */
-function keyOf(projectId: string, { sql, params, maxRows }: InsightStatement): string {
+export function keyOf(projectId: string, { sql, params, maxRows }: InsightStatement): string {
   const text = JSON.stringify([projectId, sql, params, maxRows], (_, value: unknown) =>
     typeof value === 'number' || typeof value === 'bigint' ? exactNumber(value) : value,
   );

@@ -16,15 +16,15 @@ function run(projectId: string, ms: number): void {
 
 it('a project goes after those whose statements are shorter, at each step twice as short', () => {
   expect(use.priorityOf('a')).toBe(1);
-  for (let n = 0; n < 100; n++) run('a', 900);
+  for (let n = 0; n < 100; n++) run('a', 90);
   expect(use.priorityOf('a')).toBe(1);
-  run('b', 7_100);
+  run('b', 710);
   expect([use.priorityOf('a'), use.priorityOf('b')]).toEqual([1, 4]);
 });
 
 it('a statement counts while it runs', () => {
   const ended = use.begin('a');
-  nowMs += 3_500;
+  nowMs += 350;
   use.begin('a');
   expect(use.priorityOf('a')).toBe(3);
   ended();
@@ -32,9 +32,23 @@ it('a statement counts while it runs', () => {
 });
 
 it('a long statement is forgotten by halves', () => {
-  run('a', 3_500);
+  run('a', 350);
   nowMs += 10_000;
   expect(use.priorityOf('a')).toBe(2);
   nowMs += 10_000;
   expect(use.priorityOf('a')).toBe(1);
+});
+
+it('long statements have all cores alone, and leave one beside those of others', () => {
+  run('heavy', 600);
+  expect(use.threadsOf('heavy', 8)).toBe(8);
+  run('small', 10);
+  expect([use.threadsOf('heavy', 8), use.threadsOf('heavy', 2)]).toEqual([3, 1]);
+  expect(use.threadsOf('small', 8)).toBe(8);
+  run('heavy', 600);
+  run('heavy', 600);
+  expect(use.threadsOf('heavy', 8)).toBe(3);
+  nowMs += 10_000;
+  run('heavy', 600);
+  expect(use.threadsOf('heavy', 8)).toBe(8);
 });

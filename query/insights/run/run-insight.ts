@@ -29,6 +29,9 @@ const settings = {
   max_threads: availableParallelism(),
   max_execution_time: maxInsightMs / 1_000,
   max_query_size: String(maxStatementBytes),
+  // Of events and the few merged ids, it would at times hold the events in memory: the engine's guess of how many match
+  // is far too low.
+  query_plan_join_swap_table: 'false',
 } as const;
 
 /**

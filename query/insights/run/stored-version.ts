@@ -27,6 +27,15 @@ export function rangeOf({ spec, fromMs, toMs }: Question): StoredRange {
   return { fromMs, toMs };
 }
 
+/** The events that may change any of these answers: one look tells for all that is asked together. */
+export function rangeOfAll(questions: readonly Question[]): StoredRange {
+  const ranges = questions.map(rangeOf);
+  return {
+    fromMs: Math.min(...ranges.map(({ fromMs }) => fromMs)),
+    toMs: Math.max(...ranges.map(({ toMs }) => toMs)),
+  };
+}
+
 // A later change adds an event or a change, so both sums only grow.
 const sql = `SELECT 'events' AS part, sum(events) AS count, toUInt64(0) AS newest FROM event_counts
   WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')

@@ -287,6 +287,35 @@ describe('the greatest users', () => {
     expect(profiles[place]).toBeUndefined();
   });
 
+  it('counts their events on whole days and around them', async () => {
+    const ofDays = randomUUID();
+    const times = [
+      '10T14:29:59.999',
+      '10T14:30:00',
+      '10T23:59:59.999',
+      '11T00:00:00',
+      '12T23:59:59',
+    ];
+    const later = ['13T00:00:00', '13T06:00:00.499', '13T06:00:00.500'];
+    await storeRows(
+      service.clickhouse,
+      [...times, ...later].flatMap((time, index) =>
+        ['a', 'b']
+          .slice(index % 2)
+          .map((distinctId) => storedRow({ projectId: ofDays, distinctId, occurTimeMs: at(time) })),
+      ),
+    );
+    const { result } = await service.insights(ofDays).query({
+      spec: { insightType: InsightType.TOP_K, topK: byUser },
+      timeRange: {
+        from: timestampFromMs(at('10T14:30:00')),
+        to: timestampFromMs(at('13T06:00:00.500')),
+      },
+    });
+    const values = result.case === 'topK' && result.value.rows.map(({ value }) => value);
+    expect(values).toEqual([6, 3]);
+  });
+
   it('meets filters on traits', async () => {
     const filters = [
       { property: 'plan', operator: FilterOperator.IS_SET, source: PropertySource.PROFILE },

@@ -5,7 +5,8 @@ import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { type Greatest, greatestSql } from './greatest-groups.ts';
+import { ofUsersSql, profileEventsSql } from '../users/activity.ts';
+import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
 
 /**
  * SELECT of (place, dimension, value, groups, whole, external_id, trait_keys, trait_values), as greatestSql answers
@@ -44,17 +45,19 @@ function keyOf(id: string): string {
 }
 
 /** SELECT of (user_key, a, b) for each user. */
-function usersSql(
-  question: Question,
-  condition: EventCondition,
-  { aggregation }: Greatest,
-): string {
+function usersSql(question: Question, condition: EventCondition, greatest: Greatest): string {
+  const { aggregation } = greatest;
   const { ofEvents, measure } = aggregation;
   const columns =
     aggregation.counts === 'events' && aggregation.number !== undefined
       ? { number: aggregation.number }
       : {};
   const { includeCookieless } = question.spec;
+  const sums = othersAreTheRest(greatest) ? profileEventsSql(question, condition) : undefined;
+  if (sums !== undefined) {
+    return `SELECT user_key, toFloat64(sum(events)) AS a, toFloat64(0) AS b
+      FROM (${ofUsersSql(question, sums, ['events'])}) GROUP BY user_key`;
+  }
   if (both(question.everyEvent, condition).usesUser) {
     const events = readEventsSql(question, { condition, columns, withUser: true });
     return `SELECT user_key, ${ofEvents.a} AS a, ${ofEvents.b} AS b FROM (${events}) WHERE user_key != 0 GROUP BY user_key`;

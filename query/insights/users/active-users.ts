@@ -1,13 +1,13 @@
-// Cells of a series that counts the users of every kind of event, from days of profiles.
+// Cells of a series that counts users: from days of profiles, or from the buckets in which each profile was active.
 
 import type { EventCondition } from '../events/event-condition.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, isOfDays, ofUsersSql } from './activity.ts';
-import { bitColumns, placesSql } from './bucket-bits.ts';
+import { type Activity, activePlacesSql, activitySql, ofUsersSql } from './activity.ts';
+import { allBits, bitColumns, userCountsSql, wordCount } from './bucket-bits.ts';
 
 const quarterMs = 900_000;
 
-/** SELECT of the cells, as ranked-groups.ts takes them; undefined where only raw events can tell. */
+/** SELECT of the cells, as ranked-groups.ts takes them; undefined where neither way is quicker than counting events. */
 export function activeUserCellsSql(
   question: Question,
   condition: EventCondition,
@@ -17,12 +17,30 @@ export function activeUserCellsSql(
   const isOne = buckets.length === 1;
   // A bucket that is the whole range need not begin with it.
   const starts = isOne ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
-  const range = { fromMs, toMs };
-  if (!isOfDays(question, condition, range, starts)) return undefined;
-  const columns = bitColumns(starts.length);
-  const activity = activitySql(question, { condition, buckets: starts, ranges: [range] });
-  const users = ofUsersSql(question, activity, columns);
+  const activity = { condition, buckets: starts, ranges: [{ fromMs, toMs }] };
   const bucket = isOne ? '0' : `${bindings.bind('Array(Int64)', buckets.map(BigInt))}[place + 1]`;
+  const places = activePlacesSql(question, activity);
+  if (places === undefined) {
+    const counts = rawCountsSql(question, activity);
+    return (
+      counts &&
+      `SELECT toInt64(${bucket}) AS bucket, toFloat64(number) AS a, toFloat64(0) AS b, number AS weight FROM (${counts})`
+    );
+  }
+  const users = ofUsersSql(question, places, ['place']);
   return `SELECT toInt64(${bucket}) AS bucket, toFloat64(uniqExact(user_key)) AS a, toFloat64(0) AS b, count() AS weight
-    FROM (${users}) ARRAY JOIN ${placesSql(columns)} AS place GROUP BY place`;
+    FROM (${users}) GROUP BY place`;
+}
+
+/**
+ * SELECT of place and number, from raw events. Undefined beyond 64 buckets, whose bits would have to be taken apart
+ * user by user.
+ */
+function rawCountsSql(question: Question, activity: Activity): string | undefined {
+  const { length } = activity.buckets;
+  if (wordCount(length) > 1) return undefined;
+  const words = bitColumns(length);
+  const profiles = ofUsersSql(question, activitySql(question, activity), words);
+  const users = `SELECT ${allBits(words)} FROM (${profiles}) GROUP BY user_key`;
+  return userCountsSql(users, length, [{ part: 0, words }]);
 }

@@ -7,7 +7,15 @@ import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
-import { type ByDays, daysSql, partByDays, type Range } from './profile-days.ts';
+import {
+  type ByDays,
+  dayEventsSql,
+  dayPlacesSql,
+  daysSql,
+  partByDays,
+  partByWholeDays,
+  type Range,
+} from './profile-days.ts';
 
 export interface Activity {
   condition: EventCondition;
@@ -17,6 +25,11 @@ export interface Activity {
   ranges: readonly Range[];
 }
 
+/** Whether days of profiles answer the most of each range. */
+export function isFromDays(question: Question, { condition, buckets, ranges }: Activity): boolean {
+  return ranges.every((range) => partsOfDays(question, condition, range, buckets) !== undefined);
+}
+
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
   const { condition, buckets, ranges } = activity;
@@ -24,38 +37,82 @@ export function activitySql(question: Question, activity: Activity): string {
     const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) return [rawSql(question, activity, range)];
     return [
-      ...parts.days.map((days) => daysSql(question, days, buckets)),
+      daysSql(question, parts.days, buckets),
       ...parts.rest.map((rest) => rawSql(question, activity, rest)),
     ];
   });
   return reads.join(' UNION ALL ');
 }
 
-/** Whether days of profiles answer the most of it. */
-export function isOfDays(
+/**
+ * SELECT of profile_key, cookieless and place, the place of a bucket in which the profile was active; undefined where
+ * days of profiles do not answer the most of it.
+ */
+export function activePlacesSql(question: Question, activity: Activity): string | undefined {
+  const { condition, buckets, ranges } = activity;
+  const reads: string[] = [];
+  for (const range of ranges) {
+    const parts = partsOfDays(question, condition, range, buckets);
+    if (parts === undefined) return undefined;
+    reads.push(dayPlacesSql(question, parts.days, buckets));
+    for (const rest of parts.rest) {
+      const events = readPlacesSql(question, activity, rest);
+      reads.push(
+        `SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(place) AS place FROM (${events})`,
+      );
+    }
+  }
+  return reads.join(' UNION ALL ');
+}
+
+/**
+ * SELECT of profile_key, cookieless and events, the number of a profile's events in the range; a profile may have many
+ * rows. Undefined where days of profiles do not answer the most of it.
+ */
+export function profileEventsSql(
+  question: Question,
+  condition: EventCondition,
+): string | undefined {
+  const { fromMs, toMs } = question;
+  const parts = knowsEvents(question, condition) ? partByWholeDays({ fromMs, toMs }) : undefined;
+  if (parts === undefined) return undefined;
+  const edges = parts.rest.map((range) => {
+    const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
+    const events = readEventsSql(question, { condition, columns, ...range });
+    return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events FROM (${events})`;
+  });
+  return [dayEventsSql(question, parts.days), ...edges].join(' UNION ALL ');
+}
+
+/** Days know no kinds, no properties, and not when an event was received. */
+function knowsEvents({ everyEvent, asOfMs }: Question, condition: EventCondition): boolean {
+  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
+  return isEvery && asOfMs === undefined;
+}
+
+function partsOfDays(
   question: Question,
   condition: EventCondition,
   range: Range,
   buckets: readonly number[],
-): boolean {
-  return partsOfDays(question, condition, range, buckets) !== undefined;
-}
-
-/** Days know no kinds, no properties, and not when an event was received. */
-function partsOfDays(
-  { everyEvent, asOfMs }: Question,
-  condition: EventCondition,
-  range: Range,
-  buckets: readonly number[],
 ): ByDays | undefined {
-  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
-  return isEvery && asOfMs === undefined ? partByDays(range, buckets) : undefined;
+  return knowsEvents(question, condition) ? partByDays(range, buckets) : undefined;
 }
 
-function rawSql(question: Question, { condition, buckets }: Activity, range: Range): string {
-  const columns = bitColumns(buckets.length);
-  const bits = bitsOfPlace(buckets.length).map((sql, word) => `${sql} AS ${columns[word]}`);
-  const events = readEventsSql(question, {
+function rawSql(question: Question, activity: Activity, range: Range): string {
+  const columns = bitColumns(activity.buckets.length);
+  const bits = bitsOfPlace(activity.buckets.length).map(
+    (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
+  );
+  const events = readPlacesSql(question, activity, range);
+  // Added up first, merges are looked up for each profile and not for each event: a third less.
+  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits.join(', ')}
+    FROM (${events}) GROUP BY sender_key`;
+}
+
+/** SELECT of sender_key, is_cookieless and place. */
+function readPlacesSql(question: Question, { condition, buckets }: Activity, range: Range): string {
+  return readEventsSql(question, {
     condition,
     columns: {
       place: bucketPlaceSql(question, buckets),
@@ -64,7 +121,6 @@ function rawSql(question: Question, { condition, buckets }: Activity, range: Ran
     },
     ...range,
   });
-  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, ${bits.join(', ')} FROM (${events})`;
 }
 
 /**

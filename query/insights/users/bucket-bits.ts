@@ -37,3 +37,34 @@ export function placesSql(words: readonly string[]): string {
 export function allBits(columns: readonly string[]): string {
   return columns.map((column) => `groupBitOr(${column}) AS ${column}`).join(', ');
 }
+
+/** Bits of users, by the number of their rows in the answer. */
+interface CountedBits {
+  part: number;
+  words: readonly string[];
+}
+
+/** SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. */
+export function userCountsSql(
+  users: string,
+  places: number,
+  parts: readonly CountedBits[],
+): string {
+  if (wordCount(places) > 1) {
+    const cells = parts.map(
+      ({ part, words }) =>
+        `arrayMap(place -> (toUInt8(${part}), toUInt16(place)), ${placesSql(words)})`,
+    );
+    return `SELECT cell.1 AS part, cell.2 AS place, count() AS number
+      FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY part, place`;
+  }
+  // A sum for each place costs a tenth of taking the bits of each user apart, but hundreds take seconds to plan.
+  const sums = parts.flatMap(({ part, words }) =>
+    Array.from({ length: places }, (_, place) => {
+      const isSet = `bitAnd(${words.join()}, ${1n << BigInt(place)}) != 0`;
+      return `(toUInt8(${part}), toUInt16(${place}), sum(${isSet}))`;
+    }),
+  );
+  return `SELECT count.1 AS part, count.2 AS place, count.3 AS number
+    FROM (SELECT arrayJoin([${sums.join(', ')}]) AS count FROM (${users})) WHERE number > 0`;
+}

@@ -3,7 +3,7 @@
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { eventCondition } from '../events/event-condition.ts';
 import { mergedKeysSql } from '../events/persons.ts';
-import { readEventsSql } from '../events/read-events.ts';
+import { momentSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 
 /**
@@ -14,7 +14,7 @@ export function firstEventsSql(question: Question, fromMs: number): string {
   const { project, bindings, asOfMs, spec } = question;
   // The table knows neither cookieless visitors nor when an event was received.
   if (asOfMs !== undefined || spec.includeCookieless) return rawSql(question);
-  const from = `fromUnixTimestamp64Milli(${bindings.bind('Int64', fromMs)}, 'UTC')`;
+  const from = momentSql(fromMs, bindings);
   const key = profileKeySql('profile_id');
   // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
   // not tell who is new.
@@ -22,6 +22,15 @@ export function firstEventsSql(question: Question, fromMs: number): string {
   return `SELECT ${key} AS profile_key, false AS cookieless, first_seen AS occur_time
     FROM profile_listing
     WHERE project_id = ${project} AND (profile_key IN ${cameSince} OR profile_key IN ${mergedKeysSql(project)})`;
+}
+
+/**
+ * SELECT of profile_key and cookieless: the profiles that sent an event before `fromMs`, each once or several times.
+ * Cookieless visitors are not among them.
+ */
+export function olderProfilesSql({ project, bindings }: Question, fromMs: number): string {
+  return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless FROM profile_listing
+    WHERE project_id = ${project} AND first_seen < ${momentSql(fromMs, bindings)}`;
 }
 
 function rawSql(question: Question): string {

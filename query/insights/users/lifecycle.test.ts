@@ -130,6 +130,20 @@ describe('a lifecycle', () => {
     expect((await ask(InsightType.LIFECYCLE, { from: '10T08:30:00' })).new).toEqual([1, 0, 0]);
   });
 
+  it('has nobody new of every kind who began in the part of the first bucket before the range', async () => {
+    const from = '10T09:30:00';
+    const { leftOut: _, ...every } = await ask(InsightType.LIFECYCLE, {
+      from,
+      spec: { events: [{ event: {} }] },
+    });
+    expect(every).toEqual({
+      new: [1, 0, 0],
+      returning: [1, 1, 0],
+      resurrecting: [0, 0, 2],
+      dormant: [0, 1, 1],
+    });
+  });
+
   it('follows the days of a zone', async () => {
     const { leftOut, ...lifecycle } = await ask(InsightType.LIFECYCLE, {
       timezone: 'Asia/Kolkata',

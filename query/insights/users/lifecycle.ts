@@ -5,11 +5,12 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { LifecycleResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { bucketPlaceSql } from '../events/bucket-place.ts';
+import type { EventCondition } from '../events/event-condition.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { activitySql, ofUsersSql } from './activity.ts';
-import { allBits, bitColumns, placesSql } from './bucket-bits.ts';
+import { type Activity, activitySql, ofUsersSql } from './activity.ts';
+import { allBits, bitColumns, bitsOfPlace, userCountsSql } from './bucket-bits.ts';
 import {
   maxLeftOutRows,
   onlyEvent,
@@ -17,7 +18,7 @@ import {
   placesPlanSql,
   readPlaces,
 } from './counted-places.ts';
-import { firstEventsSql } from './first-events.ts';
+import { firstEventsSql, olderProfilesSql } from './first-events.ts';
 
 const active = 0;
 const activeTwice = 1;
@@ -39,7 +40,7 @@ export function planLifecycle(question: Question): Plan {
 }
 
 /** The place 0 is the bucket before the first one. */
-function numbersSql(question: Question, condition: ReturnType<typeof onlyEvent>): string {
+function numbersSql(question: Question, condition: EventCondition): string {
   const { granularity, timezone, fromMs, toMs } = question;
   const firstMs = question.buckets[0] ?? fromMs;
   const beforeMs = bucketStart(granularity, timezone, firstMs - 1);
@@ -51,33 +52,101 @@ function numbersSql(question: Question, condition: ReturnType<typeof onlyEvent>)
           { fromMs: beforeMs, toMs: firstMs },
           { fromMs, toMs },
         ];
-  const columns = bitColumns(buckets.length);
-  const names = columns.join(', ');
-  const unborn = 65_535;
-  const place = `if(occur_time < fromUnixTimestamp64Milli(${question.bindings.bind('Int64', firstMs)}, 'UTC'),
-    toUInt16(0), ${bucketPlaceSql(question, buckets)})`;
-  const profiles = `SELECT profile_key, cookieless, ${names}, toUInt16(${unborn}) AS born
-      FROM (${activitySql(question, { condition, buckets, ranges })})
-    UNION ALL
-    SELECT profile_key, cookieless, ${columns.map(() => 'toUInt64(0)').join(', ')}, ${place} AS born
-      FROM (${firstEventsSql(question, firstMs)})`;
-  const users = `SELECT ${allBits(columns)}, min(born) AS born
-    FROM (${ofUsersSql(question, profiles, [...columns, 'born'])})
-    GROUP BY user_key HAVING ${columns.map((column) => `${column} != 0`).join(' OR ')}`;
-  const part = (number: number, places: string): string =>
-    `arrayMap(place -> (toUInt8(${number}), toUInt16(place)), ${places})`;
-  const cells = [
-    part(active, placesSql(columns)),
-    part(activeTwice, placesSql(columns.map((column, word) => twice(column, columns[word - 1])))),
-    `if(born = 0 OR born = ${unborn} OR NOT has(${placesSql(columns)}, born), [], [(toUInt8(${born}), born)])`,
-  ];
-  return `SELECT cell.1 AS part, cell.2 AS place, sum(users) AS number
-    FROM (SELECT ${names}, born, count() AS users FROM (${users}) GROUP BY ${names}, born)
-    ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY part, place`;
+  const activity = { condition, buckets, ranges };
+  const words = bitColumns(buckets.length);
+  const users = hasEveryEvent(question, condition)
+    ? usersByFirstBit(question, activity, words)
+    : usersByFirstEvent(question, activity, words);
+  const twice = words.map(
+    (column, word) => `${twiceSql(column, words[word - 1])} AS ${twiceColumn(word)}`,
+  );
+  const bornBits = words.map((_, word) => bornColumn(word));
+  const bits = `SELECT ${[...words, ...bornBits, ...twice].join(', ')} FROM (${users})`;
+  return userCountsSql(bits, buckets.length, [
+    { part: active, words },
+    { part: activeTwice, words: words.map((_, word) => twiceColumn(word)) },
+    { part: born, words: bornBits },
+  ]);
 }
 
+/** Whether the activity that counts is all that the table of older profiles knows of. */
+function hasEveryEvent({ everyEvent, asOfMs, spec }: Question, condition: EventCondition): boolean {
+  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
+  return isEvery && asOfMs === undefined && !spec.includeCookieless;
+}
+
+/** SELECT of `words` and bornColumn for each user; only bits of buckets in the range count in the latter. */
+type UsersSql = (question: Question, activity: Activity, words: readonly string[]) => string;
+
+/** What a user did before the range: nothing; an event in the part of the first bucket before it; an older event. */
+const began = { inRange: 0, inFirstBucket: 1, earlier: 2 } as const;
+
+/**
+ * Every event counts as activity: who had none before is new in the first bucket with any. Nobody's first event has to
+ * be carried to the user.
+ */
+const usersByFirstBit: UsersSql = (question, activity, words) => {
+  const { fromMs } = question;
+  const firstMs = activity.buckets[1] ?? fromMs;
+  const none = words.map(() => 'toUInt64(0)').join(', ');
+  const reads = [
+    `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt8(${began.inRange}) AS began
+      FROM (${activitySql(question, activity)})`,
+    `SELECT profile_key, cookieless, ${none}, toUInt8(${began.earlier}) FROM (${olderProfilesSql(question, firstMs)})`,
+  ];
+  if (firstMs < fromMs) {
+    const before = activitySql(question, {
+      ...activity,
+      ranges: [{ fromMs: firstMs, toMs: fromMs }],
+    });
+    reads.push(
+      `SELECT profile_key, cookieless, ${none}, toUInt8(${began.inFirstBucket}) FROM (${before})`,
+    );
+  }
+  const bornBits = words.map((column, word) => {
+    const earlier = words.slice(0, word).map((before) => ` OR ${before} != 0`);
+    const lowest = `toUInt64(bitXor(${column}, bitAnd(${column}, ${column} - 1)))`;
+    // The first bucket has the place 1.
+    const first = word === 0 ? `bitAnd(${column}, toUInt64(2))` : 'toUInt64(0)';
+    return `multiIf(began = ${began.earlier}${earlier.join('')}, toUInt64(0), began = ${began.inFirstBucket}, ${first}, ${lowest}) AS ${bornColumn(word)}`;
+  });
+  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
+    SELECT ${allBits(words)}, max(began) AS began
+    FROM (${ofUsersSql(question, reads.join(' UNION ALL '), [...words, 'began'])})
+    GROUP BY user_key HAVING ${hasAnySql(words)})`;
+};
+
+const usersByFirstEvent: UsersSql = (question, activity, words) => {
+  const { buckets } = activity;
+  const firstMs = buckets[1] ?? question.fromMs;
+  const place = `if(occur_time < fromUnixTimestamp64Milli(${question.bindings.bind('Int64', firstMs)}, 'UTC'),
+    toUInt16(0), ${bucketPlaceSql(question, buckets)})`;
+  const profiles = `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt16(${unborn}) AS born
+      FROM (${activitySql(question, activity)})
+    UNION ALL
+    SELECT profile_key, cookieless, ${words.map(() => 'toUInt64(0)').join(', ')}, ${place} AS born
+      FROM (${firstEventsSql(question, firstMs)})`;
+  const bornBits = bitsOfPlace(buckets.length, 'born').map(
+    (bit, word) =>
+      `if(born < ${buckets.length}, bitAnd(${words[word]}, ${bit}), toUInt64(0)) AS ${bornColumn(word)}`,
+  );
+  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
+    SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
+    GROUP BY user_key HAVING ${hasAnySql(words)})`;
+};
+
+/** The place of nobody's bucket. */
+const unborn = 65_535;
+
+function hasAnySql(words: readonly string[]): string {
+  return words.map((column) => `${column} != 0`).join(' OR ');
+}
+
+const bornColumn = (word: number): string => `born_${word}`;
+const twiceColumn = (word: number): string => `twice_${word}`;
+
 /** The bits whose place before is set, too. */
-function twice(word: string, wordBefore: string | undefined): string {
+function twiceSql(word: string, wordBefore: string | undefined): string {
   const carried = wordBefore === undefined ? '' : ` + bitShiftRight(${wordBefore}, 63)`;
   return `bitAnd(${word}, bitShiftLeft(${word}, 1)${carried})`;
 }

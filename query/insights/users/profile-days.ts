@@ -1,6 +1,7 @@
 // Reads the buckets in which profiles were active from profile_days, a row for each UTC day of a profile with a bit
 // for each quarter of an hour in which it sent an event of any kind.
 
+import type { Bindings } from '../../filters/bindings.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 
@@ -16,83 +17,159 @@ export interface Range {
   toMs: number;
 }
 
-/** A range in parts, none of them empty. */
+/** A range in parts. */
 export interface ByDays {
-  /** Whole quarters of one day, or whole days, which profile_days answers. */
-  days: Range[];
-  /** Less than a quarter each, which raw events must answer. */
+  /** Whole quarters or days, which profile_days answers. */
+  days: Range;
+  /** Less than one each, which raw events must answer; none of them empty. */
   rest: Range[];
 }
 
-/** Undefined where days do not answer any part: buckets part a quarter, or two of them begin on a day. */
+/**
+ * Undefined where days do not answer any part: buckets part a quarter, or more than two have to do with a day of the
+ * range.
+ */
 export function partByDays(
   { fromMs, toMs }: Range,
   buckets: readonly number[],
 ): ByDays | undefined {
-  const isServed = buckets.every(
-    (startMs, place) =>
-      startMs % quarterMs === 0 &&
-      dayOf(startMs) !== dayOf(buckets[place + 1] ?? Number.POSITIVE_INFINITY),
+  const within = buckets.filter(
+    (startMs) => startMs > fromMs && startMs < toMs && startMs % dayMs !== 0,
   );
-  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
-  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
-  if (!isServed || firstMs >= lastMs) return undefined;
-  const midnightMs = Math.min(Math.ceil(firstMs / dayMs) * dayMs, lastMs);
-  const lastMidnightMs = Math.max(Math.floor(lastMs / dayMs) * dayMs, midnightMs);
-  return {
-    days: parts(firstMs, midnightMs, lastMidnightMs, lastMs),
-    rest: [...parts(fromMs, firstMs), ...parts(lastMs, toMs)],
-  };
+  const isServed =
+    within.every((startMs) => startMs % quarterMs === 0) &&
+    within.every((startMs, place) => dayOf(startMs) !== dayOf(within[place + 1] ?? -1));
+  return isServed ? partBy(quarterMs, { fromMs, toMs }) : undefined;
 }
 
-function parts(...bounds: number[]): Range[] {
-  return bounds
-    .slice(1)
-    .map((toMs, index) => ({ fromMs: bounds[index] ?? toMs, toMs }))
-    .filter(({ fromMs, toMs }) => fromMs < toMs);
+/** In whole UTC days, and what lies before and after them; undefined where there is no whole day. */
+export function partByWholeDays(range: Range): ByDays | undefined {
+  return partBy(dayMs, range);
+}
+
+function partBy(unitMs: number, { fromMs, toMs }: Range): ByDays | undefined {
+  const firstMs = Math.ceil(fromMs / unitMs) * unitMs;
+  const lastMs = Math.floor(toMs / unitMs) * unitMs;
+  if (firstMs >= lastMs) return undefined;
+  const rest = [
+    { fromMs, toMs: firstMs },
+    { fromMs: lastMs, toMs },
+  ];
+  return {
+    days: { fromMs: firstMs, toMs: lastMs },
+    rest: rest.filter((part) => part.fromMs < part.toMs),
+  };
 }
 
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
-/** SELECT of profile_key, cookieless and bitColumns over one of the `days` of partByDays. */
-export function daysSql(
-  { bindings, project }: Question,
-  range: Range,
-  buckets: readonly number[],
+/** SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. */
+export function daysSql(question: Question, range: Range, buckets: readonly number[]): string {
+  const { rows, place, early, late } = readDays(question, range, buckets);
+  const [count, columns] = [buckets.length, bitColumns(buckets.length)];
+  if (late === undefined) {
+    const bits = bitsOfPlace(count, place).map((sql, word) => `${sql} AS ${columns[word]}`);
+    return `SELECT profile_key, cookieless, ${bits.join(', ')} ${rows} WHERE ${early}`;
+  }
+  const both = bitsOfPlace(count, 'early_place');
+  const next = bitsOfPlace(count, '(early_place + 1)');
+  const bits = both.map(
+    (sql, word) =>
+      `bitOr(if(is_early, ${sql}, 0), if(is_late, ${next[word]}, 0)) AS ${columns[word]}`,
+  );
+  return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
+    SELECT profile_key, cookieless, ${place} AS early_place, ${early} AS is_early, ${late} AS is_late ${rows}) WHERE is_early OR is_late`;
+}
+
+/** SELECT of profile_key, cookieless and place, the place of a bucket, over the `days` of partByDays. */
+export function dayPlacesSql(question: Question, range: Range, buckets: readonly number[]): string {
+  const { rows, place, early, late } = readDays(question, range, buckets);
+  const select = (sql: string, isActive: string): string =>
+    `SELECT profile_key, cookieless, ${sql} AS place ${rows} WHERE ${isActive}`;
+  // Few rows are of two buckets: reading the table once more costs less than making two rows of each of these.
+  return late === undefined
+    ? select(place, early)
+    : `${select(place, early)} UNION ALL ${select(`${place} + 1`, late)}`;
+}
+
+/** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays. */
+export function dayEventsSql({ bindings, project }: Question, range: Range): string {
+  return `SELECT profile_key, cookieless, events ${daysOfSql({ bindings, project }, range)}`;
+}
+
+/** FROM and PREWHERE. Most rows are active: to choose them before their other columns are read costs a third more. */
+function daysOfSql(
+  { bindings, project }: Pick<Question, 'bindings' | 'project'>,
+  { fromMs, toMs }: Range,
 ): string {
-  const { fromMs, toMs } = range;
+  const date = (ms: number): string => `toDate(${bindings.bind('Int64', dayOf(ms))})`;
+  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)}`;
+}
+
+/** SQL over the rows of days. */
+interface Days {
+  rows: string;
+  /** The place of the bucket of the day's first moment in the range. */
+  place: string;
+  /** Holds for a profile that was active in that bucket. */
+  early: string;
+  /** And in the next one; undefined where no day is of two buckets. */
+  late: string | undefined;
+}
+
+function readDays(
+  { bindings, project }: Question,
+  { fromMs, toMs }: Range,
+  buckets: readonly number[],
+): Days {
   const days: Day[] = [];
   for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
     days.push(readDay(ms, toMs, buckets));
-  const date = (ms: number): string => `toDate(${bindings.bind('Int64', dayOf(ms))})`;
-  const numbers = bindings.bind(
-    'Array(Int64)',
-    days.map(({ number }) => BigInt(number)),
-  );
-  const ofDay = (numberOf: (day: Day) => number): string => {
-    const values = days.map(numberOf);
-    const [first = 0] = values;
-    if (values.every((value) => value === first)) {
-      return `toUInt64(${bindings.bind('Int64', first)})`;
-    }
-    const list = bindings.bind('Array(Int64)', values.map(BigInt));
-    return `toUInt64(transform(toInt64(toUInt16(day)), ${numbers}, ${list}, toInt64(0)))`;
+  const ofDay = (numberOf: (day: Day) => number): string =>
+    numberOfDaySql(bindings, dayOf(fromMs), days.map(numberOf));
+  const isActive = (quarters: (day: Day) => Quarters): string => {
+    const halves = (['morning', 'evening'] as const).filter((half) =>
+      days.some((day) => quarters(day)[half] > 0),
+    );
+    const set = halves.map(
+      (half) => `bitAnd(${half}, ${ofDay((day) => quarters(day)[half])}) != 0`,
+    );
+    return set.join(' OR ');
   };
-  const isActive = (quarters: (day: Day) => Quarters): string =>
-    `bitAnd(morning, ${ofDay((day) => quarters(day).morning)}) != 0 OR bitAnd(evening, ${ofDay((day) => quarters(day).evening)}) != 0`;
   const isLate = days.some(({ late }) => late.morning + late.evening > 0);
-  const columns = bitColumns(buckets.length);
-  const next = bitsOfPlace(buckets.length, '(early_place + 1)');
-  const bits = bitsOfPlace(buckets.length, 'early_place').map((early, word) => {
-    const late = isLate ? `if(is_late, ${next[word]}, 0)` : '0';
-    return `bitOr(if(is_early, ${early}, 0), ${late}) AS ${columns[word]}`;
-  });
-  return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
-    SELECT profile_key, cookieless, ${ofDay(({ place }) => place)} AS early_place,
-      ${isActive(({ early }) => early)} AS is_early, ${isLate ? isActive(({ late }) => late) : 'false'} AS is_late
-    FROM profile_days WHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)}) WHERE is_early OR is_late`;
+  return {
+    rows: daysOfSql({ bindings, project }, { fromMs, toMs }),
+    place: ofDay(({ place }) => place),
+    early: isActive(({ early }) => early),
+    late: isLate ? isActive(({ late }) => late) : undefined,
+  };
+}
+
+/** A list costs twice as much as so many comparisons. */
+const maxComparisons = 6;
+
+/** SQL for the number of each day; `numbers` are those of the days from `first` on. */
+function numberOfDaySql(bindings: Bindings, first: number, numbers: readonly number[]): string {
+  const int = (value: number): string => bindings.bind('Int64', value);
+  const [start = 0] = numbers;
+  if (numbers.length > 1 && numbers.every((number, index) => number === start + index)) {
+    return `toUInt64(toUInt16(day) - ${int(first - start)})`;
+  }
+  const changes = numbers.flatMap((number, index) =>
+    index > 0 && number === numbers[index - 1] ? [] : [{ day: first + index, number }],
+  );
+  const last = changes.at(-1)?.number ?? 0;
+  if (changes.length === 1) return `toUInt64(${int(last)})`;
+  if (changes.length <= maxComparisons) {
+    const branches = changes
+      .slice(1)
+      .map(({ day }, index) => `toUInt16(day) < ${int(day)}, ${int(changes[index]?.number ?? 0)}`);
+    return `toUInt64(multiIf(${branches.join(', ')}, ${int(last)}))`;
+  }
+  const list = bindings.bind('Array(Int64)', numbers.map(BigInt));
+  return `toUInt64(${list}[toUInt16(day) - ${int(first - 1)}])`;
 }
 
 /** Bits of the two columns. */
@@ -102,8 +179,6 @@ interface Quarters {
 }
 
 interface Day {
-  /** Days since 1970. */
-  number: number;
   /** The place of the bucket of the day's first moment in the range. */
   place: number;
   early: Quarters;
@@ -119,7 +194,7 @@ function readDay(fromMs: number, toMs: number, buckets: readonly number[]): Day 
   const nextMs = Math.min(buckets[place + 1] ?? endMs, endMs);
   const quarter = (ms: number): number => (ms - number * dayMs) / quarterMs;
   return {
-    ...{ number, place },
+    place,
     early: quartersBetween(quarter(fromMs), quarter(nextMs)),
     late: quartersBetween(quarter(nextMs), quarter(endMs)),
   };

@@ -6,38 +6,44 @@ import {
   SessionMetric,
   TrendsResultSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
 import { cellValue } from '../events/aggregation.ts';
-import { both, eventCondition, every } from '../events/event-condition.ts';
-import { type Measure, rankedGroupsSql } from '../events/ranked-groups.ts';
+import { every } from '../events/event-condition.ts';
+import type { Measure } from '../events/ranked-groups.ts';
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { groupedRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
+import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
 import { leftOutSql } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
-
 import { pointsOf } from '../trends.ts';
 import { rawVisitsSql } from './raw-visits.ts';
-import { storedVisitsSql } from './stored-visits.ts';
-import { type VisitRead, visitMarginMs } from './visit.ts';
+import { storedVisits } from './stored-visits.ts';
+import { readVisits, type VisitRead, visitMarginMs } from './visit.ts';
+import { cellType, type VisitCells, visitGroupsSql } from './visit-groups.ts';
 
-/** What a metric makes of visits, as the aggregations make it of events. */
+/** The parts of a cell, in the order of cellColumns. */
+interface CellParts {
+  visits: number;
+  durationMs: number;
+  bounces: number;
+  events: number;
+}
+
+/** What a metric makes of a cell: a number, or one divided by another. */
 interface VisitMetric {
-  a: string;
-  b: string;
+  a: (parts: CellParts) => number;
+  b: (parts: CellParts) => number;
   measure: Measure;
 }
 
+const visitsOf = ({ visits }: CellParts): number => visits;
 const count: VisitMetric = {
-  a: 'toFloat64(count())',
-  b: 'toFloat64(0)',
+  a: visitsOf,
+  b: () => 0,
   measure: { combine: 'sum', isRatio: false },
 };
 const ratio: Measure = { combine: 'sum', isRatio: true };
-const visits = 'toFloat64(count())';
-const durationMs = 'toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)';
 
 const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
   [SessionMetric.UNSPECIFIED]: count,
@@ -45,23 +51,17 @@ const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
   [SessionMetric.ENTRY]: count,
   [SessionMetric.EXIT]: count,
   [SessionMetric.AVG_DURATION]: {
-    a: `toFloat64(sum(${durationMs}))`,
-    b: 'toFloat64(1000 * count())',
+    a: ({ durationMs }) => durationMs,
+    b: ({ visits }) => 1_000 * visits,
     measure: ratio,
   },
-  [SessionMetric.BOUNCE_RATE]: {
-    a: 'toFloat64(countIf(visit.events = 1 AND visit.views = 1))',
-    b: visits,
-    measure: ratio,
-  },
+  [SessionMetric.BOUNCE_RATE]: { a: ({ bounces }) => bounces, b: visitsOf, measure: ratio },
   [SessionMetric.AVG_EVENTS_PER_SESSION]: {
-    a: 'toFloat64(sum(visit.events))',
-    b: visits,
+    a: ({ events }) => events,
+    b: visitsOf,
     measure: ratio,
   },
 };
-
-const groupsPart = 0;
 
 /** Throws invalid_argument. */
 export function planSessions(question: Question, form: 'trends' | 'segmentation'): Plan {
@@ -69,55 +69,41 @@ export function planSessions(question: Question, form: 'trends' | 'segmentation'
   checkPoints(question, question.buckets.length);
   const read = readVisits(question);
   const metric = metrics[question.spec.session?.metric ?? SessionMetric.UNSPECIFIED];
+  const stored = storedVisits(question, read);
+  const { cells, parts, part, ...joint } = stored ?? {
+    cells: { sql: rawCellsSql(question, read), groups: question.breakdowns.length },
+    ...{ part: 0, parts: 1 },
+  };
   return {
-    sql: planSql(question, read, metric),
-    maxRows: question.groupLimit + 3,
+    sql: planSql(question, cells),
+    maxRows: parts * (question.groupLimit + 1) + 2,
+    ...joint,
     read: (rows) => {
-      const { groups, total, leftOut } = readRows(question, metric, rows);
+      const { groups, total, leftOut } = readRows(question, metric, part, rows);
       return { result: resultOf(question, form, groups, total), leftOut };
     },
   };
 }
 
-function readVisits(question: Question): VisitRead {
-  const { session } = question.spec;
-  const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
-  const scope = eventCondition(session?.scope, 'spec.session.scope', question);
-  const { everyEvent } = question;
-  switch (metric) {
-    case SessionMetric.SESSIONS:
-    case SessionMetric.AVG_DURATION:
-    case SessionMetric.BOUNCE_RATE:
-    case SessionMetric.AVG_EVENTS_PER_SESSION:
-      return { someEvent: both(everyEvent, scope), edge: 'first', edgeEvent: every };
-    case SessionMetric.ENTRY:
-      return { someEvent: everyEvent, edge: 'first', edgeEvent: scope };
-    case SessionMetric.EXIT:
-      return { someEvent: everyEvent, edge: 'last', edgeEvent: scope };
-    case SessionMetric.UNSPECIFIED:
-      throw invalidArgument('spec.session.metric', 'is required');
-    default: {
-      const unknown: never = metric;
-      throw invalidArgument('spec.session.metric', `${Number(unknown)} is not a metric`);
-    }
-  }
+/** The same for all metrics that ask for the same visits: questions asked at once are one statement. */
+function planSql(question: Question, cells: Pick<VisitCells, 'sql' | 'groups'>): string {
+  const groups = visitGroupsSql({ ...cells, limit: question.groupLimit });
+  const counted = [{ condition: every, countsUsers: false }];
+  const leftOut = leftOutSql(everythingAround(question), counted).map(
+    (
+      sql,
+    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
+      CAST([], 'Array(${cellType})') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
+  );
+  return [groups, ...leftOut].join(' UNION ALL ');
 }
 
-function planSql(question: Question, read: VisitRead, { a, b, measure }: VisitMetric): string {
-  const names = question.breakdowns.map((_, index) => groupColumn(index));
-  const by = [...names, 'bucket'].join(', ');
-  const cells = `SELECT ${by}, ${a} AS a, ${b} AS b, count() AS weight FROM (
-      SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${storedVisitsSql(question, read) ?? rawVisitsSql(question, read)})
-    ) AS visit GROUP BY ${by}`;
-  const ranked = rankedGroupsSql({
-    sql: cells,
-    groups: names.length,
-    limit: question.groupLimit,
-    measure,
-  });
-  const counted = [{ condition: every, countsUsers: false }];
-  const leftOut = leftOutSql(everythingAround(question), counted);
-  return groupedRowsSql([{ part: groupsPart, sql: ranked }], leftOut);
+function rawCellsSql(question: Question, read: VisitRead): string {
+  const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  return `SELECT 0 AS part, ${by}, count() AS visits,
+      sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
+      countIf(visit.events = 1 AND visit.views = 1) AS bounces, sum(visit.events) AS events
+    FROM (SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${rawVisitsSql(question, read)})) AS visit GROUP BY ${by}`;
 }
 
 /** All events that may be part of a visit. */
@@ -132,22 +118,43 @@ function everythingAround(question: Question): Question {
 
 function readRows(
   question: Question,
-  { measure }: VisitMetric,
+  { a, b, measure }: VisitMetric,
+  part: number,
   rows: readonly unknown[][],
 ): { groups: SeriesGroup[]; total: number; leftOut: LeftOutCount[] } {
-  const found = rowsOfPart(rows, groupsPart);
-  const groups = readGroups(question, { aggregation: { measure } }, found);
-  const leftOut = readLeftOut(rows, groups);
   // Each visit is in one group, so that the groups add up.
-  let [a, b] = [0, 0];
-  for (const [, , cells] of found) {
-    if (!Array.isArray(cells)) continue;
-    for (const [, cellA, cellB] of cells) {
-      a += numberOf(cellA);
-      b += numberOf(cellB);
-    }
-  }
-  return { groups, total: cellValue(measure, a, b), leftOut };
+  let [wholeA, wholeB] = [0, 0];
+  const found = rowsOfPart(rows, part);
+  // Beside the groups of other questions, visits without groups have no row where there is none.
+  if (question.breakdowns.length === 0 && found.length === 0) found.push([1, [], [], 1]);
+  const measured = found.map(([place, values, cells, folded]) => {
+    const read = readCells(cells).map(({ bucket, parts }) => {
+      const cell = [bucket, a(parts), b(parts)] as const;
+      wholeA += cell[1];
+      wholeB += cell[2];
+      return cell;
+    });
+    return [place, values, read, folded];
+  });
+  const groups = readGroups(question, { aggregation: { measure } }, measured);
+  return {
+    groups,
+    total: cellValue(measure, wholeA, wholeB),
+    leftOut: readLeftOut(rows, groups),
+  };
+}
+
+function readCells(cells: unknown): { bucket: unknown; parts: CellParts }[] {
+  if (!Array.isArray(cells)) return [];
+  return cells.map(([bucket, visits, durationMs, bounces, events]) => ({
+    bucket,
+    parts: {
+      visits: numberOf(visits),
+      durationMs: numberOf(durationMs),
+      bounces: numberOf(bounces),
+      events: numberOf(events),
+    },
+  }));
 }
 
 function resultOf(

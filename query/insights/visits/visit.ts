@@ -1,7 +1,10 @@
-// What a question about visits asks of each of them. raw-visits.ts and stored-visits.ts find the visits; sessions.ts
-// makes values of them.
+// What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
+// tables of sums; sessions.ts makes values of them.
 
-import type { EventCondition } from '../events/event-condition.ts';
+import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../invalid-argument.ts';
+import { both, type EventCondition, eventCondition, every } from '../events/event-condition.ts';
+import type { Question } from '../question/question.ts';
 
 /** Besides the range and the breakdowns, which the question has. */
 export interface VisitRead {
@@ -10,7 +13,39 @@ export interface VisitRead {
   /** Which event a visit's groups are of, and what else must hold for that event. */
   edge: 'first' | 'last';
   edgeEvent: EventCondition;
+  /** The metric is the number of visits. */
+  countsOnly: boolean;
 }
 
 /** A visit has its events from this long before the range to as long after it. */
 export const visitMarginMs = 24 * 3_600_000;
+
+/** Throws invalid_argument. */
+export function readVisits(question: Question): VisitRead {
+  const { session } = question.spec;
+  const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
+  const scope = eventCondition(session?.scope, 'spec.session.scope', question);
+  const { everyEvent } = question;
+  switch (metric) {
+    case SessionMetric.SESSIONS:
+    case SessionMetric.AVG_DURATION:
+    case SessionMetric.BOUNCE_RATE:
+    case SessionMetric.AVG_EVENTS_PER_SESSION:
+      return {
+        someEvent: both(everyEvent, scope),
+        edge: 'first',
+        edgeEvent: every,
+        countsOnly: metric === SessionMetric.SESSIONS,
+      };
+    case SessionMetric.ENTRY:
+      return { someEvent: everyEvent, edge: 'first', edgeEvent: scope, countsOnly: true };
+    case SessionMetric.EXIT:
+      return { someEvent: everyEvent, edge: 'last', edgeEvent: scope, countsOnly: true };
+    case SessionMetric.UNSPECIFIED:
+      throw invalidArgument('spec.session.metric', 'is required');
+    default: {
+      const unknown: never = metric;
+      throw invalidArgument('spec.session.metric', `${Number(unknown)} is not a metric`);
+    }
+  }
+}

@@ -17,6 +17,8 @@ export interface ReadProfile {
     sessions: string;
     [field: string]: unknown;
   };
+  /** Lists leave it out. */
+  merged?: { distinctId: string; mergeTime: string }[];
 }
 
 interface Target {
@@ -36,6 +38,12 @@ export async function identify(target: Target, request: Record<string, unknown>)
 /** Throws where the answer is not 200. */
 export async function alias(target: Target, request: Record<string, unknown>): Promise<void> {
   await accepted(target, `${sdk}/Alias`, request);
+}
+
+/** Answers the status: 404 where the id is merged into no profile. */
+export async function unmerge(target: Target, distinctId: string): Promise<number> {
+  const path = `${shared}/UnmergeProfile`;
+  return (await call(target.baseUrl, path, target.privateKey, { distinctId })).status;
 }
 
 async function accepted(target: Target, path: string, request: object): Promise<void> {

@@ -12,11 +12,14 @@ import type {
 } from '../../../pipeline/consume/event-stream.ts';
 import type { StoredMessages } from '../../../pipeline/consume/queue-state.ts';
 import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts';
+import type { MatchedEvent } from '../../../pipeline/webhooks/matched-events.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
 import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
 import type { WriteResult } from '../../../platform/broker/record-bucket.ts';
 
 export const project = 'p';
+/** Messages in this room are for webhooks. */
+export const room = 'r1';
 const never = new Promise<never>(() => {});
 
 /** A rule that the writer has broken; the test reports it. */
@@ -66,6 +69,8 @@ export class SimulatedShard {
   readonly #viewedBy = new Set<string>();
   /** Events of each dead letter, by its place. */
   readonly letters = new Map<string, number>();
+  /** The event that was delivered under each delivery's id. */
+  readonly delivered = new Map<string, string>();
   #writers = 0;
   /** The first rule that was broken. */
   broken: Broken | undefined;
@@ -237,6 +242,17 @@ export class SimulatedShard {
     for (const { streamSeq, request, event, events } of letters) {
       await this.passTime(life);
       this.letters.set([streamSeq, request, event].join('.'), events);
+    }
+  }
+
+  /** A delivery that comes again is dropped. */
+  async publishDeliveries(life: Life, events: readonly MatchedEvent[]): Promise<void> {
+    for (const { eventId, part } of events) {
+      await this.passTime(life);
+      if (!this.rows.some(({ id }) => id === eventId)) this.#break(`${eventId} told too early`);
+      const before = this.delivered.get(eventId);
+      if (before !== undefined && before !== part) this.#break(`another payload of ${eventId}`);
+      this.delivered.set(eventId, part);
     }
   }
 

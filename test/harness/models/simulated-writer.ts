@@ -10,6 +10,8 @@ import { MessageSource } from '../../../pipeline/consume/message-source.ts';
 import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { minSeenBytes, SeenSet } from '../../../pipeline/dedup/seen-set.ts';
 import { Sessions } from '../../../pipeline/sessions/sessions.ts';
+import { makeSubscriptionFilter } from '../../../pipeline/webhooks/subscription-filter.ts';
+import type { SubscribedProject } from '../../../pipeline/webhooks/subscriptions.ts';
 import { takeOverLedger } from '../../../pipeline/write/ledger.ts';
 import {
   type DoneBatch,
@@ -17,7 +19,7 @@ import {
   runEventWriter,
 } from '../../../pipeline/write/writer.ts';
 import type { WriterEnd, WriterState } from '../../../pipeline/write/writer-state.ts';
-import { Broken, type Life, project, type SimulatedShard } from './simulated-shard.ts';
+import { Broken, type Life, project, room, type SimulatedShard } from './simulated-shard.ts';
 
 const secret = Buffer.alloc(32, 7);
 const eventKeys = new EventKeys(secret);
@@ -29,6 +31,16 @@ const deadThreads = 0.05;
 const deletions = 0.3;
 /** The share of lives in which no stored id is loaded in time. */
 const unloadedLives = 0.3;
+
+/** Of every project, all that `room` hears is for webhooks. */
+const subscribed: SubscribedProject = {
+  projectId: project,
+  organizationId: 'acme',
+  filter: makeSubscriptionFilter([
+    { subjectType: 'ROOM', subjectId: room, eventType: 'message_sent' },
+  ]),
+  privateOnly: false,
+};
 
 interface SimulatedWriter {
   state(): WriterState;
@@ -129,6 +141,8 @@ async function writerParts(
     remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: (letters) => shard.publishDeadLetters(life, letters),
     insert: (month, token) => shard.untilAnswered(life, () => shard.insert(life, month, token)),
+    subscribed: () => [subscribed],
+    publishDeliveries: (events) => shard.publishDeliveries(life, events),
     onDone: () => sessions.done(),
   };
 }

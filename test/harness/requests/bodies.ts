@@ -30,14 +30,19 @@ export function makeBodies({ size, batch, count, seed, nowMs }: BodyOptions): Bo
   const { events, userAgents } = sizedEvents(size, batch * count, seed, nowMs);
   return Array.from({ length: count }, (_, index) => {
     const chosen = events.slice(index * batch, (index + 1) * batch);
-    const bytes = Buffer.from(JSON.stringify({ events: chosen }));
-    return {
-      bytes,
-      idOffsets: findAll(bytes, idPlaceholder, batch),
-      timeOffsets: findAll(bytes, timePlaceholder, batch),
-      userAgent: userAgents[index % userAgents.length] ?? '',
-    };
+    return bodyOf(chosen, userAgents[index % userAgents.length] ?? '');
   });
+}
+
+/** Throws where an event has no eventId or occurTime. */
+export function bodyOf(events: readonly object[], userAgent: string): Body {
+  const bytes = Buffer.from(JSON.stringify({ events }));
+  return {
+    bytes,
+    idOffsets: findAll(bytes, idPlaceholder, events.length),
+    timeOffsets: findAll(bytes, timePlaceholder, events.length),
+    userAgent,
+  };
 }
 
 /**

@@ -22,8 +22,10 @@ export interface EngineOptions {
 }
 
 const database = 'millrace';
-/** As the product has it: nine reads, two inserts, and the engine's own statements. */
-const threads = 12;
+/** Reads that the engine runs at once; others wait. */
+export const engineReaders = 9;
+/** As the product has it: reads, two inserts, and the engine's own statements. */
+const threads = engineReaders + 3;
 
 /** Its url names the database. */
 export async function startEngine(options: EngineOptions = {}): Promise<ChildServer> {

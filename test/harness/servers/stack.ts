@@ -15,6 +15,8 @@ import type { SmallDisk } from './small-disk.ts';
 /** The line that `--json` prints when the service is ready. */
 interface Announcement {
   baseUrl: string;
+  /** Opens the demo with one click, once; absent where others may reach the service. */
+  openUrl?: string;
   organizationId: string;
   projectId: string;
   publicKey: string;

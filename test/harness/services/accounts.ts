@@ -35,11 +35,12 @@ import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../../platform/broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
-import { startHttp } from '../../../platform/http/http.ts';
+import { type NodeHttpRoute, startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { OperatorService } from '../../../proto/gen/dashboard/operator/v1/operator_pb.js';
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../../../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -64,6 +65,14 @@ interface AccountsOptions {
   isDiskScarce?: () => boolean;
   /** Registers the read services; otherwise their methods answer nothing. */
   reads?: (router: ConnectRouter, control: Control) => void;
+  /** Routes in front of the router. */
+  routes?: (parts: RouteParts) => Promise<NodeHttpRoute[]>;
+}
+
+interface RouteParts {
+  control: Control;
+  connection: NatsConnection;
+  rooms: BucketRooms;
 }
 
 export interface AccountsProcess {
@@ -74,6 +83,8 @@ export interface AccountsProcess {
   projects: WatchedBucket<ProjectRecord>;
   rooms: BucketRooms;
   metrics: Metrics;
+  /** What requests hold at this moment. */
+  heldBytes(): number;
   /** Clients that send these headers. */
   as(headers?: Record<string, string>): Clients;
   client<S extends DescService>(service: S, headers?: Record<string, string>): Client<S>;
@@ -137,7 +148,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const http = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    nodeHttpRoutes: [],
+    nodeHttpRoutes: (await options.routes?.({ control, connection, rooms })) ?? [],
     connect: {
       routes: (router) => {
         control.register(router);
@@ -165,6 +176,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     projects,
     rooms,
     metrics,
+    heldBytes: () => http.heldBytes(),
     client,
     as: (headers) => ({
       auth: client(AuthService, headers),
@@ -248,7 +260,7 @@ function answersNothing(service: DescService) {
 }
 
 function readNothing(router: ConnectRouter): void {
-  for (const service of [ProfilesService, ActivityService, InsightsService]) {
+  for (const service of [ProfilesService, ActivityService, InsightsService, OperatorService]) {
     router.service(service, answersNothing(service));
   }
   router.rpc(DashboardsService.method.render, () => ({}));

@@ -10,7 +10,7 @@ import {
 } from '../../../control/projects/project-record.ts';
 import { openSalts } from '../../../ingest/cookieless/salt-bucket.ts';
 import { type IngestOptions, startIngest } from '../../../ingest/start.ts';
-import { serviceAliases } from '../../../platform/access/access-table.ts';
+import { serviceAliases, shortPaths } from '../../../platform/access/access-table.ts';
 import {
   checkAccessFirst,
   createAuthInterceptor,
@@ -86,6 +86,7 @@ export async function startIngestService(
       botScoreHeader: 'cf-bot-score',
       verifiedBotHeader: 'cf-verified-bot',
     },
+    collectPath,
     eventsPerSecond: 0,
     eventsBurst: 1,
     publishDeadlineMs: 5_000,
@@ -110,6 +111,7 @@ export async function startIngestService(
         readMaxBytes: maxBodyBytes,
       },
       serviceAliases,
+      pathAliases: shortPaths(collectPath),
       ...(options.arrival && { arrival: options.arrival }),
     });
   const servers = await Promise.all([serve('plain requests'), serve('node:http'), serve('router')]);
@@ -137,6 +139,8 @@ export async function startIngestService(
     },
   };
 }
+
+const collectPath = '/m';
 
 /** Freezes the broker and resolves once it answers nothing more: a signal takes its time. */
 export async function freeze(broker: ChildServer, nats: NatsConnection): Promise<void> {

@@ -17,7 +17,7 @@ export function anyStep({ steps }: Funnel): EventCondition {
   return {
     sql: `(${steps.map(({ sql }) => sql).join(' OR ')})`,
     usesUser: steps.some(({ usesUser }) => usesUser),
-    kind: 'filtered',
+    kind: steps.some(({ kind }) => kind === 'filtered') ? 'filtered' : 'kinds',
   };
 }
 

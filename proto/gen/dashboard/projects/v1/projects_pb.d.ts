@@ -108,6 +108,13 @@ export declare type ApiKey = Message<"dashboard.projects.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 5;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * The last full hour, in UTC, in which a call used it; absent where none has. Up to a minute late.
+   *
+   * @generated from field: google.protobuf.Timestamp last_use_time = 6;
+   */
+  lastUseTime?: Timestamp | undefined;
 };
 
 /**

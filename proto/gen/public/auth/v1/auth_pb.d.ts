@@ -232,6 +232,40 @@ export declare type SignInWithMagicLinkResponse = Message<"public.auth.v1.SignIn
 export declare const SignInWithMagicLinkResponseSchema: GenMessage<SignInWithMagicLinkResponse>;
 
 /**
+ * Nothing.
+ *
+ * @generated from message public.auth.v1.ListOAuthProvidersRequest
+ */
+export declare type ListOAuthProvidersRequest = Message<"public.auth.v1.ListOAuthProvidersRequest"> & {
+};
+
+/**
+ * Describes the message public.auth.v1.ListOAuthProvidersRequest.
+ * Use `create(ListOAuthProvidersRequestSchema)` to create a new message.
+ */
+export declare const ListOAuthProvidersRequestSchema: GenMessage<ListOAuthProvidersRequest>;
+
+/**
+ * What StartOAuth takes as `provider`.
+ *
+ * @generated from message public.auth.v1.ListOAuthProvidersResponse
+ */
+export declare type ListOAuthProvidersResponse = Message<"public.auth.v1.ListOAuthProvidersResponse"> & {
+  /**
+   * Their names in the configuration's order.
+   *
+   * @generated from field: repeated string providers = 1;
+   */
+  providers: string[];
+};
+
+/**
+ * Describes the message public.auth.v1.ListOAuthProvidersResponse.
+ * Use `create(ListOAuthProvidersResponseSchema)` to create a new message.
+ */
+export declare const ListOAuthProvidersResponseSchema: GenMessage<ListOAuthProvidersResponse>;
+
+/**
  * The start of an OpenID Connect sign-in.
  *
  * @generated from message public.auth.v1.StartOAuthRequest
@@ -396,13 +430,81 @@ export declare type SignInWithOAuthResponse = Message<"public.auth.v1.SignInWith
 export declare const SignInWithOAuthResponseSchema: GenMessage<SignInWithOAuthResponse>;
 
 /**
+ * The one click of a fresh instance.
+ *
+ * @generated from message public.auth.v1.OpenDemoRequest
+ */
+export declare type OpenDemoRequest = Message<"public.auth.v1.OpenDemoRequest"> & {
+  /**
+   * What follows `/open#` in the address. Required.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message public.auth.v1.OpenDemoRequest.
+ * Use `create(OpenDemoRequestSchema)` to create a new message.
+ */
+export declare const OpenDemoRequestSchema: GenMessage<OpenDemoRequest>;
+
+/**
+ * A session.
+ *
+ * @generated from message public.auth.v1.OpenDemoResponse
+ */
+export declare type OpenDemoResponse = Message<"public.auth.v1.OpenDemoResponse"> & {
+  /**
+   * A JWT for `Authorization: Bearer`.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * Opaque; good for one RefreshToken call within 90 days.
+   *
+   * @generated from field: string refresh_token = 2;
+   */
+  refreshToken: string;
+
+  /**
+   * Seconds until the access token expires.
+   *
+   * @generated from field: int32 expires_in = 3;
+   */
+  expiresIn: number;
+
+  /**
+   * The customer.
+   *
+   * @generated from field: dashboard.customers.v1.Customer customer = 4;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * The demo project.
+   *
+   * @generated from field: string project_id = 5;
+   */
+  projectId: string;
+};
+
+/**
+ * Describes the message public.auth.v1.OpenDemoResponse.
+ * Use `create(OpenDemoResponseSchema)` to create a new message.
+ */
+export declare const OpenDemoResponseSchema: GenMessage<OpenDemoResponse>;
+
+/**
  * A session to continue.
  *
  * @generated from message public.auth.v1.RefreshTokenRequest
  */
 export declare type RefreshTokenRequest = Message<"public.auth.v1.RefreshTokenRequest"> & {
   /**
-   * The newest refresh token of the session. Required.
+   * The newest refresh token of the session. Required, unless the cookie has it.
    *
    * @generated from field: string refresh_token = 1;
    */
@@ -496,6 +598,11 @@ export declare const SignOutResponseSchema: GenMessage<SignOutResponse>;
  * has an account, but for SignUp's already_exists where the address may sign up. An instance may take new accounts for
  * invited addresses only, or none: a call that would make any other account answers permission_denied.
  *
+ * Browsers: with the header `x-session: cookie`, a method that answers a refresh token sets it as the cookie
+ * `millrace_refresh` (HttpOnly, SameSite=Strict, for this service's path only, Secure but on this machine) and leaves it
+ * out of the body. With that header, RefreshToken and SignOut without a token take the cookie's, where `Origin` is the
+ * service's own, or is absent and `sec-fetch-site` is `same-origin`. No other method looks at a cookie.
+ *
  * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
  * no private key, organization key or invitation: failed_precondition.
  *
@@ -538,6 +645,16 @@ export declare const AuthService: GenService<{
     output: typeof SignInWithMagicLinkResponseSchema;
   },
   /**
+   * The OpenID Connect providers that this instance is configured with, for the buttons of a sign-in page.
+   *
+   * @generated from rpc public.auth.v1.AuthService.ListOAuthProviders
+   */
+  listOAuthProviders: {
+    methodKind: "unary";
+    input: typeof ListOAuthProvidersRequestSchema;
+    output: typeof ListOAuthProvidersResponseSchema;
+  },
+  /**
    * Begins an OpenID Connect sign-in: answers the page of the provider to send the browser to.
    *
    * @generated from rpc public.auth.v1.AuthService.StartOAuth
@@ -559,6 +676,18 @@ export declare const AuthService: GenService<{
     output: typeof SignInWithOAuthResponseSchema;
   },
   /**
+   * Signs in as the admin of the demo project, by the token in the fragment of the address `/open#TOKEN` that the start
+   * prints. The token is good once, until the process ends. permission_denied where others than this machine may reach
+   * the service: there the printed password signs in.
+   *
+   * @generated from rpc public.auth.v1.AuthService.OpenDemo
+   */
+  openDemo: {
+    methodKind: "unary";
+    input: typeof OpenDemoRequestSchema;
+    output: typeof OpenDemoResponseSchema;
+  },
+  /**
    * Exchanges a refresh token for a new pair. A spent token is unauthenticated, and its use more than 10 seconds after
    * it was spent signs the whole session out.
    *
@@ -570,7 +699,7 @@ export declare const AuthService: GenService<{
     output: typeof RefreshTokenResponseSchema;
   },
   /**
-   * Ends the session of a refresh token, and within a second its access tokens. Always succeeds.
+   * Ends the session of a refresh token, and within a second its access tokens; clears the cookie. Always succeeds.
    *
    * @generated from rpc public.auth.v1.AuthService.SignOut
    */

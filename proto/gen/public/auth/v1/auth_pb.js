@@ -11,7 +11,7 @@ import { file_dashboard_customers_v1_customers } from "../../../dashboard/custom
  * Describes the file public/auth/v1/auth.proto.
  */
 export const file_public_auth_v1_auth = /*@__PURE__*/
-  fileDesc("ChlwdWJsaWMvYXV0aC92MS9hdXRoLnByb3RvEg5wdWJsaWMuYXV0aC52MSJhCg1TaWduVXBSZXF1ZXN0Eg0KBWVtYWlsGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRIZChFvcmdhbml6YXRpb25fbmFtZRgEIAEoCSKFAQoOU2lnblVwUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiMAoNU2lnbkluUmVxdWVzdBINCgVlbWFpbBgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSKFAQoOU2lnbkluUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiOgoaU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QSDQoFZW1haWwYASABKAkSDQoFdG9rZW4YAiABKAkikgEKG1NpZ25JbldpdGhNYWdpY0xpbmtSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciJTChFTdGFydE9BdXRoUmVxdWVzdBIQCghwcm92aWRlchgBIAEoCRIUCgxyZWRpcmVjdF91cmkYAiABKAkSFgoOY29kZV9jaGFsbGVuZ2UYAyABKAkiVQoSU3RhcnRPQXV0aFJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJEg0KBXN0YXRlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkigQEKFlNpZ25JbldpdGhPQXV0aFJlcXVlc3QSEAoIcHJvdmlkZXIYASABKAkSDAoEY29kZRgCIAEoCRIVCg1jb2RlX3ZlcmlmaWVyGAMgASgJEhQKDHJlZGlyZWN0X3VyaRgEIAEoCRINCgVzdGF0ZRgFIAEoCRILCgNpc3MYBiABKAkijgEKF1NpZ25JbldpdGhPQXV0aFJlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIVCg1yZWZyZXNoX3Rva2VuGAIgASgJEhIKCmV4cGlyZXNfaW4YAyABKAUSMgoIY3VzdG9tZXIYBCABKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyIiwKE1JlZnJlc2hUb2tlblJlcXVlc3QSFQoNcmVmcmVzaF90b2tlbhgBIAEoCSKLAQoUUmVmcmVzaFRva2VuUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiJwoOU2lnbk91dFJlcXVlc3QSFQoNcmVmcmVzaF90b2tlbhgBIAEoCSIRCg9TaWduT3V0UmVzcG9uc2Uy7wQKC0F1dGhTZXJ2aWNlEkcKBlNpZ25VcBIdLnB1YmxpYy5hdXRoLnYxLlNpZ25VcFJlcXVlc3QaHi5wdWJsaWMuYXV0aC52MS5TaWduVXBSZXNwb25zZRJHCgZTaWduSW4SHS5wdWJsaWMuYXV0aC52MS5TaWduSW5SZXF1ZXN0Gh4ucHVibGljLmF1dGgudjEuU2lnbkluUmVzcG9uc2USbgoTU2lnbkluV2l0aE1hZ2ljTGluaxIqLnB1YmxpYy5hdXRoLnYxLlNpZ25JbldpdGhNYWdpY0xpbmtSZXF1ZXN0GisucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE1hZ2ljTGlua1Jlc3BvbnNlElMKClN0YXJ0T0F1dGgSIS5wdWJsaWMuYXV0aC52MS5TdGFydE9BdXRoUmVxdWVzdBoiLnB1YmxpYy5hdXRoLnYxLlN0YXJ0T0F1dGhSZXNwb25zZRJiCg9TaWduSW5XaXRoT0F1dGgSJi5wdWJsaWMuYXV0aC52MS5TaWduSW5XaXRoT0F1dGhSZXF1ZXN0GicucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE9BdXRoUmVzcG9uc2USWQoMUmVmcmVzaFRva2VuEiMucHVibGljLmF1dGgudjEuUmVmcmVzaFRva2VuUmVxdWVzdBokLnB1YmxpYy5hdXRoLnYxLlJlZnJlc2hUb2tlblJlc3BvbnNlEkoKB1NpZ25PdXQSHi5wdWJsaWMuYXV0aC52MS5TaWduT3V0UmVxdWVzdBofLnB1YmxpYy5hdXRoLnYxLlNpZ25PdXRSZXNwb25zZWIGcHJvdG8z", [file_dashboard_customers_v1_customers]);
+  fileDesc("ChlwdWJsaWMvYXV0aC92MS9hdXRoLnByb3RvEg5wdWJsaWMuYXV0aC52MSJhCg1TaWduVXBSZXF1ZXN0Eg0KBWVtYWlsGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRIZChFvcmdhbml6YXRpb25fbmFtZRgEIAEoCSKFAQoOU2lnblVwUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiMAoNU2lnbkluUmVxdWVzdBINCgVlbWFpbBgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSKFAQoOU2lnbkluUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiOgoaU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QSDQoFZW1haWwYASABKAkSDQoFdG9rZW4YAiABKAkikgEKG1NpZ25JbldpdGhNYWdpY0xpbmtSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciIbChlMaXN0T0F1dGhQcm92aWRlcnNSZXF1ZXN0Ii8KGkxpc3RPQXV0aFByb3ZpZGVyc1Jlc3BvbnNlEhEKCXByb3ZpZGVycxgBIAMoCSJTChFTdGFydE9BdXRoUmVxdWVzdBIQCghwcm92aWRlchgBIAEoCRIUCgxyZWRpcmVjdF91cmkYAiABKAkSFgoOY29kZV9jaGFsbGVuZ2UYAyABKAkiVQoSU3RhcnRPQXV0aFJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJEg0KBXN0YXRlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkigQEKFlNpZ25JbldpdGhPQXV0aFJlcXVlc3QSEAoIcHJvdmlkZXIYASABKAkSDAoEY29kZRgCIAEoCRIVCg1jb2RlX3ZlcmlmaWVyGAMgASgJEhQKDHJlZGlyZWN0X3VyaRgEIAEoCRINCgVzdGF0ZRgFIAEoCRILCgNpc3MYBiABKAkijgEKF1NpZ25JbldpdGhPQXV0aFJlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIVCg1yZWZyZXNoX3Rva2VuGAIgASgJEhIKCmV4cGlyZXNfaW4YAyABKAUSMgoIY3VzdG9tZXIYBCABKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyIiAKD09wZW5EZW1vUmVxdWVzdBINCgV0b2tlbhgBIAEoCSKbAQoQT3BlbkRlbW9SZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lchISCgpwcm9qZWN0X2lkGAUgASgJIiwKE1JlZnJlc2hUb2tlblJlcXVlc3QSFQoNcmVmcmVzaF90b2tlbhgBIAEoCSKLAQoUUmVmcmVzaFRva2VuUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiJwoOU2lnbk91dFJlcXVlc3QSFQoNcmVmcmVzaF90b2tlbhgBIAEoCSIRCg9TaWduT3V0UmVzcG9uc2UyqwYKC0F1dGhTZXJ2aWNlEkcKBlNpZ25VcBIdLnB1YmxpYy5hdXRoLnYxLlNpZ25VcFJlcXVlc3QaHi5wdWJsaWMuYXV0aC52MS5TaWduVXBSZXNwb25zZRJHCgZTaWduSW4SHS5wdWJsaWMuYXV0aC52MS5TaWduSW5SZXF1ZXN0Gh4ucHVibGljLmF1dGgudjEuU2lnbkluUmVzcG9uc2USbgoTU2lnbkluV2l0aE1hZ2ljTGluaxIqLnB1YmxpYy5hdXRoLnYxLlNpZ25JbldpdGhNYWdpY0xpbmtSZXF1ZXN0GisucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE1hZ2ljTGlua1Jlc3BvbnNlEmsKEkxpc3RPQXV0aFByb3ZpZGVycxIpLnB1YmxpYy5hdXRoLnYxLkxpc3RPQXV0aFByb3ZpZGVyc1JlcXVlc3QaKi5wdWJsaWMuYXV0aC52MS5MaXN0T0F1dGhQcm92aWRlcnNSZXNwb25zZRJTCgpTdGFydE9BdXRoEiEucHVibGljLmF1dGgudjEuU3RhcnRPQXV0aFJlcXVlc3QaIi5wdWJsaWMuYXV0aC52MS5TdGFydE9BdXRoUmVzcG9uc2USYgoPU2lnbkluV2l0aE9BdXRoEiYucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE9BdXRoUmVxdWVzdBonLnB1YmxpYy5hdXRoLnYxLlNpZ25JbldpdGhPQXV0aFJlc3BvbnNlEk0KCE9wZW5EZW1vEh8ucHVibGljLmF1dGgudjEuT3BlbkRlbW9SZXF1ZXN0GiAucHVibGljLmF1dGgudjEuT3BlbkRlbW9SZXNwb25zZRJZCgxSZWZyZXNoVG9rZW4SIy5wdWJsaWMuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0GiQucHVibGljLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2USSgoHU2lnbk91dBIeLnB1YmxpYy5hdXRoLnYxLlNpZ25PdXRSZXF1ZXN0Gh8ucHVibGljLmF1dGgudjEuU2lnbk91dFJlc3BvbnNlYgZwcm90bzM", [file_dashboard_customers_v1_customers]);
 
 /**
  * Describes the message public.auth.v1.SignUpRequest.
@@ -56,66 +56,99 @@ export const SignInWithMagicLinkResponseSchema = /*@__PURE__*/
   messageDesc(file_public_auth_v1_auth, 5);
 
 /**
+ * Describes the message public.auth.v1.ListOAuthProvidersRequest.
+ * Use `create(ListOAuthProvidersRequestSchema)` to create a new message.
+ */
+export const ListOAuthProvidersRequestSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 6);
+
+/**
+ * Describes the message public.auth.v1.ListOAuthProvidersResponse.
+ * Use `create(ListOAuthProvidersResponseSchema)` to create a new message.
+ */
+export const ListOAuthProvidersResponseSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 7);
+
+/**
  * Describes the message public.auth.v1.StartOAuthRequest.
  * Use `create(StartOAuthRequestSchema)` to create a new message.
  */
 export const StartOAuthRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 6);
+  messageDesc(file_public_auth_v1_auth, 8);
 
 /**
  * Describes the message public.auth.v1.StartOAuthResponse.
  * Use `create(StartOAuthResponseSchema)` to create a new message.
  */
 export const StartOAuthResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 7);
+  messageDesc(file_public_auth_v1_auth, 9);
 
 /**
  * Describes the message public.auth.v1.SignInWithOAuthRequest.
  * Use `create(SignInWithOAuthRequestSchema)` to create a new message.
  */
 export const SignInWithOAuthRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 8);
+  messageDesc(file_public_auth_v1_auth, 10);
 
 /**
  * Describes the message public.auth.v1.SignInWithOAuthResponse.
  * Use `create(SignInWithOAuthResponseSchema)` to create a new message.
  */
 export const SignInWithOAuthResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 9);
+  messageDesc(file_public_auth_v1_auth, 11);
+
+/**
+ * Describes the message public.auth.v1.OpenDemoRequest.
+ * Use `create(OpenDemoRequestSchema)` to create a new message.
+ */
+export const OpenDemoRequestSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 12);
+
+/**
+ * Describes the message public.auth.v1.OpenDemoResponse.
+ * Use `create(OpenDemoResponseSchema)` to create a new message.
+ */
+export const OpenDemoResponseSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 13);
 
 /**
  * Describes the message public.auth.v1.RefreshTokenRequest.
  * Use `create(RefreshTokenRequestSchema)` to create a new message.
  */
 export const RefreshTokenRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 10);
+  messageDesc(file_public_auth_v1_auth, 14);
 
 /**
  * Describes the message public.auth.v1.RefreshTokenResponse.
  * Use `create(RefreshTokenResponseSchema)` to create a new message.
  */
 export const RefreshTokenResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 11);
+  messageDesc(file_public_auth_v1_auth, 15);
 
 /**
  * Describes the message public.auth.v1.SignOutRequest.
  * Use `create(SignOutRequestSchema)` to create a new message.
  */
 export const SignOutRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 12);
+  messageDesc(file_public_auth_v1_auth, 16);
 
 /**
  * Describes the message public.auth.v1.SignOutResponse.
  * Use `create(SignOutResponseSchema)` to create a new message.
  */
 export const SignOutResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 13);
+  messageDesc(file_public_auth_v1_auth, 17);
 
 /**
  * Makes customers (dashboard users) known to the service. No credential. Attempts are limited per caller address, and
  * for each e-mail address at a caller address: resource_exhausted with Retry-After. No answer tells whether an address
  * has an account, but for SignUp's already_exists where the address may sign up. An instance may take new accounts for
  * invited addresses only, or none: a call that would make any other account answers permission_denied.
+ *
+ * Browsers: with the header `x-session: cookie`, a method that answers a refresh token sets it as the cookie
+ * `millrace_refresh` (HttpOnly, SameSite=Strict, for this service's path only, Secure but on this machine) and leaves it
+ * out of the body. With that header, RefreshToken and SignOut without a token take the cookie's, where `Origin` is the
+ * service's own, or is absent and `sec-fetch-site` is `same-origin`. No other method looks at a cookie.
  *
  * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
  * no private key, organization key or invitation: failed_precondition.

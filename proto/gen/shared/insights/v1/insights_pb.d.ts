@@ -1601,6 +1601,13 @@ export declare type GetPropertyValuesResponse = Message<"shared.insights.v1.GetP
    * @generated from field: repeated shared.insights.v1.PropertyCount values = 1;
    */
   values: PropertyCount[];
+
+  /**
+   * There are more values than these: beyond `limit`, or beyond the 8 MiB of text that an answer holds.
+   *
+   * @generated from field: bool is_cut = 2;
+   */
+  isCut: boolean;
 };
 
 /**

@@ -68,6 +68,13 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
    * @generated from field: shared.profiles.v1.ProfileActivitySummary activity = 7;
    */
   activity?: ProfileActivitySummary | undefined;
+
+  /**
+   * The ids that were merged into it, the latest merge first, at most 100; in answers of Get and GetByExternalId only.
+   *
+   * @generated from field: repeated shared.profiles.v1.MergedId merged = 8;
+   */
+  merged: MergedId[];
 };
 
 /**
@@ -75,6 +82,33 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
  * Use `create(ProfileSchema)` to create a new message.
  */
 export declare const ProfileSchema: GenMessage<Profile>;
+
+/**
+ * An id whose events and traits count to another profile.
+ *
+ * @generated from message shared.profiles.v1.MergedId
+ */
+export declare type MergedId = Message<"shared.profiles.v1.MergedId"> & {
+  /**
+   * The id as events carry it: for UnmergeProfile.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+
+  /**
+   * When an Identify or Alias merged it.
+   *
+   * @generated from field: google.protobuf.Timestamp merge_time = 2;
+   */
+  mergeTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.MergedId.
+ * Use `create(MergedIdSchema)` to create a new message.
+ */
+export declare const MergedIdSchema: GenMessage<MergedId>;
 
 /**
  * The sums of a profile's stored events.
@@ -384,6 +418,40 @@ export declare type DeleteResponse = Message<"shared.profiles.v1.DeleteResponse"
 export declare const DeleteResponseSchema: GenMessage<DeleteResponse>;
 
 /**
+ * Names the merge to take back.
+ *
+ * @generated from message shared.profiles.v1.UnmergeProfileRequest
+ */
+export declare type UnmergeProfileRequest = Message<"shared.profiles.v1.UnmergeProfileRequest"> & {
+  /**
+   * The merged id, as events carry it; neither its owner's id nor a profile's. Required.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.UnmergeProfileRequest.
+ * Use `create(UnmergeProfileRequestSchema)` to create a new message.
+ */
+export declare const UnmergeProfileRequestSchema: GenMessage<UnmergeProfileRequest>;
+
+/**
+ * Empty: the id is a profile of its own.
+ *
+ * @generated from message shared.profiles.v1.UnmergeProfileResponse
+ */
+export declare type UnmergeProfileResponse = Message<"shared.profiles.v1.UnmergeProfileResponse"> & {
+};
+
+/**
+ * Describes the message shared.profiles.v1.UnmergeProfileResponse.
+ * Use `create(UnmergeProfileResponseSchema)` to create a new message.
+ */
+export declare const UnmergeProfileResponseSchema: GenMessage<UnmergeProfileResponse>;
+
+/**
  * Reads profiles. Credential: a private key, or a member's JWT with x-project-id.
  *
  * @generated from service shared.profiles.v1.ProfilesService
@@ -430,6 +498,18 @@ export declare const ProfilesService: GenService<{
     methodKind: "unary";
     input: typeof DeleteRequestSchema;
     output: typeof DeleteResponseSchema;
+  },
+  /**
+   * Takes a merge back, and answers once that is visible: the id is a profile of its own again, with its events, and the
+   * traits that it brought leave its former owner. Ids that were merged into it stay with it. not_found where the id is
+   * merged into no profile. A customer needs the role admin.
+   *
+   * @generated from rpc shared.profiles.v1.ProfilesService.UnmergeProfile
+   */
+  unmergeProfile: {
+    methodKind: "unary";
+    input: typeof UnmergeProfileRequestSchema;
+    output: typeof UnmergeProfileResponseSchema;
   },
 }>;
 

@@ -12,7 +12,7 @@ import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bu
  * Describes the file shared/profiles/v1/profiles.proto.
  */
 export const file_shared_profiles_v1_profiles = /*@__PURE__*/
-  fileDesc("CiFzaGFyZWQvcHJvZmlsZXMvdjEvcHJvZmlsZXMucHJvdG8SEnNoYXJlZC5wcm9maWxlcy52MSKLAgoHUHJvZmlsZRIvCgtjcmVhdGVfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZXh0ZXJuYWxfaWQYAiABKAkSCgoCaWQYAyABKAkSKwoKcHJvcGVydGllcxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKcHJvamVjdF9pZBgFIAEoCRIvCgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPAoIYWN0aXZpdHkYByABKAsyKi5zaGFyZWQucHJvZmlsZXMudjEuUHJvZmlsZUFjdGl2aXR5U3VtbWFyeSL2AgoWUHJvZmlsZUFjdGl2aXR5U3VtbWFyeRIuCgpmaXJzdF9zZWVuGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglsYXN0X3NlZW4YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKDHRvdGFsX2V2ZW50cxgDIAEoA0gAiAEBEhYKCXBhZ2V2aWV3cxgEIAEoA0gBiAEBEhUKCHNlc3Npb25zGAUgASgDSAKIAQESDwoHYnJvd3NlchgGIAEoCRIXCg9icm93c2VyX3ZlcnNpb24YByABKAkSCgoCb3MYCCABKAkSEgoKb3NfdmVyc2lvbhgJIAEoCRIOCgZkZXZpY2UYCiABKAkSDwoHY291bnRyeRgLIAEoCRIOCgZyZWdpb24YDCABKAkSDAoEY2l0eRgNIAEoCUIPCg1fdG90YWxfZXZlbnRzQgwKCl9wYWdldmlld3NCCwoJX3Nlc3Npb25zIhgKCkdldFJlcXVlc3QSCgoCaWQYASABKAkiOwoLR2V0UmVzcG9uc2USLAoHcHJvZmlsZRgBIAEoCzIbLnNoYXJlZC5wcm9maWxlcy52MS5Qcm9maWxlIi0KFkdldEJ5RXh0ZXJuYWxJZFJlcXVlc3QSEwoLZXh0ZXJuYWxfaWQYASABKAkiRwoXR2V0QnlFeHRlcm5hbElkUmVzcG9uc2USLAoHcHJvZmlsZRgBIAEoCzIbLnNoYXJlZC5wcm9maWxlcy52MS5Qcm9maWxlImcKC0ZpbHRlckdyb3VwEioKB2ZpbHRlcnMYASADKAsyGS5jb21tb24udjEuUHJvcGVydHlGaWx0ZXISLAoIb3BlcmF0b3IYAiABKA4yGi5jb21tb24udjEuTG9naWNhbE9wZXJhdG9yIpUBCgtMaXN0UmVxdWVzdBISCgpwYWdlX3Rva2VuGAEgASgJEjYKDWZpbHRlcl9ncm91cHMYAiADKAsyHy5zaGFyZWQucHJvZmlsZXMudjEuRmlsdGVyR3JvdXASOgoWZmlsdGVyX2dyb3Vwc19vcGVyYXRvchgDIAEoDjIaLmNvbW1vbi52MS5Mb2dpY2FsT3BlcmF0b3IibwoMTGlzdFJlc3BvbnNlEi0KCHByb2ZpbGVzGAEgAygLMhsuc2hhcmVkLnByb2ZpbGVzLnYxLlByb2ZpbGUSHAoPbmV4dF9wYWdlX3Rva2VuGAIgASgJSACIAQFCEgoQX25leHRfcGFnZV90b2tlbiIbCg1EZWxldGVSZXF1ZXN0EgoKAmlkGAEgASgJIhAKDkRlbGV0ZVJlc3BvbnNlMuMCCg9Qcm9maWxlc1NlcnZpY2USRgoDR2V0Eh4uc2hhcmVkLnByb2ZpbGVzLnYxLkdldFJlcXVlc3QaHy5zaGFyZWQucHJvZmlsZXMudjEuR2V0UmVzcG9uc2USagoPR2V0QnlFeHRlcm5hbElkEiouc2hhcmVkLnByb2ZpbGVzLnYxLkdldEJ5RXh0ZXJuYWxJZFJlcXVlc3QaKy5zaGFyZWQucHJvZmlsZXMudjEuR2V0QnlFeHRlcm5hbElkUmVzcG9uc2USSwoETGlzdBIfLnNoYXJlZC5wcm9maWxlcy52MS5MaXN0UmVxdWVzdBogLnNoYXJlZC5wcm9maWxlcy52MS5MaXN0UmVzcG9uc2UwARJPCgZEZWxldGUSIS5zaGFyZWQucHJvZmlsZXMudjEuRGVsZXRlUmVxdWVzdBoiLnNoYXJlZC5wcm9maWxlcy52MS5EZWxldGVSZXNwb25zZWIGcHJvdG8z", [file_common_v1_filter, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("CiFzaGFyZWQvcHJvZmlsZXMvdjEvcHJvZmlsZXMucHJvdG8SEnNoYXJlZC5wcm9maWxlcy52MSK5AgoHUHJvZmlsZRIvCgtjcmVhdGVfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZXh0ZXJuYWxfaWQYAiABKAkSCgoCaWQYAyABKAkSKwoKcHJvcGVydGllcxgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKcHJvamVjdF9pZBgFIAEoCRIvCgt1cGRhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPAoIYWN0aXZpdHkYByABKAsyKi5zaGFyZWQucHJvZmlsZXMudjEuUHJvZmlsZUFjdGl2aXR5U3VtbWFyeRIsCgZtZXJnZWQYCCADKAsyHC5zaGFyZWQucHJvZmlsZXMudjEuTWVyZ2VkSWQiTwoITWVyZ2VkSWQSEwoLZGlzdGluY3RfaWQYASABKAkSLgoKbWVyZ2VfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi9gIKFlByb2ZpbGVBY3Rpdml0eVN1bW1hcnkSLgoKZmlyc3Rfc2VlbhgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJbGFzdF9zZWVuGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCgx0b3RhbF9ldmVudHMYAyABKANIAIgBARIWCglwYWdldmlld3MYBCABKANIAYgBARIVCghzZXNzaW9ucxgFIAEoA0gCiAEBEg8KB2Jyb3dzZXIYBiABKAkSFwoPYnJvd3Nlcl92ZXJzaW9uGAcgASgJEgoKAm9zGAggASgJEhIKCm9zX3ZlcnNpb24YCSABKAkSDgoGZGV2aWNlGAogASgJEg8KB2NvdW50cnkYCyABKAkSDgoGcmVnaW9uGAwgASgJEgwKBGNpdHkYDSABKAlCDwoNX3RvdGFsX2V2ZW50c0IMCgpfcGFnZXZpZXdzQgsKCV9zZXNzaW9ucyIYCgpHZXRSZXF1ZXN0EgoKAmlkGAEgASgJIjsKC0dldFJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5zaGFyZWQucHJvZmlsZXMudjEuUHJvZmlsZSItChZHZXRCeUV4dGVybmFsSWRSZXF1ZXN0EhMKC2V4dGVybmFsX2lkGAEgASgJIkcKF0dldEJ5RXh0ZXJuYWxJZFJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5zaGFyZWQucHJvZmlsZXMudjEuUHJvZmlsZSJnCgtGaWx0ZXJHcm91cBIqCgdmaWx0ZXJzGAEgAygLMhkuY29tbW9uLnYxLlByb3BlcnR5RmlsdGVyEiwKCG9wZXJhdG9yGAIgASgOMhouY29tbW9uLnYxLkxvZ2ljYWxPcGVyYXRvciKVAQoLTGlzdFJlcXVlc3QSEgoKcGFnZV90b2tlbhgBIAEoCRI2Cg1maWx0ZXJfZ3JvdXBzGAIgAygLMh8uc2hhcmVkLnByb2ZpbGVzLnYxLkZpbHRlckdyb3VwEjoKFmZpbHRlcl9ncm91cHNfb3BlcmF0b3IYAyABKA4yGi5jb21tb24udjEuTG9naWNhbE9wZXJhdG9yIm8KDExpc3RSZXNwb25zZRItCghwcm9maWxlcxgBIAMoCzIbLnNoYXJlZC5wcm9maWxlcy52MS5Qcm9maWxlEhwKD25leHRfcGFnZV90b2tlbhgCIAEoCUgAiAEBQhIKEF9uZXh0X3BhZ2VfdG9rZW4iGwoNRGVsZXRlUmVxdWVzdBIKCgJpZBgBIAEoCSIQCg5EZWxldGVSZXNwb25zZSIsChVVbm1lcmdlUHJvZmlsZVJlcXVlc3QSEwoLZGlzdGluY3RfaWQYASABKAkiGAoWVW5tZXJnZVByb2ZpbGVSZXNwb25zZTLMAwoPUHJvZmlsZXNTZXJ2aWNlEkYKA0dldBIeLnNoYXJlZC5wcm9maWxlcy52MS5HZXRSZXF1ZXN0Gh8uc2hhcmVkLnByb2ZpbGVzLnYxLkdldFJlc3BvbnNlEmoKD0dldEJ5RXh0ZXJuYWxJZBIqLnNoYXJlZC5wcm9maWxlcy52MS5HZXRCeUV4dGVybmFsSWRSZXF1ZXN0Gisuc2hhcmVkLnByb2ZpbGVzLnYxLkdldEJ5RXh0ZXJuYWxJZFJlc3BvbnNlEksKBExpc3QSHy5zaGFyZWQucHJvZmlsZXMudjEuTGlzdFJlcXVlc3QaIC5zaGFyZWQucHJvZmlsZXMudjEuTGlzdFJlc3BvbnNlMAESTwoGRGVsZXRlEiEuc2hhcmVkLnByb2ZpbGVzLnYxLkRlbGV0ZVJlcXVlc3QaIi5zaGFyZWQucHJvZmlsZXMudjEuRGVsZXRlUmVzcG9uc2USZwoOVW5tZXJnZVByb2ZpbGUSKS5zaGFyZWQucHJvZmlsZXMudjEuVW5tZXJnZVByb2ZpbGVSZXF1ZXN0Giouc2hhcmVkLnByb2ZpbGVzLnYxLlVubWVyZ2VQcm9maWxlUmVzcG9uc2ViBnByb3RvMw", [file_common_v1_filter, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message shared.profiles.v1.Profile.
@@ -22,74 +22,95 @@ export const ProfileSchema = /*@__PURE__*/
   messageDesc(file_shared_profiles_v1_profiles, 0);
 
 /**
+ * Describes the message shared.profiles.v1.MergedId.
+ * Use `create(MergedIdSchema)` to create a new message.
+ */
+export const MergedIdSchema = /*@__PURE__*/
+  messageDesc(file_shared_profiles_v1_profiles, 1);
+
+/**
  * Describes the message shared.profiles.v1.ProfileActivitySummary.
  * Use `create(ProfileActivitySummarySchema)` to create a new message.
  */
 export const ProfileActivitySummarySchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 1);
+  messageDesc(file_shared_profiles_v1_profiles, 2);
 
 /**
  * Describes the message shared.profiles.v1.GetRequest.
  * Use `create(GetRequestSchema)` to create a new message.
  */
 export const GetRequestSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 2);
+  messageDesc(file_shared_profiles_v1_profiles, 3);
 
 /**
  * Describes the message shared.profiles.v1.GetResponse.
  * Use `create(GetResponseSchema)` to create a new message.
  */
 export const GetResponseSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 3);
+  messageDesc(file_shared_profiles_v1_profiles, 4);
 
 /**
  * Describes the message shared.profiles.v1.GetByExternalIdRequest.
  * Use `create(GetByExternalIdRequestSchema)` to create a new message.
  */
 export const GetByExternalIdRequestSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 4);
+  messageDesc(file_shared_profiles_v1_profiles, 5);
 
 /**
  * Describes the message shared.profiles.v1.GetByExternalIdResponse.
  * Use `create(GetByExternalIdResponseSchema)` to create a new message.
  */
 export const GetByExternalIdResponseSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 5);
+  messageDesc(file_shared_profiles_v1_profiles, 6);
 
 /**
  * Describes the message shared.profiles.v1.FilterGroup.
  * Use `create(FilterGroupSchema)` to create a new message.
  */
 export const FilterGroupSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 6);
+  messageDesc(file_shared_profiles_v1_profiles, 7);
 
 /**
  * Describes the message shared.profiles.v1.ListRequest.
  * Use `create(ListRequestSchema)` to create a new message.
  */
 export const ListRequestSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 7);
+  messageDesc(file_shared_profiles_v1_profiles, 8);
 
 /**
  * Describes the message shared.profiles.v1.ListResponse.
  * Use `create(ListResponseSchema)` to create a new message.
  */
 export const ListResponseSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 8);
+  messageDesc(file_shared_profiles_v1_profiles, 9);
 
 /**
  * Describes the message shared.profiles.v1.DeleteRequest.
  * Use `create(DeleteRequestSchema)` to create a new message.
  */
 export const DeleteRequestSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 9);
+  messageDesc(file_shared_profiles_v1_profiles, 10);
 
 /**
  * Describes the message shared.profiles.v1.DeleteResponse.
  * Use `create(DeleteResponseSchema)` to create a new message.
  */
 export const DeleteResponseSchema = /*@__PURE__*/
-  messageDesc(file_shared_profiles_v1_profiles, 10);
+  messageDesc(file_shared_profiles_v1_profiles, 11);
+
+/**
+ * Describes the message shared.profiles.v1.UnmergeProfileRequest.
+ * Use `create(UnmergeProfileRequestSchema)` to create a new message.
+ */
+export const UnmergeProfileRequestSchema = /*@__PURE__*/
+  messageDesc(file_shared_profiles_v1_profiles, 12);
+
+/**
+ * Describes the message shared.profiles.v1.UnmergeProfileResponse.
+ * Use `create(UnmergeProfileResponseSchema)` to create a new message.
+ */
+export const UnmergeProfileResponseSchema = /*@__PURE__*/
+  messageDesc(file_shared_profiles_v1_profiles, 13);
 
 /**
  * Reads profiles. Credential: a private key, or a member's JWT with x-project-id.

@@ -1,0 +1,74 @@
+// `npm run shots -- [--url URL] [--data DIR] [--out DIR]`: a screenshot of each page of a running Millrace, light, dark
+// and as a phone shows it. Signs in as the demo's admin, whose password lies in the data directory.
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startBrowser } from '../test/harness/clients/browser.ts';
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', default: 'http://127.0.0.1:8080' },
+    data: { type: 'string', default: 'data' },
+    out: { type: 'string', default: 'shots' },
+  },
+});
+const { url, data, out } = values;
+const demo = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8'));
+const admin = JSON.parse(readFileSync(join(data, 'demo-admin.json'), 'utf8'));
+
+const forms = [
+  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
+  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
+];
+const project = `/p/${demo.projectId}`;
+const pages: Record<string, string> = {
+  projects: '/?all',
+  overview: `${project}?range=30d`,
+  live: `${project}/live`,
+  events: `${project}/events`,
+  profiles: `${project}/profiles`,
+  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=30d`])),
+  boards: `${project}/boards`,
+  board: `${project}/boards/overview`,
+  webhooks: `${project}/webhooks`,
+  setup: `${project}/setup`,
+  settings: `${project}/settings`,
+  organization: `/o/${demo.organizationId}/settings`,
+  account: '/account',
+  operator: '/operator',
+};
+
+const looks = {
+  light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 360, height: 780 }, colorScheme: 'light' },
+} as const;
+
+/** A page that waits for nothing any more; live pages never end their stream, so that an idle network says nothing. */
+const settledMs = 2_000;
+
+const browser = await startBrowser();
+try {
+  for (const [look, options] of Object.entries(looks)) {
+    const folder = join(out, look);
+    mkdirSync(folder, { recursive: true });
+    const page = await (await browser.newContext(options)).newPage();
+    await page.goto(`${url}/sign-in?to=%2Faccount`);
+    await page.screenshot({ path: join(folder, 'sign-in.png') });
+    await page.getByLabel('E-mail').fill(admin.adminEmail);
+    await page.getByLabel('Password').fill(admin.adminPassword);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account');
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(url + path);
+      await page.waitForSelector('main h1');
+      await page.waitForTimeout(settledMs);
+      await page.screenshot({ path: join(folder, `${name}.png`) });
+      process.stdout.write(`${join(folder, `${name}.png`)}\n`);
+    }
+    await page.context().close();
+  }
+} finally {
+  await browser.close();
+}

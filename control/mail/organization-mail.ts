@@ -1,0 +1,47 @@
+// Mail to the admins of an organization, for services that know neither accounts nor mail servers: who they are, and
+// how it is sent. The words of the mails are the callers'.
+
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
+import type { SendMail } from '../../platform/mail/send.ts';
+import type { CustomerStore } from '../customers/customer-store.ts';
+import type { ChooseSender } from './choose-sender.ts';
+
+export interface OrganizationMail {
+  /** Its admins whose address is proven: others may have typed a stranger's. Undefined for an unknown organization. */
+  organization(
+    organizationId: string,
+  ): { displayName: string; admins: readonly { customerId: string; email: string }[] } | undefined;
+  /** Sends once, by the organization's e-mail provider, else the instance's sender. Takes at most 40 s. */
+  send(organizationId: string, mail: Mail): Promise<MailOutcome>;
+}
+
+export function createOrganizationMail(deps: {
+  directory: Pick<OrganizationDirectory, 'get'>;
+  customers: Pick<CustomerStore, 'get'>;
+  chooseSender: ChooseSender;
+  sendMail: SendMail;
+}): OrganizationMail {
+  const { directory, customers } = deps;
+  return {
+    organization(organizationId) {
+      const record = directory.get(organizationId);
+      if (record === undefined) return undefined;
+      const admins = record.members.flatMap(({ customerId, role }) => {
+        const customer = role === 'admin' ? customers.get(customerId) : undefined;
+        return customer?.emailVerified === true ? [{ customerId, email: customer.email }] : [];
+      });
+      return { displayName: record.displayName, admins };
+    },
+    async send(organizationId, mail) {
+      const record = directory.get(organizationId);
+      if (record === undefined) return { kind: 'refused', reason: 'the organization is gone' };
+      const chosen = deps.chooseSender(record);
+      if (chosen === 'sealed') {
+        const reason = 'the secret of its e-mail provider does not open: set it again';
+        return { kind: 'refused', reason };
+      }
+      return deps.sendMail(chosen.sender, chosen.origin, mail);
+    },
+  };
+}

@@ -1,0 +1,204 @@
+// The events of webhooks out of a batch, on both paths of a body.
+
+import { describe, expect, it } from 'vitest';
+import { maxPayloadBytes } from '../../platform/webhooks/delivery.ts';
+import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
+import { BatchBuilder } from '../build/build-batch.ts';
+import type { Messages, Verdict } from '../build/thread-messages.ts';
+import type { MatchedEvent } from './matched-events.ts';
+import { makeSubscriptionFilter } from './subscription-filter.ts';
+import type { SubscribedProject } from './subscriptions.ts';
+
+const secret = Buffer.alloc(32, 1);
+const receiveTimeMs = Date.UTC(2026, 10, 20, 12);
+const paths = [new BatchBuilder(secret), new BatchBuilder(secret, { fastPath: false })];
+
+const subscribed: SubscribedProject = {
+  projectId: 'p',
+  organizationId: 'acme',
+  filter: makeSubscriptionFilter([
+    { subjectType: 'ROOM', subjectId: 'r1', eventType: 'message_sent' },
+    { subjectType: 'ROOM', subjectId: '42', eventType: 'message_sent' },
+    { subjectType: 'SPACE', subjectId: 's1', eventType: 'message_sent', roomType: 'chat' },
+    { subjectType: 'BLOCK', subjectId: 'b1', eventType: 'block_response_sent' },
+  ]),
+  privateOnly: false,
+};
+
+interface Sent {
+  project?: string;
+  context?: Partial<RequestContext>;
+  events: object[];
+}
+
+const text = (stringValue: string) => ({ stringValue });
+let made = 0;
+
+function event(customProperties: object = { room_id: text('r1') }, fields: object = {}): object {
+  const eventId = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
+  return {
+    ...{ eventId, sessionId: eventId, distinctId: 'ann', kind: 'message_sent' },
+    occurTime: '2026-11-20T10:00:00Z',
+    customProperties,
+    ...fields,
+  };
+}
+
+function pack(...requests: Sent[]): Messages {
+  const frames = requests.map(({ project = 'p', context, events }) =>
+    encodeFrame([
+      {
+        context: encodeContext({
+          projectId: project,
+          credential: 'private',
+          receiveTimeMs,
+          ...context,
+        }),
+        body: Buffer.from(JSON.stringify({ events })),
+        events: events.length,
+      },
+    ]),
+  );
+  return {
+    seqs: Float64Array.from(frames, (_, index) => 1 + index),
+    lengths: Uint32Array.from(frames, ({ length }) => length),
+    bytes: new Uint8Array(Buffer.concat(frames)),
+  };
+}
+
+/** What both paths find, which must be the same. */
+function matched(requests: readonly Sent[], verdict: Partial<Verdict> = {}): MatchedEvent[] {
+  const [fast = [], reference] = paths.map((builder) => {
+    const { sessionless } = builder.read(0, pack(...requests));
+    const sessions = new Uint8Array(sessionless.rows.length * 16);
+    return builder.finish({ dropped: undefined, sessions, subscribed: [subscribed], ...verdict })
+      .matched;
+  });
+  expect(reference).toEqual(fast);
+  return fast;
+}
+
+function dataOf({ part }: MatchedEvent): unknown {
+  const parsed: { data: unknown } = JSON.parse(`{${part}`);
+  return parsed.data;
+}
+
+describe('the matched events', () => {
+  it('are those of the kinds, the projects and the subjects that are subscribed to', () => {
+    const space = { space_id: text('s1'), room_id: text('r9') };
+    const found = matched([
+      {
+        events: [
+          event(),
+          event({ roomId: text('r1') }),
+          event({ room_id: { intValue: '42' } }),
+          event({ room_id: text('r2') }),
+          event({ ...space, room_type: text('chat') }),
+          event({ ...space, room_type: text('video') }),
+          event(space),
+          event(undefined, { kind: 'message_edited' }),
+          event(undefined, { kind: 'page_view' }),
+          event({ block_id: text('b1') }, { kind: 'block_response_sent' }),
+          event({ block_id: text('b1') }),
+          event(undefined, { customProperties: undefined, autoProperties: { $x: text('r1') } }),
+        ],
+      },
+      { project: 'another', events: [event()] },
+    ]);
+    expect(found.map(({ eventType, subjects }) => ({ eventType, ...subjects }))).toEqual([
+      { eventType: 'message_sent', roomId: 'r1' },
+      { eventType: 'message_sent', roomId: 'r1' },
+      { eventType: 'message_sent', roomId: '42' },
+      { eventType: 'message_sent', spaceId: 's1', roomId: 'r9', roomType: 'chat' },
+      { eventType: 'block_response_sent', blockId: 'b1' },
+    ]);
+    expect(matched([{ events: [event()] }], { subscribed: [] })).toEqual([]);
+  });
+
+  it('leave out the rows that are dropped, across months', () => {
+    const past = { occurTime: '2026-10-01T00:00:00Z' };
+    const events = [event(), event(undefined, past), event(), event(undefined, past)];
+    const ids = (found: readonly MatchedEvent[]) => found.map(({ eventId }) => eventId.slice(-2));
+    const [first, second, third, fourth] = matched([{ events: events.slice(0, 4) }])
+      .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1))
+      .map(({ eventId }) => eventId.slice(-2));
+    expect(ids(matched([{ events }]))).toEqual([second, fourth, first, third]);
+    const dropped = Uint8Array.of(0b0110);
+    expect(ids(matched([{ events }], { dropped }))).toEqual([fourth, first]);
+  });
+
+  it('say which key they came with, and public ones can be left out', () => {
+    const publicKey = { credential: 'public' } as const;
+    const requests = [
+      { events: [event()] },
+      { events: [event(), event()], context: publicKey },
+      { events: [event({ room_id: text('r2') })] },
+      { events: [event()], context: publicKey },
+      { events: [event()] },
+    ];
+    const expected = ['PRIVATE', 'PUBLIC', 'PUBLIC', 'PUBLIC', 'PRIVATE'];
+    expect(matched(requests).map(({ source }) => source)).toEqual(expected);
+    expect(matched(requests).map(({ part }) => /"source":"(\w+)"/.exec(part)?.[1])).toEqual(
+      expected,
+    );
+    const privateOnly = [{ ...subscribed, privateOnly: true }];
+    expect(matched(requests, { subscribed: privateOnly }).map(({ source }) => source)).toEqual([
+      'PRIVATE',
+      'PRIVATE',
+    ]);
+  });
+
+  it('are rendered with every type of value, whatever the names', () => {
+    const properties = {
+      room_id: text('r1'),
+      message_id: text('Zoë 日本 😀 "\u0000'),
+      big: { intValue: '9223372036854775807' },
+      negative: { intValue: '-9007199254740993' },
+      safe: { intValue: '9007199254740991' },
+      ratio: { doubleValue: 1e21 },
+      is_first: { boolValue: true },
+      sent_at: { timestampValue: '2026-11-20T10:00:00.123456Z' },
+      constructor: text('c'),
+      'a"b\\': text(''),
+    };
+    const hostile = JSON.parse('{"__proto__":{"stringValue":"p"}}');
+    const [found] = matched([
+      {
+        events: [
+          event({ ...properties }, { autoProperties: { $url: text('https://a/'), $n: text('x') } }),
+        ],
+      },
+    ]);
+    expect(found && dataOf(found)).toEqual({
+      eventId: found?.eventId,
+      distinctId: 'ann',
+      roomId: 'r1',
+      messageId: 'Zoë 日本 😀 "\u0000',
+      big: '9223372036854775807',
+      negative: '-9007199254740993',
+      safe: 9_007_199_254_740_991,
+      ratio: 1e21,
+      isFirst: true,
+      sentAt: '2026-11-20T10:00:00.123Z',
+      constructor: 'c',
+      'a"b\\': '',
+    });
+    Object.defineProperty(hostile, 'room_id', { value: text('r1'), enumerable: true });
+    const [other] = matched([{ events: [event(hostile)] }]);
+    expect(other?.part).toContain(',"__proto__":"p"}}');
+  });
+
+  it('name a cookieless visitor by the id of the day', () => {
+    const cookieless = { sessionId: undefined, distinctId: undefined, cookieless: true };
+    const context = { cookieless: { today: 'cookieless-t' } };
+    const [found] = matched([{ events: [event(undefined, cookieless)], context }]);
+    expect(found && dataOf(found)).toMatchObject({ distinctId: 'cookieless-t' });
+  });
+
+  it('have no part where it would be longer than a payload may be', () => {
+    const long = { room_id: text('r1'), text: text('x'.repeat(maxPayloadBytes)) };
+    const [found, next] = matched([{ events: [event(long), event()] }]);
+    expect(found?.part).toBe('');
+    expect(next?.part).not.toBe('');
+  });
+});

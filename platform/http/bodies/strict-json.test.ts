@@ -1,0 +1,43 @@
+// What a request's JSON is refused for before a message is made of it, and that each refusal names its field.
+
+import { ConnectError } from '@connectrpc/connect';
+import { expect, it } from 'vitest';
+import { QueryRequestSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { strictDecoder } from './strict-json.ts';
+
+function refusal(request: object): string {
+  try {
+    strictDecoder(QueryRequestSchema).decode(Buffer.from(JSON.stringify(request)));
+    return 'taken';
+  } catch (error) {
+    return error instanceof ConnectError ? error.rawMessage : String(error);
+  }
+}
+
+it.each(['yesterday', '2026-01-31', '2026-01-31T09:60:00Z', '2026-01-31T09:30:00', '', 5, {}, []])(
+  'the time %j',
+  (from) => {
+    const rule = 'must be a time of RFC 3339, such as "2026-01-31T09:30:00Z"';
+    expect(refusal({ timeRange: { from } })).toBe(`timeRange.from: ${rule}`);
+    expect(refusal({ time_range: { from } })).toBe(`timeRange.from: ${rule}`);
+  },
+);
+
+it.each(['1h', '1', '', 90, {}])('the duration %j', (conversionWindow) => {
+  expect(refusal({ spec: { conversionWindow } })).toBe(
+    'spec.conversionWindow: must be a duration in seconds, such as "90s" or "1.5s"',
+  );
+});
+
+it('other days and names', () => {
+  expect(refusal({ timeRange: { to: '2026-02-30T00:00:00Z' } })).toBe(
+    'timeRange.to: no such date or hour',
+  );
+  expect(refusal({ granularity: 'FORTNIGHT' })).toMatch(/^granularity: "FORTNIGHT" is none of /);
+});
+
+it('takes what the definitions allow', () => {
+  const timeRange = { from: '2026-01-31T09:30:00.123456789+05:30', to: null };
+  const spec = { conversionWindow: '0.5s', events: [] };
+  expect(refusal({ timeRange, spec, unknown: 1 })).toBe('taken');
+});

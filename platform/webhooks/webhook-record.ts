@@ -1,0 +1,104 @@
+// The record of an organization's webhooks: the pipeline matches events with it, and webhooks/ sends by it and changes
+// it. One aggregate is one key, the organization's id, so that a change is one compare-and-set.
+
+import { hasTexts } from '../broker/record-bucket.ts';
+
+export const subjectTypes = ['ROOM', 'SPACE', 'BLOCK'] as const;
+export type SubjectType = (typeof subjectTypes)[number];
+
+export const webhookStatuses = ['ACTIVE', 'INACTIVE', 'PAUSED'] as const;
+export type WebhookStatus = (typeof webhookStatuses)[number];
+
+export interface Subscription {
+  subjectType: SubjectType;
+  subjectId: string;
+  eventType: RoomEventType;
+  /** Absent, rooms of every type match. */
+  roomType?: string;
+}
+
+/** The kinds of events that webhooks can subscribe to; an event's kind is its type in a delivery. */
+export const roomEventTypes = [
+  'message_sent',
+  'message_deleted',
+  'message_edited',
+  'room_recording_published',
+  'room_recording_transcript_published',
+  'block_response_sent',
+] as const;
+export type RoomEventType = (typeof roomEventTypes)[number];
+
+/** Why a webhook is PAUSED. */
+export type PauseReason = 'NO_SUCCESS_FOR_DAYS' | 'FAILURES_IN_A_ROW' | 'GONE';
+
+/** Times are RFC 3339. */
+export interface WebhookRecord {
+  id: string;
+  name: string;
+  description: string;
+  endpointUrl: string;
+  status: WebhookStatus;
+  subscriptions: readonly Subscription[];
+  /** Events of public keys do not trigger it. */
+  privateOnly?: true;
+  /** Sealed by the instance key for `webhookSecretPurpose`. */
+  sealedSecret: string;
+  pauseReason?: PauseReason;
+  createTime: string;
+  updateTime: string;
+  /** When its status became ACTIVE the last time: failures from before count no more. */
+  activeTime: string;
+  /** When its status became INACTIVE the last time: retries that waited then are dropped even if it is active again. */
+  inactiveTime?: string;
+}
+
+export interface OrganizationWebhooksRecord {
+  schemaVersion: 1;
+  /** Made with the first webhook or by a rotation; webhooks made afterwards get it. Sealed like theirs. */
+  sealedCurrentSecret: string;
+  webhooks: readonly WebhookRecord[];
+}
+
+export const maxWebhooks = 50;
+export const maxSubscriptions = 50;
+
+/** The same for all secrets of an organization, because webhooks share them. */
+export function webhookSecretPurpose(organizationId: string): string {
+  return `webhook secret of ${organizationId}`;
+}
+
+/** Narrows a value of the bucket. Fields that this version does not know are kept. */
+export function readOrganizationWebhooks(value: unknown): OrganizationWebhooksRecord | undefined {
+  return isOrganizationWebhooks(value) ? value : undefined;
+}
+
+function isOrganizationWebhooks(value: unknown): value is OrganizationWebhooksRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Reflect.get(value, 'schemaVersion') !== 1) return false;
+  if (!hasTexts(value, ['sealedCurrentSecret'])) return false;
+  const webhooks: unknown = Reflect.get(value, 'webhooks');
+  return Array.isArray(webhooks) && webhooks.every(isWebhook);
+}
+
+function isWebhook(value: unknown): value is WebhookRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const names = ['id', 'name', 'description', 'endpointUrl', 'sealedSecret'] as const;
+  if (!hasTexts(value, [...names, 'createTime', 'updateTime', 'activeTime'])) return false;
+  const subscriptions: unknown = Reflect.get(value, 'subscriptions');
+  return (
+    webhookStatuses.some((status) => status === Reflect.get(value, 'status')) &&
+    Array.isArray(subscriptions) &&
+    subscriptions.every(isSubscription)
+  );
+}
+
+function isSubscription(value: unknown): value is Subscription {
+  if (typeof value !== 'object' || value === null) return false;
+  const roomType: unknown = Reflect.get(value, 'roomType');
+  return (
+    hasTexts(value, ['subjectId']) &&
+    subjectTypes.some((type) => type === Reflect.get(value, 'subjectType')) &&
+    roomEventTypes.some((type) => type === Reflect.get(value, 'eventType')) &&
+    ['string', 'undefined'].includes(typeof roomType)
+  );
+}

@@ -1,0 +1,115 @@
+// The tiles of the overview board, which few statements answer together, have the answers of the same questions asked
+// one by one.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { overviewDashboard } from '../../platform/dashboards/overview-dashboard.ts';
+import { createLog } from '../../platform/log.ts';
+import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+import { createRunQuestion } from '../insights/query-insight.ts';
+import { systemTimer } from '../timer.ts';
+import { insightTurnBounds, Turns, turnBounds } from '../turns.ts';
+import { answerTiles } from './answer-tiles.ts';
+import { questionOf } from './question.ts';
+
+const engine = useEngine();
+const project = randomUUID();
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Berlin's clocks go back on the 25th. */
+const firstMs = Date.parse('2026-10-18T00:00:00Z');
+let clickhouse: ReturnType<typeof createClickHouse>;
+let statements = 0;
+
+beforeAll(async () => {
+  clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 10 });
+  const rows = Array.from({ length: 400 }, (_, index) => {
+    const sessionId = randomUUID();
+    return Array.from({ length: 1 + (index % 3) }, (__, place) =>
+      storedRow({
+        projectId: project,
+        sessionId,
+        distinctId: `visitor-${index % 60}`,
+        cookieless: index % 7 === 0,
+        kind: (index + place) % 4 === 0 ? 'click' : 'page_view',
+        occurTimeMs: firstMs + ((index * 37) % 350) * hourMs + place * 9 * hourMs,
+        columns: {
+          pathname: `/${(index + place) % 14}`,
+          country: ['DE', 'FR', ''][index % 3] ?? '',
+        },
+      }),
+    );
+  });
+  await storeRows(clickhouse, rows.flat());
+  await storeProfiles(clickhouse, [
+    { projectId: project, distinctId: 'visitor-1', owner: 'visitor-2', root: 'visitor-2' },
+    { projectId: project, distinctId: 'visitor-3', deleted: true },
+  ]);
+});
+afterAll(() => clickhouse.close());
+
+const berlin = { granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
+const fromMs = firstMs + 7 * dayMs - 2 * hourMs;
+
+it.each([
+  ['whole days, and so many before', berlin, fromMs, fromMs + 5 * dayMs, fromMs],
+  // The range before begins on a UTC day on which another day begins in Berlin, and ends before the range.
+  ['a part of a day before', berlin, fromMs, fromMs + 5 * dayMs + hourMs + 60_000, fromMs],
+  ['a gap', berlin, fromMs, fromMs + 3 * dayMs + 123_456, fromMs - 2 * dayMs],
+  ['no whole quarters', berlin, fromMs + 1, fromMs + 2 * dayMs, fromMs],
+  ['hours', { ...berlin, granularity: Granularity.HOUR }, fromMs, fromMs + dayMs, fromMs],
+])('the tiles of %s', async (_, time, rangeFromMs, toMs, previousToMs) => {
+  const lengthMs = toMs - rangeFromMs;
+  const board = {
+    projectId: project,
+    tiles: overviewDashboard().tiles,
+    filters: undefined,
+    includeCookieless: true,
+    time: {
+      ...time,
+      range: { fromMs: rangeFromMs, toMs },
+      previous: { fromMs: previousToMs - lengthMs, toMs: previousToMs },
+    },
+  };
+  const call = { deadline: { signal: new AbortController().signal, remainingMs: () => 60_000 } };
+  const failureOf = (cause: unknown): never => {
+    throw cause;
+  };
+  statements = 0;
+  const results = await answerTiles({ run: newRun(), call, failureOf }, board);
+  // Alone the tiles would be 25.
+  expect(statements).toBeLessThanOrEqual(12);
+  for (const [index, tile] of board.tiles.entries()) {
+    if (tile.content.case !== 'insight') continue;
+    const { value: spec } = tile.content;
+    const ask = (range: typeof board.time.range) =>
+      newRun()({ ...call, projectId: project, request: questionOf(spec, board, time, range) });
+    const { result, leftOut } = await ask(board.time.range);
+    const answer = results[index];
+    expect(answer?.outcome.value, tile.id).toMatchObject({ result, leftOut });
+    if (!tile.compareToPrevious) continue;
+    const previous = await ask(board.time.previous);
+    expect(answer?.previous?.result, tile.id).toEqual(previous.result);
+  }
+});
+
+/** Keeps nothing of what others asked. */
+function newRun() {
+  return createRunQuestion({
+    clickhouse: {
+      select: (select, onRow) => {
+        statements++;
+        return clickhouse.select(select, onRow);
+      },
+    },
+    completeUntilMs: async () => systemClock.nowMs(),
+    clock: systemClock,
+    turns: new Turns(turnBounds(1), systemTimer),
+    insightTurns: new Turns(insightTurnBounds(1), systemTimer),
+  });
+}

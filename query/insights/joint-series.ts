@@ -1,0 +1,113 @@
+// Questions of a board that count the users of every kind, answered by one statement: such users in all ranges and
+// buckets that are asked for come from one pass over the days of profiles, the dearest part of these questions.
+
+import { create } from '@bufbuild/protobuf';
+import { EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  AggregationType,
+  type EventQuery,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { countedEventsSql } from './events/counted-kinds.ts';
+import { eventCondition, every } from './events/event-condition.ts';
+import { rankedGroupsSql } from './events/ranked-groups.ts';
+import { groupsRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
+import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
+import { leftOutSql } from './left-out.ts';
+import type { Plan } from './plan.ts';
+import { type Question, withJointBindings } from './question/question.ts';
+
+export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'jointParams'>> {
+  /** The part of each series of the question, and the part of what they leave out. */
+  parts: number[];
+  leftOutPart: number;
+}
+
+/** A series of a question. */
+interface Asked extends UserBuckets {
+  of: 'users' | { kind: string };
+}
+
+/** Undefined where no other question asks for such users, or the tables of sums do not tell. */
+export function jointSeries(question: Question): JointSeries | undefined {
+  const own = seriesAsked(question);
+  if (own === undefined) return undefined;
+  const { includeCookieless } = question.spec;
+  const alike = question.beside.filter(({ spec }) => spec.includeCookieless === includeCookieless);
+  const asked = unlike([...own, ...alike.flatMap((other) => seriesAsked(other) ?? [])]);
+  const users = asked.filter(({ of }) => of === 'users');
+  const places = users.length < 2 ? undefined : jointPlaces(users);
+  if (places === undefined) return undefined;
+  const joint = withJointBindings(question);
+  const partOf = (one: Asked): number => asked.findIndex((other) => keyOf(other) === keyOf(one));
+  const events = asked.map((one) => eventsSql(joint, one));
+  if (events.some((sql) => sql === undefined)) return undefined;
+  const cells = users.map((one) => ({ ...one, part: partOf(one) }));
+  const ofUsers = jointUsersSql(joint, places, cells);
+  if (ofUsers === undefined) return undefined;
+  const counted = [{ condition: every, countsUsers: true }];
+  const leftOut = places.ranges.flatMap((range, index) =>
+    leftOutSql({ ...joint, ...range }, counted).map((sql) =>
+      leftOutRowsSql(sql, leftOutPart - index),
+    ),
+  );
+  const ofEvents = events.flatMap((sql, part) => (sql ? [groupsRowsSql({ part, sql })] : []));
+  const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
+  return {
+    sql: [ofUsers, ...ofEvents, ...leftOut].join(' UNION ALL '),
+    jointParams: joint.bindings.params,
+    maxRows: asked.length + leftOut.length,
+    parts: own.map(partOf),
+    leftOutPart: leftOutPart - range,
+  };
+}
+
+/** Undefined unless every series counts events of a kind or users, and one of them users. */
+function seriesAsked(question: Question): Asked[] | undefined {
+  const { spec, asOfMs, everyEvent, breakdowns, fromMs, toMs, buckets } = question;
+  const isPlain = spec.session === undefined && asOfMs === undefined && breakdowns.length === 0;
+  if (!isPlain || everyEvent.kind !== 'every') return undefined;
+  const counted = spec.events.flatMap((series) => countedBy(series) ?? []);
+  const users = counted.filter((of) => of === 'users');
+  if (counted.length < spec.events.length || users.length !== 1) return undefined;
+  return counted.map((of) => ({ of, fromMs, toMs, buckets }));
+}
+
+/** Undefined where the tables of sums do not tell. */
+function countedBy({ event, aggregation }: EventQuery): Asked['of'] | undefined {
+  const { kind = '', filters = [] } = event ?? {};
+  if (filters.length > 0) return undefined;
+  switch (aggregation) {
+    case AggregationType.UNSPECIFIED:
+    case AggregationType.TOTAL:
+      return { kind };
+    case AggregationType.UNIQUE_USERS:
+      return kind === '' ? 'users' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Empty for users; undefined where the table cannot tell. */
+function eventsSql(joint: Question, { of, ...time }: Asked): string | undefined {
+  if (of === 'users') return '';
+  const asked = { ...joint, ...time };
+  const { kind } = of;
+  const condition =
+    kind === '' ? every : eventCondition(create(EventFilterSchema, { kind }), 'kind', asked);
+  const counted = countedEventsSql(asked, condition, time.buckets, 'events');
+  if (counted === undefined) return undefined;
+  return rankedGroupsSql({
+    sql: `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${counted}) GROUP BY bucket`,
+    ...{ groups: 0, limit: 0, measure: { combine: 'sum', isRatio: false } },
+  });
+}
+
+/** Each once, in the same order whoever asks first: so all of them make the same statement. */
+function unlike(asked: readonly Asked[]): Asked[] {
+  const byKey = new Map(asked.map((one) => [keyOf(one), one]));
+  return [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, one]) => one);
+}
+
+function keyOf({ of, fromMs, toMs, buckets }: Asked): string {
+  return JSON.stringify([of, fromMs, toMs, buckets]);
+}

@@ -1,0 +1,70 @@
+// The users of every kind in the buckets of several questions, from one pass over the days of profiles: each user's
+// activity is a bit for each stretch of time that no bucket parts.
+
+import { every } from './events/event-condition.ts';
+import type { Question } from './question/question.ts';
+import { activitySql, isFromDays, ofUsersSql } from './users/activity.ts';
+import { allBits, bitColumns } from './users/bucket-bits.ts';
+import type { Range } from './users/profile-days.ts';
+
+/** Half-open, in milliseconds. */
+export interface UserBuckets extends Range {
+  /** When the buckets begin, ascending; the first one not after the range does. */
+  buckets: readonly number[];
+}
+
+export interface JointPlaces {
+  /** Unlike ones, by their starts. None has to do with another. */
+  ranges: readonly Range[];
+  /** When each stretch of time begins, ascending. It ends with the next, or with its range. */
+  starts: readonly number[];
+}
+
+const quarterMs = 900_000;
+/** The bits of one number: more numbers make each user dearer than another pass. */
+const maxPlaces = 64;
+
+/** Undefined for ranges that overlap, or begin within a quarter of an hour, and for too many places. */
+export function jointPlaces(asked: readonly UserBuckets[]): JointPlaces | undefined {
+  const unlike = new Map(asked.map(({ fromMs, toMs }) => [`${fromMs} ${toMs}`, { fromMs, toMs }]));
+  const ranges = [...unlike.values()].sort((one, other) => one.fromMs - other.fromMs);
+  const areApart = ranges.every(({ toMs }, index) => toMs <= (ranges[index + 1]?.fromMs ?? toMs));
+  const areWhole = ranges.every(({ fromMs }) => fromMs % quarterMs === 0);
+  const starts = [...new Set(asked.flatMap(startsOf))].sort((one, other) => one - other);
+  return areApart && areWhole && starts.length <= maxPlaces ? { ranges, starts } : undefined;
+}
+
+/** When each bucket begins within the range. */
+function startsOf({ fromMs, buckets }: UserBuckets): number[] {
+  return buckets.map((startMs) => Math.max(startMs, fromMs));
+}
+
+/**
+ * SELECT of the rows of grouped-rows.ts: one for each of `asked`, with its `part`. A cell has no user only where nobody
+ * was active. Undefined where only raw events can tell.
+ */
+export function jointUsersSql(
+  question: Question,
+  { ranges, starts }: JointPlaces,
+  asked: readonly (UserBuckets & { part: number })[],
+): string | undefined {
+  const activity = { condition: every, buckets: starts, ranges };
+  if (!isFromDays(question, activity)) return undefined;
+  const columns = bitColumns(starts.length);
+  const users = `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activitySql(question, activity), columns)}) GROUP BY user_key`;
+  const parts = asked.map((one) => {
+    const begins = startsOf(one);
+    const cells = begins.map((startMs, index) => {
+      const endMs = begins[index + 1] ?? one.toMs;
+      const bits = starts.reduce(
+        (mask, at, place) => (at >= startMs && at < endMs ? mask | (1n << BigInt(place)) : mask),
+        0n,
+      );
+      const bucket = begins.length === 1 ? 0 : one.buckets[index];
+      return `(toInt64(${bucket}), toFloat64(countIf(bitAnd(${columns.join()}, toUInt64(${bits})) != 0)), toFloat64(0))`;
+    });
+    return `(toInt32(${one.part}), [${cells.join(', ')}])`;
+  });
+  return `SELECT one.1 AS part, toUInt64(1) AS place, emptyArrayString() AS values, one.2 AS cells, toUInt64(1) AS folded
+    FROM (SELECT arrayJoin([${parts.join(', ')}]) AS one FROM (${users}))`;
+}

@@ -1,0 +1,52 @@
+// The questions of one caller that belong together, such as those of a board's tiles, and what they found out: what was
+// stored and the types of their properties are looked up once, and a statement that answers several of them runs
+// once, also while events come in.
+
+import { ConnectError } from '@connectrpc/connect';
+import type { QueryRequest } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { PropertyTypes } from '../question/property-types.ts';
+import { type Question, readQuestion } from '../question/question.ts';
+import type { InsightRows, Stored } from './insight-runs.ts';
+
+export class AskedTogether {
+  readonly stored = new Found<Stored>();
+  readonly types = new Found<ReadonlyMap<string, PropertyTypes> | undefined>();
+  readonly rows = new Found<InsightRows>();
+  readonly #requests: readonly QueryRequest[];
+  #questions: readonly Question[] | undefined;
+
+  /** All that will be asked, of one project; empty for a question on its own. */
+  constructor(requests: readonly QueryRequest[] = []) {
+    this.#requests = requests;
+  }
+
+  /** Without those that are refused, which whoever asks them is told. */
+  questions(projectId: string): readonly Question[] {
+    this.#questions ??= this.#requests.flatMap((request) => readIfValid(projectId, request));
+    return this.#questions;
+  }
+}
+
+/** What was found for each key when it was first asked for. */
+class Found<T> {
+  readonly #found = new Map<string, Promise<T>>();
+
+  /** A look-up that failed is made again. */
+  get(key: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const found = look();
+    this.#found.set(key, found);
+    found.catch(() => this.#found.delete(key));
+    return found;
+  }
+}
+
+function readIfValid(projectId: string, request: QueryRequest): Question[] {
+  try {
+    return [readQuestion(projectId, request)];
+  } catch (error) {
+    if (error instanceof ConnectError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// How many visits began in each bucket, how long they were and how many saw one page only, also by their last event.
+// All of it is from the table visits.
+
+import { bucketSql } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+import { dayVisitsSql } from './day-visits.ts';
+import { severalRowsSql, visitDays } from './visit-days.ts';
+import { partsSql, type VisitPart } from './visit-groups.ts';
+
+/** What the text of a last event holds, in this order, after the moment and the event's id. */
+export const exitColumns = ['kind', 'pathname'];
+/** Bytes of the moment and the id. */
+const momentBytes = 24;
+const sums = ['visits', 'duration_ms', 'bounces', 'events'];
+
+/** SELECT of the cells of all `parts`, as visit-groups.ts takes them. */
+export function endedVisitsSql(
+  question: Question,
+  parts: readonly VisitPart[],
+  width: number,
+): string {
+  const { project } = question;
+  const withExit = parts.some(({ columns, kind }) => columns.length > 0 || kind !== '');
+  const days = visitDays(question);
+  const bucket = bucketSql(question, question.buckets);
+  const text = withExit ? `substring(exit, ${momentBytes + 1})` : `''`;
+  // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visit that they
+  // are is added.
+  const alone = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(count()) AS visits,
+      toInt64(sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(first_time))) AS duration_ms,
+      toInt64(countIf(row.events = 1 AND row.views = 1)) AS bounces, toInt64(sum(row.events)) AS events
+    FROM (SELECT *, first_time AS occur_time FROM visits WHERE project_id = ${project} AND ${days.ofRange}) AS row
+    WHERE ${days.isInRange('occur_time')} GROUP BY bucket, text`;
+  const numbers = `SELECT session_id, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
+      toUInt64(events) AS seen, toUInt64(views) AS viewed, ${withExit ? 'toString(exit)' : `''`} AS ended
+    FROM (${dayVisitsSql(question, days, withExit)}) WHERE ${severalRowsSql('visits', question, days.inWindow)}`;
+  const sessions = `SELECT groupArray((first, last, seen, viewed, ended)) AS rows,
+      (min(first), max(last), sum(seen), sum(viewed), max(ended)) AS visit
+    FROM (${numbers}) GROUP BY session_id`;
+  const changes = `SELECT if(place = 1, 1, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
+      one.5 AS exit, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
+    FROM (${sessions}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place
+    WHERE ${days.isInRange('occur_time')}`;
+  const changed = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(sum(weight)) AS visits,
+      toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * (seen = 1 AND viewed = 1))) AS bounces,
+      toInt64(sum(weight * toInt64(seen))) AS events
+    FROM (${changes}) GROUP BY bucket, text`;
+  const added = sums.map((sum) => `sum(cell.${sum}) AS ${sum}`).join(', ');
+  const cells = `SELECT bucket, text, ${added} FROM (${alone} UNION ALL ${changed}) AS cell
+    GROUP BY bucket, text HAVING visits > 0`;
+  // Few of the texts differ: they are taken apart once each.
+  const split = `SELECT *, splitByChar(char(255), text) AS edge FROM (${cells})`;
+  return partsSql(split, parts, {
+    width,
+    valueOf: (column) => `edge[${exitColumns.indexOf(column) + 1}]`,
+    holds: ({ kind }) =>
+      kind === '' ? 'true' : `edge[1] = ${question.bindings.bind('String', kind)}`,
+  });
+}

@@ -1,0 +1,103 @@
+// Groups of visits by what their first event was, from the table visit_entries; the lengths of these visits are from
+// the table visits.
+
+import { bucketSql, groupColumn } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+import { dayVisitsSql } from './day-visits.ts';
+import { severalRowsSql, type VisitDays, visitDays } from './visit-days.ts';
+import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
+
+export const entryColumns = [
+  ...['referrer_domain', 'channel', 'utm_source', 'utm_medium', 'utm_campaign'],
+  ...['country', 'browser', 'os', 'device_type', 'pathname'],
+];
+
+/**
+ * SELECT of the cells of all `parts`, which count visits, as visit-groups.ts takes them. One more part costs a tenth of
+ * finding the visits.
+ */
+export function storedEntriesSql(
+  question: Question,
+  parts: readonly VisitPart[],
+  width: number,
+): string {
+  const read = [...new Set(parts.flatMap(setOf))];
+  const mask = (set: readonly string[]): number =>
+    // Of the bits of a set, the last column's is the least, and those of its columns are 0.
+    read.reduce((bits, column) => 2 * bits + (set.includes(column) ? 0 : 1), 0);
+  const sets = [...new Map(parts.map((part) => [mask(setOf(part)), setOf(part)])).values()];
+  const names = read.join(', ');
+  const by = sets.map((set) => `(${[...set, 'bucket'].join(', ')})`).join(', ');
+  const bucketed = `SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${entriesSql(question, read)})`;
+  const rows = `SELECT ${names}, toUInt64(grouping(${names})) AS in_set, bucket, sum(weight) AS visits, ${noLengths}
+    FROM (${bucketed}) GROUP BY GROUPING SETS (${by}) HAVING visits > 0`;
+  return partsSql(rows, parts, {
+    width,
+    valueOf: (column) => column,
+    holds: (part) => {
+      const isKind =
+        part.kind === '' ? '' : ` AND kind = ${question.bindings.bind('String', part.kind)}`;
+      return `in_set = ${mask(setOf(part))}${isKind}`;
+    },
+  });
+}
+
+/** The columns whose values a part must know. */
+function setOf({ columns, kind }: VisitPart): string[] {
+  return [...new Set([...(kind === '' ? [] : ['kind']), ...columns])];
+}
+
+/** SELECT of cells with all parts, by these columns of the first event. Each session is looked up in both tables. */
+export function storedLengthsSql(question: Question, columns: readonly string[]): string {
+  const days = visitDays(question);
+  const unlike = [...new Set(columns)];
+  const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
+  const numbers = `SELECT session_id, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
+    FROM (${dayVisitsSql(question, days, false)})`;
+  const entries = `SELECT session_id, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
+      precedence, ${unlike.join(', ')} FROM visit_entries WHERE ${inWindow(question, days)}`;
+  // A tuple of the columns would take twice as long.
+  const edges = unlike.map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`);
+  // An insert fills one table after the other: until it has filled both, its visits are not there.
+  const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
+      sum(row.views) AS all_views, ${edges.join(', ')}
+    FROM (${numbers} UNION ALL ${entries}) AS row GROUP BY session_id
+    HAVING ${days.isInRange('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
+  const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const groups = columns.map(
+    (column, index) => `concat('=', edge_${column}) AS ${groupColumn(index)},`,
+  );
+  return `SELECT 0 AS part, ${by}, count() AS visits,
+      sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
+      countIf(all_events = 1 AND all_views = 1) AS bounces, sum(all_events) AS events
+    FROM (SELECT *, ${groups.join(' ')} ${bucketSql(question, question.buckets)} AS bucket FROM (${visits})) GROUP BY ${by}`;
+}
+
+/**
+ * Rows of (occur_time, weight, and these columns) whose weights add up to the number of visits of the range: each row
+ * weighs 1 as if it were a visit, and one that goes on with a session weighs -1 besides.
+ */
+function entriesSql(question: Question, columns: readonly string[]): string {
+  const days = visitDays(question);
+  const several = severalRowsSql('visit_entries', question, days.untilRangeEnds);
+  const names = columns.join(', ');
+  const inRange = days.isInRange('occur_time');
+  const placed = `SELECT occur_time, ${names}, row_number() OVER (PARTITION BY session_id ORDER BY precedence DESC) AS place
+    FROM visit_entries WHERE ${inWindow(question, days)} AND ${several}`;
+  return `SELECT occur_time, toInt8(1) AS weight, ${names} FROM visit_entries
+    WHERE project_id = ${question.project} AND ${days.ofRange} AND ${inRange}
+    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE place > 1 AND ${inRange}`;
+}
+
+/** Holds for rows of visit_entries that may tell how a visit of the range began. */
+function inWindow(
+  { project }: Question,
+  { start, firstDay, untilRangeEnds, beginsWithDay }: VisitDays,
+): string {
+  const rows = `project_id = ${project} AND ${untilRangeEnds}`;
+  if (beginsWithDay) return rows;
+  // A visit with events before and after the window's start on its first day began before the range; one that had ended
+  // by then is not there.
+  return `${rows} AND (occur_time >= ${start} OR session_id IN (
+    SELECT session_id FROM visits WHERE project_id = ${project} AND day = ${firstDay} AND last_time >= ${start}))`;
+}

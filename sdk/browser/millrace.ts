@@ -1,0 +1,190 @@
+// The browser's client: what a page calls, and what is noticed of the page by itself. It sends to BatchCreate and
+// Identify, without a preflight, and stores nothing on the device before the visitor has agreed.
+
+import { read, reset, target, visitor, write } from './device.ts';
+import { beacon, keep, push, say } from './queue.ts';
+import { cleanUrl, type Properties, pattern, typedProperties, uuid } from './value.ts';
+
+export type Consent = 'granted' | 'cookieless' | 'denied';
+
+/** The attributes of the script's element; docs/snippet.md explains them. */
+export interface Options {
+  key: string;
+  host: string;
+  path?: string | undefined;
+  consent?: string | undefined;
+  remember?: string | undefined;
+  auto?: string | undefined;
+  exclude?: string | undefined;
+  query?: string | undefined;
+  spa?: string | undefined;
+}
+
+/** An event before it is sent. */
+export interface Draft {
+  kind: string;
+  properties: Properties;
+}
+
+declare global {
+  interface Navigator {
+    globalPrivacyControl?: boolean;
+  }
+  interface Document {
+    prerendering?: boolean;
+  }
+}
+
+const downloads = /\.(7z|csv|dmg|docx?|exe|gz|mp[34]|pdf|pptx?|rar|xlsx?|zip)$/i;
+
+let options: Options;
+let state: Consent = 'denied';
+let excluded: RegExp;
+let keptParameters: RegExp;
+let noticed: RegExp;
+let edit: ((event: Draft) => unknown) | undefined;
+let current: string | undefined;
+let referrer: string | undefined;
+
+/** Undefined for a path that is excluded. */
+function clean(href: string): string | undefined {
+  const url = new URL(href);
+  return excluded.test(url.pathname) ? undefined : cleanUrl(url, keptParameters);
+}
+
+/** The visitor, where they may be known. */
+const consented = () => (state === 'granted' ? visitor() : undefined);
+
+/** Sends an event, unless the visitor declined or the page is excluded. */
+export function track(kind: string, properties?: Properties): void {
+  const $url = clean(location.href);
+  if (state === 'denied' || !$url) return;
+  const $referrer = referrer && clean(referrer);
+  const event: Draft = { kind, properties: { $url, $referrer, ...properties } };
+  if (edit?.(event) === false) return;
+  const { a, u = a, s } = consented() ?? {};
+  push('', {
+    eventId: uuid(),
+    kind: event.kind,
+    occurTime: new Date(),
+    cookieless: !u,
+    distinctId: u,
+    sessionId: s,
+    ...typedProperties(event.properties),
+  });
+}
+
+/** Sends a page view of the present address. */
+export function page(): void {
+  current = clean(location.href);
+  track('page_view');
+}
+
+/** Names the visitor; what they did before belongs to them too. */
+export function identify(externalId: string | number, traits?: Properties): void {
+  const known = consented();
+  if (!known) {
+    say('identify needs consent');
+    return;
+  }
+  const { a, u } = known;
+  const userId = `${externalId}`;
+  if (u !== userId || traits) push('/i', { externalId: userId, traits, anonymousId: u ? '' : a });
+  visitor(userId);
+}
+
+/** Takes the visitor's decision; says what holds now. */
+export function consent(next?: Consent): Consent {
+  if (next) {
+    const was = state;
+    decide(next);
+    if (state !== 'granted') {
+      reset();
+      write('q', 0);
+    }
+    write('c', (next === 'denied' || 'remember' in options) && next);
+    if (was === 'denied' && noticed.test('pages')) page();
+  }
+  return state;
+}
+
+/** `change` sees each event first, may change it, and keeps it back by returning false. */
+export function before(change: (event: Draft) => unknown): void {
+  edit = change;
+}
+
+function decide(wanted: unknown): void {
+  state =
+    wanted === 'denied' || (wanted === 'granted' && !navigator.globalPrivacyControl)
+      ? wanted
+      : 'cookieless';
+  keep(state === 'granted', state === 'denied');
+}
+
+function moved(): void {
+  const from = current;
+  if (clean(location.href) === from) return;
+  referrer = from;
+  page();
+}
+
+function clicked(event: MouseEvent): void {
+  // Inside a shadow too; a document, which has no such method, is clicked by programs alone.
+  const target = event.composedPath()[0] as Element;
+  if (!target.closest || event.button > 1) return;
+  const marked = target.closest<HTMLElement>('[data-event]');
+  if (marked) {
+    const properties: Properties = {};
+    for (const { name, value } of marked.attributes) {
+      const [, property] = name.split('data-event-');
+      if (property) properties[property] = value;
+    }
+    track(marked.dataset['event'] ?? '', properties);
+  }
+  const link = target.closest<HTMLAnchorElement>('a[href]');
+  // Addresses of mail and scripts have no host.
+  if (!link?.host) return;
+  const url = clean(link.href);
+  if (!url) return;
+  if (link.closest('[download]') || downloads.test(link.pathname)) {
+    if (noticed.test('downloads')) track('file_downloaded', { url });
+  } else if (link.host !== location.host && noticed.test('outbound')) {
+    track('outbound_click', { url });
+  }
+}
+
+function notice(): void {
+  addEventListener('click', clicked, true);
+  addEventListener('auxclick', clicked, true);
+  // Also when the page is seen again: what was noticed while it was hidden is then sent at once.
+  addEventListener('visibilitychange', beacon);
+  addEventListener('pagehide', beacon);
+  if (!noticed.test('pages')) return;
+  page();
+  // A page that comes back out of the browser's memory is seen again.
+  addEventListener('pageshow', (event) => event.persisted && page());
+  if (options.spa === 'off') return;
+  addEventListener('popstate', moved);
+  for (const name of ['pushState', 'replaceState'] as const) {
+    const own = history[name];
+    history[name] = (...state) => {
+      own.apply(history, state);
+      moved();
+    };
+  }
+}
+
+/** Begins, once. */
+export function start(given: Options): void {
+  options = given;
+  excluded = pattern(given.exclude ?? '');
+  keptParameters = pattern(`utm_*,gclid,fbclid,${given.query ?? ''}`);
+  noticed = pattern(given.auto ?? '*');
+  referrer = document.referrer || undefined;
+  target.key = given.key;
+  target.url = given.host + (given.path ?? '/m');
+  decide(read('c') ?? given.consent);
+  // A page that is only prepared may never be looked at.
+  if (document.prerendering) addEventListener('prerenderingchange', notice, true);
+  else notice();
+}

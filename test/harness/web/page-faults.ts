@@ -1,0 +1,23 @@
+// What no page may do, remembered while it happens.
+
+import type { BrowserContext } from 'playwright-core';
+
+/** The list grows while pages of the context run. */
+export async function rememberFaults(context: BrowserContext, origin: string): Promise<string[]> {
+  const faults: string[] = [];
+  // A text, because the names of a browser are not declared here.
+  await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
+    console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
+  })`);
+  context.on('request', (request) => {
+    const url = request.url();
+    const isOwn = url.startsWith(`${origin}/`) || /^(?:data|blob):/.test(url);
+    if (!isOwn) faults.push(`a request to ${url}`);
+  });
+  context.on('console', (message) => {
+    const isFault = message.type() === 'error' || message.type() === 'warning';
+    if (isFault) faults.push(`${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => faults.push(String(error.error())));
+  return faults;
+}

@@ -1,0 +1,117 @@
+// Boards in a real browser: one is made by keyboard alone, two readers save the same revision, and a link shows it to
+// somebody without an account.
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import type { Reader } from '../harness/web/web-app.ts';
+
+describe.runIf(hasBrowser)('boards', () => {
+  const web = useWebApp();
+  let visitor: Reader & { page: Page };
+  let boardPath: string;
+  beforeAll(async () => {
+    await batchCreate(web.stack, [newEvent({ kind: 'page_view', distinctId: 'ada' })]);
+    visitor = await web.signedIn('/account');
+  });
+
+  const goOn = async (page: Page, path: string): Promise<void> => {
+    await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}${path}`);
+    await page.waitForSelector('main h1');
+  };
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  /** By keyboard: the focus goes to the button, and Enter presses it. */
+  const press = async (page: Page, name: string): Promise<void> => {
+    await button(page, name).focus();
+    await page.keyboard.press('Enter');
+  };
+
+  it('makes a board with a text and a question by keyboard, and moves a tile', async () => {
+    const { page } = visitor;
+    await goOn(page, '/boards');
+    await press(page, 'New board');
+    await page.keyboard.type('Shop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Edit Shop' }).waitFor();
+    await press(page, 'Add a text');
+    await page.getByLabel('Title').fill('Notes');
+    await page
+      .getByRole('textbox', { name: 'Text' })
+      .fill('# Goals\n\n[bad](javascript:alert(1)) [good](/)');
+    await press(page, 'Add to the board');
+    await press(page, 'Add a question');
+    await press(page, 'Add to the board');
+    await page.getByRole('button', { name: /^Move Trends/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByText('Trends: column 2 of 12, row 9, 6 columns wide, 20 rows high').waitFor({
+      state: 'attached',
+    });
+    expect(await axe(page)).toEqual([]);
+    await press(page, 'Save');
+    await button(page, 'Edit').waitFor();
+    boardPath = new URL(page.url()).pathname.replace(`/p/${web.stack.projectId}`, '');
+    await goOn(page, boardPath);
+    await page.getByRole('heading', { name: 'Goals' }).waitFor();
+    expect(await page.locator('.markdown a').allTextContents()).toEqual(['good']);
+    await page.getByRole('article', { name: 'Trends' }).getByRole('img').waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect(visitor.faults).toEqual([]);
+  }, 120_000);
+
+  it('says what somebody else saved meanwhile, and keeps the draft', async () => {
+    const { page } = visitor;
+    const other = await web.signedIn('/account');
+    await goOn(page, `${boardPath}?edit=yes`);
+    await goOn(other.page, `${boardPath}?edit=yes`);
+    await other.page.getByLabel('Name').fill('Store');
+    await other.page.getByRole('button', { name: 'Remove Notes' }).click();
+    await button(other.page, 'Save').click();
+    await button(other.page, 'Edit').waitFor();
+    await other.context.close();
+    await page.getByLabel('What it is for').fill('Mine');
+    await button(page, 'Save').click();
+    await page.getByText('Its name is now “Store”.').waitFor();
+    await page.getByText('“Notes” was removed.').waitFor();
+    await button(page, 'Keep my draft').click();
+    expect(await page.getByLabel('What it is for').inputValue()).toBe('Mine');
+    await button(page, 'Save').click();
+    await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
+    await page.getByRole('heading', { name: 'Goals' }).waitFor();
+    await page.getByText('Mine').waitFor();
+  }, 120_000);
+
+  it('shows a board to whoever has its link and its password, until it is revoked', async () => {
+    const { page } = visitor;
+    await goOn(page, boardPath);
+    await button(page, 'Share').click();
+    await page.getByLabel('Name').fill('For Ada');
+    await page.getByLabel('Password').fill('correct horse');
+    await button(page, 'Make a link').click();
+    const link = (await page.locator('dialog .code code').textContent()) ?? '';
+    const stranger = await web.newReader({ viewport: { width: 360, height: 780 } });
+    const theirs = await stranger.context.newPage();
+    await theirs.goto(`${link}?theme=dark`);
+    await theirs.getByLabel('Password').fill('wrong horse');
+    await theirs.keyboard.press('Enter');
+    await theirs.getByText('This is not the password.').waitFor();
+    await theirs.getByLabel('Password').fill('correct horse');
+    await theirs.keyboard.press('Enter');
+    await theirs.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
+    expect(await axe(theirs)).toEqual([]);
+    await page.getByRole('button', { name: 'Revoke For Ada' }).click();
+    await page.getByText('There is no link yet.').waitFor();
+    // The service lets go of a share within a second.
+    await expect
+      .poll(async () => {
+        await theirs.goto(link);
+        return theirs.getByRole('heading', { level: 1 }).textContent();
+      })
+      .toBe('This link leads nowhere');
+    await stranger.context.close();
+  }, 120_000);
+});

@@ -1,0 +1,151 @@
+// Every page of the app with data in it, light, dark and on a phone: what no page may do.
+
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { call } from '../harness/clients/client.ts';
+import { listProfiles } from '../harness/clients/profile-client.ts';
+import { root } from '../harness/source-tree.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const desk = { width: 1280, height: 800 };
+const phone = { width: 360, height: 740 };
+
+interface Route {
+  pattern: string;
+  isOpen: boolean;
+}
+
+const table = readFileSync(join(root, 'web', 'routes.ts'), 'utf8');
+const routes: Route[] = [...table.matchAll(/^ {2}(open|inside)\(\s*'([^']+)'/gm)].map(
+  ([, access, pattern = '']) => ({ pattern, isOpen: access === 'open' }),
+);
+const formsOfQuestions = [
+  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
+  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
+];
+
+describe.runIf(hasBrowser)('every page', () => {
+  const app = useWebApp(() => ({ MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8' }));
+  /** What stands in the place of a pattern's parameters. */
+  let values: Record<string, readonly string[]>;
+  let member: Reader & { page: Page };
+  let stranger: Reader & { page: Page };
+
+  beforeAll(async () => {
+    const { baseUrl, dataDir, organizationId, projectId } = app.stack;
+    const play = [join(root, 'dist', 'demo', 'play.js'), '--url', baseUrl, '--data', dataDir];
+    const amount = ['--events', '1500', '--seed', '7'];
+    const run = promisify(execFile);
+    await run(process.execPath, [...play, ...amount]);
+    const admin = [join(root, 'dist', 'control', 'operator', 'admin.js'), '--data', dataDir];
+    const grant = ['grant-super-admin', '--email', app.admin.email];
+    await run(process.execPath, [...admin, ...grant]);
+    const profiles = await listProfiles(app.stack);
+    const named = profiles.find(({ externalId }) => externalId !== undefined) ?? profiles[0];
+    values = {
+      project: [projectId],
+      org: [organizationId],
+      profile: [named?.id ?? ''],
+      type: formsOfQuestions,
+      webhook: [await makeWebhook()],
+      board: ['overview'],
+      token: [await shareOverview()],
+    };
+    member = await app.signedIn('/account');
+    const reader = await app.newReader();
+    stranger = { ...reader, page: await reader.openTab('/sign-in') };
+  });
+
+  /** A method or a resource of the dashboard, as the demo's admin; throws where it is refused. */
+  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
+    const { baseUrl, projectId } = app.stack;
+    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', app.admin);
+    const authorization = `Bearer ${signedIn.body['accessToken']}`;
+    const headers = { authorization, 'x-project-id': projectId };
+    const { status, body } = await call(baseUrl, path, '', message, headers);
+    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async function makeWebhook(): Promise<string> {
+    const subscription = {
+      subject_type: 'WEBHOOK_SUBJECT_TYPE_ROOM',
+      subject_id: 'room-1',
+      subscription_type: 'WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE_SENT',
+    };
+    const endpoint = { name: 'CRM', endpoint_url: 'http://127.0.0.1:9/' };
+    const path = `/v1/organizations/${app.stack.organizationId}/webhooks`;
+    const content = { ...endpoint, subscriptions: [subscription] };
+    const { webhook } = await manage(path, { content });
+    return String(Reflect.get(Object(webhook), 'id'));
+  }
+
+  async function shareOverview(): Promise<string> {
+    const createShare = '/dashboard.dashboards.v1.DashboardsService/CreateShare';
+    return String((await manage(createShare, { dashboardId: 'overview' }))['token']);
+  }
+
+  /** The addresses of a pattern. */
+  function pathsOf(pattern: string): string[] {
+    const name = /:(\w+)/.exec(pattern)?.[1];
+    if (name === undefined) return [pattern];
+    const found = values[name];
+    if (found === undefined) throw new Error(`no example of :${name}`);
+    return found.flatMap((value) => pathsOf(pattern.replace(`:${name}`, value)));
+  }
+
+  it('has its route here', () => {
+    expect(routes.length).toBeGreaterThan(15);
+  });
+
+  it.each(routes)(
+    'at $pattern is accessible, keeps to its origin and policy, and fits a phone',
+    async ({ pattern, isOpen }) => {
+      const reader = isOpen ? stranger : member;
+      for (const path of pathsOf(pattern)) {
+        // `/` leads a reader of one project on, unless it is asked for all.
+        const found = await faultsAt(reader.page, path === '/' ? '/?all' : path);
+        expect([...found, ...reader.faults.splice(0)], path).toEqual([]);
+      }
+    },
+  );
+
+  async function faultsAt(page: Page, path: string): Promise<string[]> {
+    await page.setViewportSize(desk);
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.goto(app.stack.baseUrl + path);
+    await settle(page);
+    const light = await axe(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    // Nothing but colours differs.
+    const dark = await axe(page, 'colours');
+    await page.setViewportSize(phone);
+    await settle(page);
+    const narrow = await axe(page, 'all but colours');
+    const tooWidePx = Number(
+      await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      ),
+    );
+    return [
+      ...light.map((fault) => `light: ${fault}`),
+      ...dark.map((fault) => `dark: ${fault}`),
+      ...narrow.map((fault) => `360 px: ${fault}`),
+      ...(tooWidePx <= 0 ? [] : [`360 px: the document is ${tooWidePx} px too wide`]),
+    ];
+  }
+});
+
+/** Until the page has its heading, and nothing is on its way. */
+async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await expect.poll(() => page.locator('.loading, [aria-busy=true]').count(), { timeout }).toBe(0);
+}

@@ -1,0 +1,99 @@
+// From nothing to the first event, by keyboard alone, and what a page shows while events come.
+
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { signalProcess } from '../harness/servers/stack.ts';
+import { press, typeInto } from '../harness/web/keyboard.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const tabs = 12;
+
+describe.runIf(hasBrowser)('events in the browser', () => {
+  const app = useWebApp();
+
+  /** A row of the live page. */
+  const row = (page: Page, kind: string, stage: string) =>
+    page.locator(`tr[data-stage=${stage}]`, { hasText: kind });
+
+  /** The badge of every page says so: a stream tells what comes from then on. */
+  const streamIsOpen = (page: Page) => page.locator('.lag[data-state=live]').waitFor();
+
+  it('are seen by a newcomer who has a keyboard alone, and so is a refused one with its rule', async () => {
+    const { context, openTab, faults } = await app.newReader();
+    const page = await openTab('/');
+    await press(page, 'link', 'Create an account');
+    await typeInto(page, 'E-mail', 'newcomer@example.com');
+    await typeInto(page, 'Password', 'correct horse battery');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search or jump to' }).waitFor();
+    await page.keyboard.type('setup');
+    await page.getByRole('option', { name: 'Setup', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    const publicKey = await page.locator('.setup-key').first().textContent();
+    const step = (state: string, name: string) =>
+      page.locator(`li[data-state=${state}]`, { hasText: name });
+    await step('waiting', 'An event stored').waitFor();
+    await streamIsOpen(page);
+
+    const project = { baseUrl: app.stack.baseUrl, publicKey: publicKey ?? '' };
+    const refused = await batchCreate(project, [newEvent({ kind: 'no kind!' })]);
+    expect(refused.status).toBe(400);
+    const rules = page.getByRole('alert').filter({ hasText: 'Refused, with the rule' });
+    await rules.locator('code', { hasText: 'kind_pattern' }).waitFor();
+
+    const accepted = await batchCreate(project, [newEvent({ kind: 'first_of_all' })]);
+    expect(accepted.status).toBe(200);
+    const stored = step('done', 'An event stored');
+    await stored.waitFor();
+    expect(await stored.textContent()).toContain('first_of_all from visitor');
+    await step('done', 'An event accepted').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('go from arriving to stored, row by row', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor();
+    await streamIsOpen(page);
+    // The engine stores nothing while it stands still.
+    signalProcess(app.stack.pids().engine, 'SIGSTOP');
+    try {
+      await batchCreate(app.stack, [newEvent({ kind: 'slowly' })]);
+      await row(page, 'slowly', 'arriving').waitFor();
+    } finally {
+      signalProcess(app.stack.pids().engine, 'SIGCONT');
+    }
+    await row(page, 'slowly', 'stored').waitFor();
+    expect(await page.locator('tr', { hasText: 'slowly' }).count()).toBe(1);
+    await context.close();
+  });
+
+  it(`come to ${tabs} tabs over one stream`, async () => {
+    const live = `/p/${app.stack.projectId}/live`;
+    const reader = await app.signedIn('/account');
+    let open = 0;
+    const isWatch = (request: { url(): string }): boolean => request.url().endsWith('/Watch');
+    reader.context.on('request', (request) => {
+      if (isWatch(request)) open++;
+    });
+    const onEnd = (request: { url(): string }): void => {
+      if (isWatch(request)) open--;
+    };
+    reader.context.on('requestfinished', onEnd);
+    reader.context.on('requestfailed', onEnd);
+    const pages: Page[] = [];
+    for (let tab = 0; tab < tabs; tab++) pages.push(await reader.openTab(live));
+    await Promise.all(pages.map(streamIsOpen));
+    await expect.poll(() => open, { timeout }).toBe(1);
+    await batchCreate(app.stack, [newEvent({ kind: 'to_all_tabs' })]);
+    await Promise.all(pages.map((page) => row(page, 'to_all_tabs', 'stored').waitFor()));
+    expect(open).toBe(1);
+    await reader.context.close();
+  });
+});

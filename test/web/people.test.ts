@@ -1,0 +1,118 @@
+// What people do with people in a real browser: invitations, keys, merged profiles; and the way back to a question.
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { identify, profileOf } from '../harness/clients/profile-client.ts';
+import { startMailServer } from '../harness/servers/mail-server.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+
+describe.runIf(hasBrowser)('in the browser', async () => {
+  const mails = await startMailServer();
+  afterAll(() => mails.close());
+  const app = useWebApp(() => ({ SMTP_URL: `smtp://127.0.0.1:${mails.port}` }));
+
+  it('an invitation reaches a second person, who accepts it', async () => {
+    const { organizationId, projectId } = app.stack;
+    const { page, context, faults } = await app.signedIn(`/o/${organizationId}/settings`);
+    const guest = { email: 'guest@example.com', password: 'correct horse battery' };
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('E-mail', { exact: true }).fill(guest.email);
+    await page.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByRole('cell', { name: guest.email, exact: true }).waitFor();
+    await expect.poll(() => mails.received.length, { timeout }).toBe(1);
+    const [mail] = mails.received;
+    expect(mail?.to).toEqual([guest.email]);
+    const second = await app.newReader();
+    const joining = await second.openTab(linkOf(mail?.text ?? ''));
+    await joining.getByLabel('E-mail').fill(guest.email);
+    await joining.getByLabel('Password').fill(guest.password);
+    await joining.getByRole('button', { name: 'Create the account' }).click();
+    await joining.getByRole('button', { name: 'Accept the invitation' }).click();
+    await joining.locator(`a[href^="/p/${projectId}"]`).first().click();
+    await joining.waitForURL(`**/p/${projectId}**`);
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByRole('combobox', { name: `Role of ${guest.email}` }).waitFor();
+    expect([...faults, ...second.faults]).toEqual([]);
+    await Promise.all([context.close(), second.context.close()]);
+  });
+
+  it('a key is made and works, and once revoked it does not', async () => {
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/settings`);
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name', { exact: true }).last().fill('To be revoked');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const shown = await page.getByRole('region', { name: 'Secret' }).textContent();
+    const key = shown?.trim() ?? '';
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    const send = async (): Promise<number> =>
+      (await batchCreate(app.stack, [newEvent()], { key })).status;
+    await expect.poll(send, { timeout }).toBe(200);
+    const row = page.getByRole('row', { name: 'To be revoked' });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await row.waitFor({ state: 'detached' });
+    await expect.poll(send, { timeout }).toBe(401);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('back and forward change the question of an insight, and its answer', async () => {
+    const { page, context, faults } = await app.signedIn(
+      `/p/${app.stack.projectId}/insights/trends`,
+    );
+    const value = page.getByLabel(/: value$/).first();
+    const chosen = () => value.locator('option:checked').textContent();
+    const [before, users] = ['Number of events', 'Number of users'];
+    await expect.poll(chosen, { timeout }).toBe(before);
+    const addressBefore = page.url();
+    await value.selectOption({ label: users });
+    await page.waitForURL((url) => url.searchParams.has('q'));
+    const addressAfter = page.url();
+    await page.getByLabel('Compare with the range before').check();
+    await page.waitForURL((url) => url.searchParams.has('compare'));
+    await page.goBack();
+    expect(page.url()).toBe(addressAfter);
+    await expect.poll(chosen, { timeout }).toBe(users);
+    await page.goBack();
+    expect(page.url()).toBe(addressBefore);
+    await expect.poll(chosen, { timeout }).toBe(before);
+    await page.goForward();
+    await expect.poll(chosen, { timeout }).toBe(users);
+    await page.reload({ waitUntil: 'commit' });
+    await expect.poll(chosen, { timeout }).toBe(users);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('a merge is undone', async () => {
+    const { projectId } = app.stack;
+    const [externalId, anonymousId] = ['ada', 'anon-of-ada'];
+    await batchCreate(app.stack, [newEvent({ distinctId: anonymousId })]);
+    await identify(app.stack, { externalId, anonymousId });
+    const find = () => profileOf(app.stack, externalId);
+    await expect.poll(async () => (await find())?.activity.totalEvents, { timeout }).toBe('1');
+    const { page, context, faults } = await app.signedIn(
+      `/p/${projectId}/profiles/${(await find())?.id}`,
+    );
+    await page.getByRole('button', { name: `Undo the merge of ${anonymousId}` }).click();
+    await page.getByRole('button', { name: 'Undo it' }).click();
+    await expect
+      .poll(async () => (await find())?.activity.totalEvents ?? '0', { timeout })
+      .toBe('0');
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByRole('heading', { level: 1, name: externalId }).waitFor();
+    expect(await page.getByText('Merged ids').count()).toBe(0);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+/** The path of the link in a mail, whose long lines are folded. */
+function linkOf(mail: string): string {
+  const plain = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+  return /\/invitation\?token=[\w.-]+/.exec(plain)?.[0] ?? '';
+}

@@ -1,0 +1,73 @@
+// How much a reader's browser loads for a page, packed as the service sends it to one that takes gzip.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from '../harness/source-tree.ts';
+
+const kB = 1_000;
+const maxEntryScript = 75 * kB;
+const maxScript = 115 * kB;
+const maxStyle = 12 * kB;
+
+/** What the build says of a source: its file, its styles, and the sources that are loaded with it. */
+interface Chunk {
+  file: string;
+  css?: string[];
+  imports?: string[];
+  dynamicImports?: string[];
+}
+
+const dist = join(root, 'dist', 'web');
+const manifest: Record<string, Chunk> = JSON.parse(
+  readFileSync(join(dist, '.vite', 'manifest.json'), 'utf8'),
+);
+
+function chunkOf(source: string): Chunk {
+  const chunk = manifest[source];
+  if (chunk === undefined) throw new Error(`the build knows no ${source}`);
+  return chunk;
+}
+
+/** The files that are loaded before these sources run. */
+function filesOf(sources: readonly string[], seen = new Set<string>()): string[] {
+  return sources
+    .filter((source) => !seen.has(source))
+    .flatMap((source) => {
+      seen.add(source);
+      const { file, css = [], imports = [] } = chunkOf(source);
+      return [file, ...css, ...filesOf(imports, seen)];
+    });
+}
+
+function packedBytes(files: readonly string[], ending: string): number {
+  return [...new Set(files)]
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(dist, file))
+    .reduce((sum, path) => sum + statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size, 0);
+}
+
+const entry = 'index.html';
+const pages = chunkOf(entry).dynamicImports ?? [];
+
+it('is small before any page is chosen', () => {
+  const files = filesOf([entry]);
+  expect(packedBytes(files, '.js')).toBeGreaterThan(10 * kB);
+  expect(packedBytes(files, '.js')).toBeLessThanOrEqual(maxEntryScript);
+  expect(packedBytes(files, '.css')).toBeLessThanOrEqual(maxStyle);
+});
+
+describe('the first load', () => {
+  it('is known of every page', () => {
+    const routes = readFileSync(join(root, 'web', 'routes.ts'), 'utf8');
+    const loaded = [...routes.matchAll(/import\('\.\/(.+?)'\)/g)].map(([, source]) => source);
+    expect(loaded.length).toBeGreaterThan(10);
+    expect([...pages].sort()).toEqual([...new Set(loaded)].sort());
+  });
+
+  it.each(pages)('of %s is small', (page) => {
+    const files = filesOf([entry, page]);
+    expect(packedBytes(files, '.js')).toBeLessThanOrEqual(maxScript);
+    expect(packedBytes(files, '.css')).toBeLessThanOrEqual(maxStyle);
+  });
+});

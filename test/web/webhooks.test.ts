@@ -1,0 +1,58 @@
+// A webhook from its form to a delivery that is sent once more, in a real browser, to a receiver on loopback.
+
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+import { type Receiver, startReceiver } from '../harness/webhooks/receiver.ts';
+
+const timeout = patienceMs;
+
+describe.runIf(hasBrowser)('a webhook', () => {
+  const app = useWebApp(() => ({ MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8' }));
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver?.close());
+
+  it('is made, shows its secret once, is tried, and delivers again from its log', async () => {
+    const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('To the test');
+    await page.getByLabel('Endpoint').fill(receiver.url('/200'));
+    await page.getByLabel('Its id').fill('room-1');
+    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    const shown = page.getByRole('region', { name: 'Secret' });
+    const secret = (await shown.textContent())?.trim() ?? '';
+    expect(secret).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+
+    await page.getByRole('gridcell', { name: 'To the test' }).click();
+    await page.getByRole('heading', { level: 1, name: 'To the test' }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await expect.poll(() => receiver.received.length, { timeout }).toBe(1);
+    const log = page.getByRole('grid', { name: 'Deliveries' });
+    const delivered = log.getByRole('row', { name: 'delivered' });
+    await delivered.first().click();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+
+    await expect.poll(() => receiver.received.length, { timeout }).toBe(2);
+    await expect.poll(() => delivered.count(), { timeout }).toBe(2);
+    const [first, second] = receiver.received;
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    for (const { body, headers } of receiver.received) {
+      expect(() => new Webhook(secret).verify(body, signed(headers))).not.toThrow();
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+/** The headers that a receiver checks. */
+function signed(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+}

@@ -1,0 +1,24 @@
+// Where a provider sends the browser back to.
+
+import { useEffect, useState } from 'preact/hooks';
+import { address, navigate } from '../router.ts';
+import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { CardPage } from './card-page.tsx';
+import { comeBack } from './oauth.ts';
+
+export function Page() {
+  const [fault, setFault] = useState<unknown>();
+  useEffect(() => {
+    comeBack(address.peek().query).then(
+      (to) => navigate(to, { replace: true }),
+      (cause: unknown) => setFault(cause),
+    );
+  }, []);
+  return (
+    <CardPage title="Signing in">
+      {fault === undefined ? <Loading of="your account" /> : <Fault cause={fault} />}
+      <a href="/sign-in">Sign in another way</a>
+    </CardPage>
+  );
+}

@@ -1,0 +1,28 @@
+// The address that `npm start` prints: one click opens the demo project.
+
+import { useState } from 'preact/hooks';
+import { Form } from '../fields/form.tsx';
+import { address, navigate } from '../router.ts';
+import { auth, takeSession } from '../session.ts';
+import { CardPage } from './card-page.tsx';
+
+export function Page() {
+  const [token] = useState(address.peek().hash.slice(1));
+  const open = async (): Promise<void> => {
+    const answer = await auth.openDemo({ token });
+    takeSession(answer);
+    navigate(`/p/${answer.projectId}`, { replace: true });
+  };
+  return (
+    <CardPage title="Millrace is running">
+      <p>A demo project is ready on this machine. Nothing leaves it.</p>
+      <Form action="Open the demo project" send={open} isReady={token !== ''}>
+        {null}
+      </Form>
+      <p class="hint">
+        The address is good once. Afterwards <a href="/sign-in">sign in</a> with the e-mail and the
+        password that the start printed.
+      </p>
+    </CardPage>
+  );
+}

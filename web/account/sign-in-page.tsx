@@ -1,0 +1,124 @@
+// Signing in with a password, or with a link that is mailed. The mail leads back here with its token.
+
+import { useEffect, useState } from 'preact/hooks';
+import { Field } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { useResource } from '../resource.ts';
+import { address, navigate } from '../router.ts';
+import { auth, session, takeSession } from '../session.ts';
+import { Fault } from '../ui/fault.tsx';
+import { CardPage } from './card-page.tsx';
+import { leaveFor } from './oauth.ts';
+
+/** Where the reader wanted to go: a path of this origin, never another one's. */
+export function wantedPath(): string {
+  const to = address.peek().query.get('to') ?? '/';
+  return /^\/(?![/\\])/.test(to) ? to : '/';
+}
+
+export function Page() {
+  const [token] = useState(address.peek().query.get('token'));
+  const isIn = session.value.state === 'signed-in';
+  useEffect(() => {
+    if (isIn && !token) navigate(wantedPath(), { replace: true });
+  }, [isIn]);
+  return token ? <FromMail token={token} /> : <WithPassword />;
+}
+
+/** Scanners of mail open links: only a person's click spends the token. */
+function FromMail({ token }: { token: string }) {
+  return (
+    <CardPage title="Sign in to Millrace">
+      <p>The link of your mail is good once, for 15 minutes.</p>
+      <Form
+        action="Sign in"
+        send={async () => {
+          takeSession(await auth.signInWithMagicLink({ token }));
+          navigate('/', { replace: true });
+        }}
+      >
+        {null}
+      </Form>
+      <a href="/sign-in">Another way to sign in</a>
+    </CardPage>
+  );
+}
+
+function WithPassword() {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [isMailed, setMailed] = useState(false);
+  const [byMail, setByMail] = useState(false);
+  const send = async (): Promise<void> => {
+    if (byMail) {
+      await auth.signInWithMagicLink({ email });
+      setMailed(true);
+    } else takeSession(await auth.signIn({ email, password }));
+  };
+  if (isMailed)
+    return (
+      <CardPage title="Look into your mail">
+        <p role="status">
+          If <strong>{email}</strong> can sign in here, a link is on its way. It is good once, for
+          15 minutes.
+        </p>
+        <button type="button" onClick={() => setMailed(false)}>
+          Another address
+        </button>
+      </CardPage>
+    );
+  return (
+    <CardPage title="Sign in">
+      <Form action={byMail ? 'Mail me a link' : 'Sign in'} send={send} isReady={email !== ''}>
+        <Field
+          label="E-mail"
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          value={email}
+          onValue={setEmail}
+        />
+        {byMail ? null : (
+          <Field
+            label="Password"
+            type="password"
+            name="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onValue={setPassword}
+          />
+        )}
+      </Form>
+      <Providers />
+      <div class="row between">
+        <button type="button" class="link" onClick={() => setByMail(!byMail)}>
+          {byMail ? 'Use a password' : 'Mail me a link instead'}
+        </button>
+        <a href="/sign-up">Create an account</a>
+      </div>
+    </CardPage>
+  );
+}
+
+function Providers() {
+  const list = useResource('oauth providers', (signal) => auth.listOAuthProviders({}, { signal }));
+  const [fault, setFault] = useState<unknown>();
+  const providers = list.data?.providers ?? [];
+  if (providers.length === 0) return null;
+  return (
+    <div class="stack">
+      {providers.map((provider) => (
+        <button
+          key={provider}
+          type="button"
+          onClick={() => void leaveFor(provider, wantedPath()).catch(setFault)}
+        >
+          Sign in with {provider}
+        </button>
+      ))}
+      <Fault cause={fault} />
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+// A board with its answers, and the words for its time.
+
+import { createClient } from '@connectrpc/connect';
+import {
+  type Dashboard,
+  DashboardsService,
+  TimeRangePreset as Preset,
+  type RenderResponse,
+  type TileResult,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { boardTime, timeQuery } from '../question/board-time.ts';
+import { type Resource, useResource } from '../resource.ts';
+import { address } from '../router.ts';
+import { hasRange, useRange } from '../time/range.tsx';
+import { currentZone, formatTime, toDate } from '../time/time.tsx';
+
+export const dashboards = createClient(DashboardsService, transport);
+export const insights = createClient(InsightsService, transport);
+
+/** The board for the address's range, else for its own. */
+export function useBoard(projectId: string, id: string): Resource<RenderResponse> {
+  const range = useRange();
+  const { query } = address.value;
+  return useResource(`board ${projectId} ${id} ${JSON.stringify(timeQuery(query))}`, (end) =>
+    dashboards.render(
+      { id, ...(hasRange(query) ? { timeRange: boardTime(query, range) } : {}) },
+      inProject(projectId, end),
+    ),
+  );
+}
+
+export function resultOf(board: RenderResponse, tileId: string): TileResult | undefined {
+  return board.results.find((result) => result.tileId === tileId);
+}
+
+const presetNames: Record<Preset, string> = {
+  [Preset.UNSPECIFIED]: 'Last 30 days',
+  [Preset.TODAY]: 'Today',
+  [Preset.YESTERDAY]: 'Yesterday',
+  [Preset.LAST_24_HOURS]: 'Last 24 hours',
+  [Preset.LAST_7_DAYS]: 'Last 7 days',
+  [Preset.LAST_30_DAYS]: 'Last 30 days',
+  [Preset.LAST_90_DAYS]: 'Last 90 days',
+  [Preset.LAST_12_MONTHS]: 'Last 12 months',
+  [Preset.THIS_WEEK]: 'This week',
+  [Preset.THIS_MONTH]: 'This month',
+  [Preset.LAST_MONTH]: 'Last month',
+  [Preset.THIS_YEAR]: 'This year',
+};
+
+/** The board's own range in words. */
+export function savedRangeName({ timeRange, timezone }: Dashboard): string {
+  const range = timeRange?.range;
+  if (range?.case !== 'fixed') return presetNames[range?.value ?? Preset.UNSPECIFIED];
+  const { from, to } = range.value;
+  if (!from || !to) return '';
+  const zone = timezone || currentZone();
+  const last = new Date(toDate(to).getTime() - 1);
+  return `${formatTime(toDate(from), 'day', zone)} to ${formatTime(last, 'day', zone)}`;
+}

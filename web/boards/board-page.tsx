@@ -1,0 +1,142 @@
+// One board: read, or edited as a draft that is saved whole.
+
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { Freshness } from '../results/provenance.tsx';
+import { address, setQuery } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { RangePicker } from '../time/range.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { hasRole, Role } from '../workspace.ts';
+import { savedRangeName, useBoard } from './board-data.ts';
+import { BoardTiles } from './board-tiles.tsx';
+import { NewBoard } from './boards-page.tsx';
+import { draftOf } from './draft.ts';
+import { ShareDialog } from './share-dialog.tsx';
+import '../styles/boards.css';
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const { data, error, isLoading, reload } = useBoard(projectId, params['board'] ?? '');
+  const isEdited = address.value.query.get('edit') === 'yes' && hasRole(Role.MEMBER);
+  if (!data?.dashboard)
+    return (
+      <>
+        <h1 tabIndex={-1}>Board</h1>
+        {error ? <Fault cause={error} retry={reload} /> : <Loading of="the board" />}
+      </>
+    );
+  if (isEdited && !data.dashboard.builtIn)
+    return <Editor projectId={projectId} board={data} onSaved={reload} />;
+  return (
+    <ReadBoard
+      projectId={projectId}
+      board={data}
+      isLoading={isLoading}
+      fault={error}
+      retry={reload}
+    />
+  );
+}
+
+type EditorProps = { projectId: string; board: RenderResponse; onSaved: () => void };
+
+/** The fields of questions are loaded when they are first needed: most readers of a board only read. */
+function Editor(props: EditorProps) {
+  const [loaded, setLoaded] = useState<{ BoardEditor: ComponentType<EditorProps> }>();
+  const [fault, setFault] = useState<unknown>();
+  useEffect(() => {
+    import('./board-editor.tsx').then(setLoaded, setFault);
+  }, []);
+  if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;
+  return loaded ? <loaded.BoardEditor {...props} /> : <Loading of="the editor" />;
+}
+
+function ReadBoard(props: {
+  projectId: string;
+  board: RenderResponse;
+  isLoading: boolean;
+  fault: unknown;
+  retry: () => void;
+}) {
+  const { projectId, board } = props;
+  const [open, setOpen] = useState<'share' | 'copy'>();
+  const full = useRef<HTMLDivElement>(null);
+  const { dashboard } = board;
+  if (!dashboard) return null;
+  const close = (): void => setOpen(undefined);
+  return (
+    <div class="board" ref={full} aria-busy={props.isLoading}>
+      <div class="page-head">
+        <h1 tabIndex={-1}>{dashboard.displayName}</h1>
+        <div class="row">
+          <RangePicker saved={savedRangeName(dashboard)} />
+          <button
+            type="button"
+            onClick={() => void full.current?.requestFullscreen().catch(() => undefined)}
+          >
+            <Icon name="expand" />
+            Full screen
+          </button>
+          {hasRole(Role.ADMIN) ? (
+            <button type="button" onClick={() => setOpen('share')}>
+              <Icon name="share" />
+              Share
+            </button>
+          ) : null}
+          {hasRole(Role.MEMBER) ? (
+            <button
+              type="button"
+              class="primary"
+              onClick={() => (dashboard.builtIn ? setOpen('copy') : setQuery({ edit: 'yes' }))}
+            >
+              <Icon name="edit" />
+              {dashboard.builtIn ? 'Edit a copy' : 'Edit'}
+            </button>
+          ) : null}
+        </div>
+      </div>
+      {dashboard.description ? <p class="hint">{dashboard.description}</p> : null}
+      <Fault cause={props.fault} retry={props.retry} />
+      <BoardTiles projectId={projectId} board={board} tiles={draftOf(dashboard).tiles} />
+      {dashboard.tiles.length === 0 ? (
+        <EmptyBoard projectId={projectId} />
+      ) : (
+        <Fresh board={board} />
+      )}
+      {open === 'share' ? (
+        <ShareDialog projectId={projectId} boardId={dashboard.id} onClose={close} />
+      ) : null}
+      {open === 'copy' ? (
+        <NewBoard projectId={projectId} original={dashboard} onClose={close} />
+      ) : null}
+    </div>
+  );
+}
+
+function Fresh({ board }: { board: RenderResponse }) {
+  const answers = board.results.flatMap(({ outcome }) =>
+    outcome.case === 'insight' ? [outcome.value] : [],
+  );
+  if (answers.length === 0) return null;
+  return (
+    <p class="hint">
+      <Freshness answers={answers} />. Days are those of {board.time?.timezone || 'UTC'}.
+    </p>
+  );
+}
+
+function EmptyBoard({ projectId }: { projectId: string }) {
+  return (
+    <section class="empty">
+      <h2>This board has no tiles</h2>
+      <p>Press Edit to add a question or a text, or ask a question and save it here.</p>
+      <a class="button" href={`/p/${projectId}/insights/trends`}>
+        Ask a question
+      </a>
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+// The tiles of a board in their grid, with the answers that came with the board. A question that was just written has
+// none yet and is asked alone.
+
+import type { ComponentChildren } from 'preact';
+import type {
+  RenderedTime,
+  RenderResponse,
+  Tile,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  Granularity,
+  type InsightQuerySpec,
+  type QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { explain, inProject } from '../client.ts';
+import { fromPropertyFilter } from '../filter/condition.ts';
+import { writeSpec } from '../question/ask.ts';
+import { rowsHref } from '../question/rows-link.ts';
+import { useResource } from '../resource.ts';
+import type { Rows } from '../results/shown.ts';
+import { navigate } from '../router.ts';
+import { toDate } from '../time/time.tsx';
+import { dayText } from '../time/zone.ts';
+import { insights, resultOf } from './board-data.ts';
+import { type DraftTile, type Place, placeOf } from './draft.ts';
+import { Grid } from './grid.tsx';
+import { type TileContent, TileView } from './tile-view.tsx';
+
+export function BoardTiles(props: {
+  projectId: string;
+  board: RenderResponse;
+  tiles: readonly DraftTile[];
+  onPlace?: (key: string, place: Place) => void;
+  toolsOf?: (tile: DraftTile) => ComponentChildren;
+}) {
+  const { projectId, board, tiles, onPlace, toolsOf } = props;
+  return (
+    <Grid
+      onPlace={onPlace}
+      tiles={tiles.map((one) => ({
+        key: one.key,
+        title: one.tile.title,
+        place: placeOf(one.tile),
+        view: (
+          <OneTile
+            projectId={projectId}
+            board={board}
+            tile={one.tile}
+            tools={toolsOf?.(one)}
+            isRead={!onPlace}
+          />
+        ),
+      }))}
+    />
+  );
+}
+
+function OneTile(props: {
+  projectId: string;
+  board: RenderResponse;
+  tile: Tile;
+  tools: ComponentChildren;
+  isRead: boolean;
+}) {
+  const { projectId, board, tile } = props;
+  const saved = savedContent(board, tile);
+  const asked = useAnswer(projectId, board.time, saved ? undefined : specOf(tile));
+  const content = saved ?? asked;
+  const spec = specOf(tile);
+  const open = (rows: Rows): void => {
+    const href = spec ? rowsHref(rowsContext(projectId, board, spec), rows) : undefined;
+    if (href) navigate(href);
+  };
+  return (
+    <TileView
+      title={tile.title}
+      rows={tile.h}
+      content={content}
+      time={board.time}
+      tools={props.tools}
+      onOpen={props.isRead ? open : undefined}
+    />
+  );
+}
+
+function specOf({ content }: Tile): InsightQuerySpec | undefined {
+  return content.case === 'insight' ? content.value : undefined;
+}
+
+/** undefined where the board as it is saved asks something else at this tile. */
+function savedContent(board: RenderResponse, tile: Tile): TileContent | undefined {
+  if (tile.content.case === 'markdown') return { kind: 'text', markdown: tile.content.value };
+  const spec = specOf(tile);
+  const saved = board.dashboard?.tiles.find(({ id }) => id === tile.id);
+  const savedSpec = saved && specOf(saved);
+  if (!spec || !savedSpec || writeSpec(spec) !== writeSpec(savedSpec)) return undefined;
+  const result = resultOf(board, tile.id);
+  if (result?.outcome.case === 'error') return { kind: 'error', error: result.outcome.value };
+  if (result?.outcome.case !== 'insight') return undefined;
+  return {
+    kind: 'answer',
+    spec: savedSpec,
+    answer: result.outcome.value,
+    previous: result.previous,
+  };
+}
+
+function useAnswer(
+  projectId: string,
+  time: RenderedTime | undefined,
+  spec: InsightQuerySpec | undefined,
+): TileContent {
+  const key =
+    spec && time?.range
+      ? `tile ${projectId} ${time.range.from?.seconds} ${time.range.to?.seconds} ${writeSpec(spec)}`
+      : undefined;
+  const { data, error } = useResource<{ spec: InsightQuerySpec; answer: QueryResponse }>(
+    key,
+    async (end) => {
+      if (!spec || !time?.range) throw new Error('nothing to ask');
+      const { granularity, timezone, range } = time;
+      const request = { spec, timeRange: range, granularity, timezone };
+      return { spec, answer: await insights.query(request, inProject(projectId, end)) };
+    },
+  );
+  if (error) return { kind: 'error', error: asTileError(error) };
+  if (!data) return { kind: 'waiting' };
+  return { kind: 'answer', spec: data.spec, answer: data.answer, previous: undefined };
+}
+
+function asTileError(cause: unknown) {
+  const { what, todo } = explain(cause);
+  return { $typeName: 'dashboard.dashboards.v1.TileError' as const, code: todo, message: what };
+}
+
+function rowsContext(
+  projectId: string,
+  { dashboard, time }: RenderResponse,
+  spec: InsightQuerySpec,
+) {
+  const zone = time?.timezone || 'UTC';
+  const { from, to } = time?.range ?? {};
+  const days =
+    from && to
+      ? { from: dayText(toDate(from), zone), to: dayText(new Date(toDate(to).getTime() - 1), zone) }
+      : {};
+  const ofBoard = dashboard?.filters?.filterGroups ?? [];
+  return {
+    projectId,
+    spec,
+    zone,
+    granularity: time?.granularity ?? Granularity.DAY,
+    conditions: ofBoard.flatMap(({ filters }) => filters.map(fromPropertyFilter)),
+    time: days as Record<string, string>,
+  };
+}

@@ -1,0 +1,147 @@
+// A shared board: for everybody who has its link. It uses no session, so that nothing of an account is sent along.
+
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-web';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  type RenderResponse,
+  SharedDashboardsService,
+  type SharedTile,
+} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { Field } from '../fields/field.tsx';
+import { useResource } from '../resource.ts';
+import { Freshness } from '../results/provenance.tsx';
+import type { PageProps } from '../routes.ts';
+import { formatTime, toDate } from '../time/time.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Grid } from './grid.tsx';
+import { type TileContent, TileView } from './tile-view.tsx';
+import '../styles/boards.css';
+
+const shared = createClient(
+  SharedDashboardsService,
+  createConnectTransport({ baseUrl: window.location.origin, useBinaryFormat: true }),
+);
+
+export function Page({ params }: PageProps) {
+  const token = params['token'] ?? '';
+  const [password, setPassword] = useState('');
+  const [round, setRound] = useState(0);
+  const { data, error, isLoading, reload } = useResource(`shared ${token} ${round}`, (end) =>
+    shared.render({ token, password }, { signal: end }),
+  );
+  const code = error === undefined ? undefined : ConnectError.from(error).code;
+  useEffect(() => {
+    if (data) document.title = data.displayName;
+  }, [data]);
+  if (data && !error) return <Board board={data} />;
+  return (
+    <main class="page shared">
+      {code === Code.Unauthenticated ? (
+        <Password
+          value={password}
+          onValue={setPassword}
+          isWrong={round > 0 && !isLoading}
+          onSend={() => setRound(round + 1)}
+        />
+      ) : code === Code.NotFound ? (
+        <section class="empty">
+          <h1 tabIndex={-1}>This link leads nowhere</h1>
+          <p>
+            It was revoked, has ended, or was not copied whole. Ask whoever sent it for a new one.
+          </p>
+        </section>
+      ) : (
+        <>
+          <h1 tabIndex={-1}>Shared board</h1>
+          {error ? <Fault cause={error} retry={reload} /> : <Loading of="the board" />}
+        </>
+      )}
+    </main>
+  );
+}
+
+function Password(props: {
+  value: string;
+  onValue: (value: string) => void;
+  isWrong: boolean;
+  onSend: () => void;
+}) {
+  return (
+    <section class="card shared-password">
+      <h1 tabIndex={-1}>This board has a password</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          props.onSend();
+        }}
+      >
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="off"
+          value={props.value}
+          onValue={props.onValue}
+          fault={props.isWrong ? 'This is not the password.' : undefined}
+        />
+        <button type="submit" class="primary" disabled={props.value === ''}>
+          Show the board
+        </button>
+      </form>
+    </section>
+  );
+}
+
+function Board({ board }: { board: RenderResponse }) {
+  const { time, tiles, renderTime } = board;
+  const zone = time?.timezone || 'UTC';
+  const day = (moment: Date): string => formatTime(moment, 'day', zone);
+  const { from, to } = time?.range ?? {};
+  const answers = tiles.flatMap(({ content }) =>
+    content.case === 'insight' ? [content.value] : [],
+  );
+  return (
+    <main class="page shared">
+      <div class="page-head">
+        <h1 tabIndex={-1}>{board.displayName}</h1>
+        {from && to ? (
+          <p class="hint">
+            {day(toDate(from))} to {day(new Date(toDate(to).getTime() - 1))}, days of {zone}
+          </p>
+        ) : null}
+      </div>
+      {board.description ? <p class="hint">{board.description}</p> : null}
+      <Grid
+        tiles={tiles.map((tile) => ({
+          key: tile.id,
+          title: tile.title,
+          place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
+          view: <TileView title={tile.title} rows={tile.h} content={contentOf(tile)} time={time} />,
+        }))}
+      />
+      <p class="hint">
+        {answers.length > 0 ? <Freshness answers={answers} /> : null}
+        {renderTime ? `, answered at ${formatTime(toDate(renderTime), 'clock', zone)}. ` : null}
+        Made with Millrace.
+      </p>
+    </main>
+  );
+}
+
+function contentOf({ content, question, previous }: SharedTile): TileContent {
+  switch (content.case) {
+    case 'markdown':
+      return { kind: 'text', markdown: content.value };
+    case 'error':
+      return { kind: 'error', error: content.value };
+    case 'insight':
+      return question
+        ? { kind: 'answer', spec: question, answer: content.value, previous }
+        : { kind: 'text', markdown: '' };
+    case undefined:
+      return { kind: 'text', markdown: '' };
+    default:
+      return content satisfies never;
+  }
+}

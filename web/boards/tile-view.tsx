@@ -1,0 +1,102 @@
+// One tile: its title, its text or its answer, or the reason why there is none. A failing tile fails alone.
+
+import type { ComponentChildren } from 'preact';
+import type {
+  RenderedTime,
+  TileError,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  Granularity,
+  type InsightQuerySpec,
+  type QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Markdown } from '../markdown/markdown.tsx';
+import { InsightResult } from '../results/insight-result.tsx';
+import { LeftOutNote } from '../results/provenance.tsx';
+import type { Rows } from '../results/shown.ts';
+import { Loading } from '../ui/loading.tsx';
+
+export type TileContent =
+  | { kind: 'text'; markdown: string }
+  | {
+      kind: 'answer';
+      spec: InsightQuerySpec;
+      answer: QueryResponse;
+      previous: QueryResponse | undefined;
+    }
+  | { kind: 'error'; error: TileError }
+  | { kind: 'waiting' };
+
+/** What a tile has around its chart, in px. */
+const framePx = 130;
+export const rowPx = 20;
+
+export function TileView(props: {
+  title: string;
+  rows: number;
+  content: TileContent;
+  time: RenderedTime | undefined;
+  onOpen?: ((rows: Rows) => void) | undefined;
+  tools?: ComponentChildren;
+}) {
+  const { title, content, rows } = props;
+  return (
+    <>
+      <header class="tile-head">
+        {title ? <h2 class="clip">{title}</h2> : <h2 class="unseen">A tile without a title</h2>}
+        {props.tools}
+      </header>
+      {/* What is higher than its tile scrolls, so it must be reachable by keyboard. */}
+      <div class="tile-body" tabIndex={0} role="group" aria-label={title || 'Tile'}>
+        <Content
+          content={content}
+          label={title || 'Tile'}
+          time={props.time}
+          height={Math.max(120, rows * rowPx - framePx)}
+          onOpen={props.onOpen}
+        />
+      </div>
+    </>
+  );
+}
+
+function Content(props: {
+  content: TileContent;
+  label: string;
+  time: RenderedTime | undefined;
+  height: number;
+  onOpen: ((rows: Rows) => void) | undefined;
+}) {
+  const { content, label, time, height, onOpen } = props;
+  switch (content.kind) {
+    case 'text':
+      return <Markdown text={content.markdown} />;
+    case 'error':
+      return (
+        <p class="hint bad">
+          {content.error.message} <small>({content.error.code})</small>
+        </p>
+      );
+    case 'waiting':
+      return <Loading of={label} />;
+    case 'answer':
+      return (
+        <>
+          <InsightResult
+            label={label}
+            spec={content.spec}
+            answer={content.answer}
+            previous={content.previous}
+            granularity={time?.granularity ?? Granularity.DAY}
+            zone={time?.timezone || 'UTC'}
+            height={height}
+            isTile
+            onOpen={onOpen}
+          />
+          <LeftOutNote answer={content.answer} hideGroups />
+        </>
+      );
+    default:
+      return content satisfies never;
+  }
+}

@@ -1,0 +1,47 @@
+// A ranking: a bar behind each name, its figure and its share. Each row may open what it counts.
+
+import type { ComponentChildren } from 'preact';
+import { percent, shortFigure } from '../ui/figures.ts';
+
+export type Bar = { name: string; value: number; label?: ComponentChildren; isRest?: boolean };
+
+/** `total`: what shares are taken of; the sum of the bars where it is left out. */
+export function BarList(props: {
+  label: string;
+  bars: readonly Bar[];
+  format?: (value: number) => string;
+  total?: number;
+  onOpen?: (bar: Bar) => void;
+}) {
+  const { bars, format = shortFigure, onOpen } = props;
+  const most = Math.max(1e-9, ...bars.map(({ value }) => value));
+  const total = props.total ?? bars.reduce((sum, { value }) => sum + value, 0);
+  if (bars.length === 0) return <p class="hint">Nothing in this range.</p>;
+  return (
+    <ol class="bars" aria-label={props.label}>
+      {bars.map((bar) => {
+        const inside = (
+          <>
+            <i style={{ width: `${(bar.value / most) * 100}%` }} />
+            <span class="clip grow" title={bar.name}>
+              {bar.label ?? (bar.name || '(none)')}
+            </span>
+            <small>{total > 0 ? percent(bar.value / total) : ''}</small>
+            <b>{format(bar.value)}</b>
+          </>
+        );
+        return (
+          <li key={bar.name + String(bar.isRest)} data-rest={bar.isRest ?? false}>
+            {onOpen && !bar.isRest ? (
+              <button type="button" onClick={() => onOpen(bar)}>
+                {inside}
+              </button>
+            ) : (
+              <div>{inside}</div>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

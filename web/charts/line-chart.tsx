@@ -1,0 +1,194 @@
+// Lines over time, drawn by uPlot on a canvas. Arrow keys walk the points, each point is read aloud, and a table has
+// them all.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { repaints } from '../shell/theme.ts';
+import { currentZone, formatTime, type TimeStyle } from '../time/time.tsx';
+import { zoneFormat } from '../time/zone.ts';
+import { shortFigure } from '../ui/figures.ts';
+import { seriesColors, textColors } from './colors.ts';
+
+export type Line = {
+  name: string;
+  /** One for each moment; null where nothing is known. */
+  values: readonly (number | null)[];
+  /** Drawn in dashes in the colour of the line before it: the range before. */
+  isPrevious?: boolean;
+};
+
+const heightPx = 280;
+
+/** `onPick`: a point was clicked, or Enter was pressed on it. */
+export function LineChart(props: {
+  label: string;
+  moments: readonly Date[];
+  lines: readonly Line[];
+  format?: (value: number) => string;
+  style?: TimeStyle;
+  height?: number;
+  /** Of the axis and the legend; the project's where it is left out. */
+  zone?: string;
+  onPick?: (moment: number, line: number) => void;
+}) {
+  const { label, moments, lines, format = shortFigure, style = 'short', height = heightPx } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [at, setAt] = useState<number>();
+  const zone = props.zone ?? currentZone();
+  const round = repaints.value;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const { width } = element.getBoundingClientRect();
+    const chart = new uPlot(
+      options({
+        width,
+        height,
+        lines,
+        format,
+        zone,
+        onCursor: (index) => setAt(index ?? undefined),
+      }),
+      [moments.map((moment) => moment.getTime() / 1000), ...lines.map(({ values }) => [...values])],
+      element,
+    );
+    plot.current = chart;
+    const size = new ResizeObserver(([entry]) => {
+      if (entry) chart.setSize({ width: entry.contentRect.width, height });
+    });
+    size.observe(element);
+    return () => {
+      size.disconnect();
+      chart.destroy();
+    };
+  }, [moments, lines, zone, round, height]);
+  const walk = (event: KeyboardEvent): void => {
+    const last = moments.length - 1;
+    const here = at ?? (event.key === 'ArrowLeft' ? last + 1 : -1);
+    const steps: Record<string, number> = {
+      ArrowRight: here + 1,
+      ArrowLeft: here - 1,
+      Home: 0,
+      End: last,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      const next = Math.max(0, Math.min(last, to));
+      setAt(next);
+      const moment = moments[next];
+      const chart = plot.current;
+      if (moment && chart)
+        chart.setCursor({ left: chart.valToPos(moment.getTime() / 1000, 'x'), top: 0 }, false);
+    } else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at, 0);
+  };
+  const moment = at === undefined ? undefined : moments[at];
+  return (
+    <figure class="chart">
+      <div
+        ref={box}
+        class="plot"
+        style={{ minHeight: `${height}px` }}
+        role="img"
+        tabIndex={0}
+        aria-label={`${label}. Arrow keys walk the points; the table below has them all.`}
+        onKeyDown={walk}
+        onClick={() => {
+          if (at !== undefined) props.onPick?.(at, 0);
+        }}
+      />
+      <figcaption class="legend" aria-live="polite">
+        <span class="legend-time">{moment ? formatTime(moment, style, zone) : ' '}</span>
+        {lines.map((line, index) => {
+          const value = at === undefined ? undefined : line.values[at];
+          return (
+            <span key={line.name} class="legend-item">
+              <i
+                data-series={seriesOf(lines, index) % 8}
+                data-previous={line.isPrevious ?? false}
+              />
+              {line.name}
+              <b>{value === undefined || value === null ? '' : format(value)}</b>
+            </span>
+          );
+        })}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The colour's number: a dashed line has that of the line it is compared with. */
+function seriesOf(lines: readonly Line[], index: number): number {
+  let count = -1;
+  for (const line of lines.slice(0, index + 1)) if (!line.isPrevious) count += 1;
+  return Math.max(0, count);
+}
+
+function options(chart: {
+  width: number;
+  height: number;
+  lines: readonly Line[];
+  format: (value: number) => string;
+  zone: string;
+  onCursor: (index: number | null | undefined) => void;
+}): uPlot.Options {
+  const colors = seriesColors();
+  const { ink, grid } = textColors();
+  const axis = {
+    stroke: ink,
+    grid: { stroke: grid, width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui',
+  };
+  return {
+    width: chart.width,
+    height: chart.height,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), chart.zone),
+    legend: { show: false },
+    cursor: { y: false, points: { size: 7 } },
+    axes: [
+      {
+        ...axis,
+        space: 70,
+        size: 30,
+        values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
+      },
+      { ...axis, size: 56, values: (_, splits) => splits.map(chart.format) },
+    ],
+    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
+    series: [
+      {},
+      ...chart.lines.map((line, index) => {
+        const color = colors[seriesOf(chart.lines, index) % colors.length] ?? ink;
+        return {
+          stroke: color,
+          width: line.isPrevious ? 1.5 : 2,
+          ...(line.isPrevious ? { dash: [4, 4] } : {}),
+          ...(chart.lines.length === 1
+            ? { fill: `color-mix(in srgb, ${color} 12%, transparent)` }
+            : {}),
+          points: {
+            show: chart.lines[0] !== undefined && chart.lines[0].values.length < 2,
+            size: 7,
+          },
+        };
+      }),
+    ],
+    hooks: { setCursor: [(plot) => chart.onCursor(plot.cursor.idx)] },
+  };
+}
+
+const daySeconds = 86_400;
+
+/** What stands at the axis: the day, with steps shorter than a day the clock, with those of months the month. */
+function momentText(zone: string, stepSeconds: number): (seconds: number) => string {
+  const style: Intl.DateTimeFormatOptions =
+    stepSeconds < daySeconds
+      ? { hour: '2-digit', minute: '2-digit' }
+      : stepSeconds < 28 * daySeconds
+        ? { day: 'numeric', month: 'short' }
+        : { month: 'short', year: 'numeric' };
+  return (seconds) => zoneFormat(zone, style).format(seconds * 1000);
+}

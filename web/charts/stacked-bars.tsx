@@ -1,0 +1,109 @@
+// Stacked bars, the parts below zero hanging down. Arrow keys walk the bars, each bar is read aloud.
+
+import { useState } from 'preact/hooks';
+import { shortFigure } from '../ui/figures.ts';
+
+export type Stack = { name: string; parts: readonly number[] };
+
+/** `parts`: the names of the parts in the order of each bar's values; values below zero hang down. */
+export function StackedBars(props: {
+  label: string;
+  parts: readonly string[];
+  stacks: readonly Stack[];
+  height: number;
+  onPick?: (at: number) => void;
+}) {
+  const { label, parts, stacks, height } = props;
+  const [at, setAt] = useState<number>();
+  const heights = stacks.map((stack) => sumOf(stack.parts, (value) => value > 0));
+  const depths = stacks.map((stack) => -sumOf(stack.parts, (value) => value < 0));
+  const top = Math.max(1e-9, ...heights);
+  const bottom = Math.max(0, ...depths);
+  const walk = (event: KeyboardEvent): void => {
+    const last = stacks.length - 1;
+    const steps: Record<string, number> = {
+      ArrowRight: (at ?? -1) + 1,
+      ArrowLeft: (at ?? last + 1) - 1,
+      Home: 0,
+      End: last,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) setAt(Math.max(0, Math.min(last, to)));
+    else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at);
+    else return;
+    event.preventDefault();
+  };
+  const here = at === undefined ? undefined : stacks[at];
+  const shownNames = Math.max(1, Math.ceil(stacks.length / 6));
+  return (
+    <figure class="chart">
+      <div class="stacks-frame" style={{ height: `${height}px` }}>
+        <div class="stacks-axis" aria-hidden="true">
+          <span>{shortFigure(top)}</span>
+          {bottom > 0 ? <span>−{shortFigure(bottom)}</span> : <span>0</span>}
+        </div>
+        <div
+          class="stacks"
+          role="img"
+          tabIndex={0}
+          aria-label={`${label}. Arrow keys walk the bars; the table below has them all.`}
+          style={{ '--above': `${(top / (top + bottom)) * 100}%` }}
+          onKeyDown={walk}
+          onPointerLeave={() => setAt(undefined)}
+        >
+          {stacks.map((stack, index) => (
+            <div
+              key={stack.name}
+              class="stack-bar"
+              data-at={index === at}
+              onPointerEnter={() => setAt(index)}
+              onClick={() => props.onPick?.(index)}
+            >
+              <div class="stack-above">
+                {stack.parts.map((value, part) =>
+                  value > 0 ? (
+                    <i
+                      key={parts[part]}
+                      data-series={part % 8}
+                      style={{ height: `${(value / top) * 100}%` }}
+                    />
+                  ) : null,
+                )}
+              </div>
+              <div class="stack-below">
+                {stack.parts.map((value, part) =>
+                  value < 0 ? (
+                    <i
+                      key={parts[part]}
+                      data-series={part % 8}
+                      style={{ height: `${(-value / bottom) * 100}%` }}
+                    />
+                  ) : null,
+                )}
+              </div>
+            </div>
+          ))}
+        </div>
+      </div>
+      <div class="stacks-names" aria-hidden="true">
+        {stacks.flatMap(({ name }, index) =>
+          index % shownNames === 0 ? [<span key={name}>{name}</span>] : [],
+        )}
+      </div>
+      <figcaption class="legend" aria-live="polite">
+        <span class="legend-time">{here?.name ?? ' '}</span>
+        {parts.map((name, part) => (
+          <span key={name} class="legend-item">
+            <i data-series={part % 8} />
+            {name}
+            <b>{here ? shortFigure(Math.abs(here.parts[part] ?? 0)) : ''}</b>
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+function sumOf(values: readonly number[], counts: (value: number) => boolean): number {
+  return values.reduce((sum, value) => (counts(value) ? sum + value : sum), 0);
+}

@@ -1,0 +1,114 @@
+// The way to the service: one transport with the session's token, and the words for what went wrong.
+
+import {
+  type CallOptions,
+  Code,
+  ConnectError,
+  type Interceptor,
+  type Transport,
+} from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-web';
+import { signal } from '@preact/signals';
+import { accessToken, refreshSession, session } from './session.ts';
+
+/** Whether the last call reached the service. The shell says so while it is false. */
+export const isReachable = signal(true);
+
+/** Codes that a service never answers by itself here: the network or a proxy in between did. */
+const isLost = (error: ConnectError): boolean =>
+  error.code === Code.Unavailable || (error.code === Code.Unknown && error.cause !== undefined);
+
+/** Puts the token on each call, and repeats a call once whose token the service no longer takes. */
+const withSession: Interceptor = (next) => async (request) => {
+  const token = await accessToken();
+  if (token) request.header.set('authorization', `Bearer ${token}`);
+  try {
+    const answer = await next(request);
+    isReachable.value = true;
+    return answer;
+  } catch (cause) {
+    const error = ConnectError.from(cause);
+    if (isLost(error)) isReachable.value = false;
+    else if (error.code !== Code.Canceled) isReachable.value = true;
+    if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
+    await refreshSession(token);
+    const renewed = await accessToken();
+    if (!renewed) throw error;
+    request.header.set('authorization', `Bearer ${renewed}`);
+    return next(request);
+  }
+};
+
+/** Pages make the clients that they need of it, so that each page loads its own definitions only. */
+export const transport: Transport = createConnectTransport({
+  baseUrl: window.location.origin,
+  useBinaryFormat: true,
+  interceptors: [withSession],
+});
+
+/** Options for a call that concerns one project. */
+export function inProject(projectId: string, signal?: AbortSignal): CallOptions {
+  return { headers: { 'x-project-id': projectId }, ...(signal ? { signal } : {}) };
+}
+
+/** A fetch of the webhooks' REST with the session's token; throws ConnectError with the problem's message. */
+export async function rest<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const token = await accessToken();
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer: unknown = text === '' ? {} : JSON.parse(text);
+  if (!response.ok) throw restError(response.status, answer);
+  return answer as T;
+}
+
+function restError(status: number, answer: unknown): ConnectError {
+  const named = typeof answer === 'object' && answer !== null && 'message' in answer;
+  const message = named ? String(answer.message) : `the service answered ${status}`;
+  const codes: Record<number, Code> = {
+    400: Code.InvalidArgument,
+    401: Code.Unauthenticated,
+    403: Code.PermissionDenied,
+    404: Code.NotFound,
+    409: Code.AlreadyExists,
+    429: Code.ResourceExhausted,
+  };
+  return new ConnectError(message, codes[status] ?? Code.Internal);
+}
+
+/** What went wrong in one sentence, and what the reader can do about it in another. */
+export function explain(cause: unknown): { what: string; todo: string } {
+  const error = ConnectError.from(cause);
+  const what = error.rawMessage || 'Something went wrong.';
+  switch (error.code) {
+    case Code.Unavailable:
+      return { what: 'The service did not answer.', todo: 'It is asked again as soon as it does.' };
+    case Code.Unauthenticated:
+      // Where nobody is signed in, a password or a link was refused, and the message says what to do.
+      return session.peek().state === 'signed-in'
+        ? { what: 'You are signed out.', todo: 'Sign in again; nothing you typed is lost.' }
+        : { what, todo: '' };
+    case Code.PermissionDenied:
+      return { what, todo: 'Ask an admin of the organization for a higher role.' };
+    case Code.NotFound:
+      return { what: 'There is nothing here.', todo: 'It was deleted, or belongs to others.' };
+    case Code.ResourceExhausted:
+      return { what, todo: 'Narrow the question, or wait a moment and ask again.' };
+    case Code.DeadlineExceeded:
+      return { what: 'The answer took too long.', todo: 'Choose a shorter range or fewer groups.' };
+    case Code.Aborted:
+      return { what, todo: 'Somebody changed it meanwhile: load it again.' };
+    case Code.InvalidArgument:
+    case Code.FailedPrecondition:
+    case Code.AlreadyExists:
+      return { what, todo: 'Change the field that is named, and send it again.' };
+    default:
+      return { what, todo: 'Ask again. If it stays, look at the service’s log.' };
+  }
+}

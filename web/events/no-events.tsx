@@ -1,0 +1,49 @@
+// Why the list is empty, and what fills it.
+
+import { useSchema } from '../filter/schema.ts';
+import { address, setQuery } from '../router.ts';
+import { Code } from '../ui/copy.tsx';
+
+const conditions = ['kind', 'filters', 'who', 'profile', 'session'];
+
+export function NoEvents({ projectId }: { projectId: string }) {
+  const schema = useSchema();
+  const { query } = address.value;
+  const isNarrowed = conditions.some((name) => query.has(name));
+  const hasEvents = (schema.data?.kinds.length ?? 0) > 0;
+  if (!hasEvents && !isNarrowed)
+    return (
+      <div class="empty">
+        <h2>No events yet</h2>
+        <p>
+          <a href={`/p/${projectId}/setup`}>Setup</a> has the line for your page, and shows the
+          first event as it comes. Made-up visits for a look around, with the keys of this project:
+        </p>
+        <Code text="npm run demo -- --key pub_... --private-key prv_..." what="The command" />
+      </div>
+    );
+  return (
+    <div class="empty">
+      <h2>Nothing here</h2>
+      <p>No stored event meets these conditions in this range.</p>
+      <div class="row">
+        {isNarrowed ? (
+          <button
+            type="button"
+            onClick={() =>
+              setQuery(Object.fromEntries(conditions.map((name) => [name, undefined])))
+            }
+          >
+            Take the conditions away
+          </button>
+        ) : null}
+        <button
+          type="button"
+          onClick={() => setQuery({ range: '12m', from: undefined, to: undefined })}
+        >
+          Look at the last 12 months
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+// Stored events, newest first: by range, kind, filters, person and visit, all of it in the address.
+
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { useMemo, useState } from 'preact/hooks';
+import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { inProject } from '../client.ts';
+import { EventDrawer } from '../event/event-drawer.tsx';
+import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
+import { KindPicker } from '../filter/kind-picker.tsx';
+import { narrow, useMedia } from '../media.ts';
+import { type Paged, usePages } from '../pages.ts';
+import { address, setQuery } from '../router.ts';
+import { activity } from '../shell/live-feed.ts';
+import { RangePicker, useRange } from '../time/range.tsx';
+import { currentZone } from '../time/time.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { figure, plural } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Table } from '../ui/table.tsx';
+import { fewColumns, storedColumns } from './columns.tsx';
+import { NoEvents } from './no-events.tsx';
+
+const pageSize = 250;
+
+export function StoredTab({ projectId }: { projectId: string }) {
+  const { query } = address.value;
+  const kinds = (query.get('kind') ?? '').split(',').filter(Boolean);
+  const filterText = query.get('filters') ?? '';
+  const [who, profileId, sessionId] = ['who', 'profile', 'session'].map(
+    (name) => query.get(name) ?? '',
+  );
+  const conditions = useMemo(() => readConditions(filterText), [filterText]);
+  const range = useRange();
+  const isNarrow = useMedia(narrow);
+  const [opened, setOpened] = useState<ActivityEvent>();
+  // A visit is short and may be of any day: it is shown whole.
+  const timeRange = sessionId
+    ? {}
+    : { timeRange: { from: timestampFromDate(range.from), to: timestampFromDate(range.to) } };
+  const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
+  const key = `events ${projectId} ${kinds} ${filterText} ${who} ${profileId} ${sessionId} ${span}`;
+  const list = usePages(key, async (pageToken, end) => {
+    const filters = conditions.map(toPropertyFilter);
+    const { events, nextPageToken } = await activity.list(
+      {
+        ...{ kinds, filters, pageSize, pageToken, ...timeRange },
+        ...{ distinctId: who ?? '', profileId: profileId ?? '', sessionId: sessionId ?? '' },
+      },
+      inProject(projectId, end),
+    );
+    return { rows: events, next: nextPageToken };
+  });
+  return (
+    <section class="stack events">
+      <div class="row events-filters">
+        <KindPicker
+          kinds={kinds}
+          onChange={(next) => setQuery({ kind: next.join(',') || undefined })}
+        />
+        <FilterBar
+          conditions={conditions}
+          onChange={(next) => setQuery({ filters: writeConditions(next) })}
+        />
+        <Only name="Person" query="who" value={who ?? ''} />
+        <Only name="Profile" query="profile" value={profileId ?? ''} />
+        <Only name="Visit" query="session" value={sessionId ?? ''} />
+        <span class="grow" />
+        <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
+          <Icon name="refresh" />
+        </button>
+        {sessionId ? null : <RangePicker />}
+      </div>
+      <Fault cause={list.error} retry={list.reload} />
+      <Rows
+        list={list}
+        isNarrow={isNarrow}
+        onOpen={setOpened}
+        listKey={key}
+        projectId={projectId}
+      />
+      {opened ? (
+        <EventDrawer event={opened} projectId={projectId} onClose={() => setOpened(undefined)} />
+      ) : null}
+    </section>
+  );
+}
+
+/** One person or visit, as a chip that can be taken away. */
+function Only({ name, query, value }: { name: string; query: string; value: string }) {
+  if (value === '') return null;
+  return (
+    <span class="chip">
+      <span class="clip">
+        {name}: {value.length > 24 ? `${value.slice(0, 8)}…` : value}
+      </span>
+      <button
+        type="button"
+        aria-label={`Remove: ${name}`}
+        onClick={() => setQuery({ [query]: undefined })}
+      >
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}
+
+function Rows(props: {
+  list: Paged<ActivityEvent>;
+  isNarrow: boolean;
+  onOpen: (event: ActivityEvent) => void;
+  listKey: string;
+  projectId: string;
+}) {
+  const { list } = props;
+  if (list.rows.length === 0)
+    return (
+      <div class="events-room">
+        {list.isLoading ? (
+          <Loading of="events" />
+        ) : list.error ? null : (
+          <NoEvents projectId={props.projectId} />
+        )}
+      </div>
+    );
+  return (
+    <>
+      <Table
+        key={props.listKey}
+        label="Stored events, newest first"
+        rows={list.rows}
+        columns={props.isNarrow ? fewColumns : storedColumns}
+        rowKey={({ eventId }) => eventId}
+        onOpen={props.onOpen}
+        onEnd={list.more}
+        height="max(360px, calc(100dvh - 292px))"
+      />
+      <p class="hint" role="status">
+        {list.hasMore
+          ? `${figure(list.rows.length)} events loaded; the next ones come as you scroll.`
+          : `${plural(list.rows.length, 'event')}: all of them.`}{' '}
+        Times are in {currentZone()}.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+// A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well.
+
+import { useId, useState } from 'preact/hooks';
+
+export type Suggestion = { value: string; name?: string; note?: string };
+
+const maxShown = 50;
+
+/** `onValue` is called for each letter typed and each suggestion taken; `onTake` for the latter and for Enter. */
+export function Combo(props: {
+  label: string;
+  value: string;
+  suggestions: readonly Suggestion[];
+  onValue: (value: string) => void;
+  onTake?: (value: string) => void;
+  placeholder?: string;
+  hint?: string;
+}) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const [at, setAt] = useState(-1);
+  const text = props.value.toLowerCase();
+  const fitting = props.suggestions
+    .filter(
+      ({ value, name }) => value.toLowerCase().includes(text) || name?.toLowerCase().includes(text),
+    )
+    .slice(0, maxShown);
+  const isShown = isOpen && fitting.length > 0;
+  const take = (value: string): void => {
+    props.onValue(value);
+    props.onTake?.(value);
+    setOpen(false);
+    setAt(-1);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') {
+      setOpen(true);
+      setAt(Math.min(at + 1, fitting.length - 1));
+    } else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, -1));
+    else if (event.key === 'Enter' && isShown && fitting[at]) take(fitting[at].value);
+    else if (event.key === 'Enter' && props.onTake && props.value) take(props.value);
+    else if (event.key === 'Escape' && isShown) {
+      // Closes the list alone, not the dialog around it.
+      event.stopPropagation();
+      setOpen(false);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="field combo">
+      <label for={id}>{props.label}</label>
+      <input
+        id={id}
+        type="text"
+        role="combobox"
+        autoComplete="off"
+        aria-expanded={isShown}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={isShown && at >= 0 ? `${id}-${at}` : undefined}
+        placeholder={props.placeholder}
+        value={props.value}
+        onInput={(event) => {
+          props.onValue(event.currentTarget.value);
+          setOpen(true);
+          setAt(-1);
+        }}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={onKeyDown}
+      />
+      <div id={`${id}-list`} role="listbox" aria-label={props.label} hidden={!isShown}>
+        {fitting.map(({ value, name, note }, index) => (
+          <div
+            key={value}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            // Before the field loses the focus, and with it the list.
+            onPointerDown={(event) => {
+              event.preventDefault();
+              take(value);
+            }}
+          >
+            <span class="clip grow">{name ?? value}</span>
+            {note ? <small>{note}</small> : null}
+          </div>
+        ))}
+      </div>
+      {props.hint ? <p class="hint">{props.hint}</p> : null}
+    </div>
+  );
+}

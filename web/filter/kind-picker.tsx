@@ -1,0 +1,73 @@
+// Kinds of events as chips, with a field that adds one.
+
+import { useState } from 'preact/hooks';
+import { Combo } from '../fields/combo.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { useKindSuggestions } from './schema.ts';
+
+/** No kind means every kind. */
+export function KindPicker(props: {
+  kinds: readonly string[];
+  onChange: (kinds: string[]) => void;
+}) {
+  const { kinds, onChange } = props;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div class="filters" role="group" aria-label="Kinds">
+      {kinds.map((kind) => (
+        <span class="chip" key={kind}>
+          <span>{kind}</span>
+          <button
+            type="button"
+            aria-label={`Remove: ${kind}`}
+            onClick={() => onChange(kinds.filter((one) => one !== kind))}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      ))}
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+        <Icon name="plus" />
+        {kinds.length > 0 ? 'Kind' : 'Every kind'}
+      </button>
+      {isOpen ? (
+        <Adder
+          onAdd={(kind) => {
+            setOpen(false);
+            if (!kinds.includes(kind)) onChange([...kinds, kind]);
+          }}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Adder({ onAdd, onClose }: { onAdd: (kind: string) => void; onClose: () => void }) {
+  const [kind, setKind] = useState('');
+  const suggestions = useKindSuggestions();
+  return (
+    <Dialog title="Show a kind of event" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (kind.trim()) onAdd(kind.trim());
+        }}
+      >
+        <Combo
+          label="Kind"
+          value={kind}
+          suggestions={suggestions}
+          onValue={setKind}
+          onTake={onAdd}
+        />
+        <div class="row end">
+          <button type="submit" class="primary" disabled={kind.trim() === ''}>
+            Show it
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

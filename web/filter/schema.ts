@@ -1,0 +1,64 @@
+// What the project has stored, for pickers: kinds, properties and values with their counts.
+
+import { createClient } from '@connectrpc/connect';
+import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  InsightsService,
+  type SeenKind,
+  type SeenProperty,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import type { Suggestion } from '../fields/combo.tsx';
+import { type Resource, useResource } from '../resource.ts';
+import { plural } from '../ui/figures.ts';
+import { currentProject } from '../workspace.ts';
+import { propertyName } from './condition.ts';
+
+const insights = createClient(InsightsService, transport);
+
+type Schema = { kinds: SeenKind[]; properties: SeenProperty[] };
+
+/** Kinds and properties; of the events of one kind where it is named. */
+export function useSchema(kind = ''): Resource<Schema> {
+  const id = currentProject.value?.id;
+  return useResource(id === undefined ? undefined : `schema ${id} ${kind}`, (end) =>
+    insights.getFilterSchema({ kind }, inProject(id ?? '', end)),
+  );
+}
+
+export function useKindSuggestions(): Suggestion[] {
+  const { data } = useSchema();
+  return (data?.kinds ?? []).map(({ kind, count }) => ({
+    value: kind,
+    note: plural(count, 'event'),
+  }));
+}
+
+/** `of` says whose properties fit: events' (with traits of their profiles) or profiles' alone, without the prefix. */
+export function propertySuggestions(
+  schema: Schema | undefined,
+  of: 'events' | 'profiles',
+): Suggestion[] {
+  return (schema?.properties ?? []).flatMap(({ property, source, count }) => {
+    const isTrait = source === PropertySource.PROFILE;
+    if (of === 'profiles' && !isTrait) return [];
+    const value = of === 'profiles' ? property.replace(/^profile\./, '') : property;
+    return [
+      {
+        value,
+        name: of === 'profiles' ? value : propertyName(property),
+        note: isTrait ? plural(count, 'profile') : plural(count, 'event'),
+      },
+    ];
+  });
+}
+
+/** Values of a property that begin with `prefix`; of the last 30 days. `property` as GetFilterSchema names it. */
+export function useValueSuggestions(property: string, prefix: string): Suggestion[] {
+  const id = currentProject.value?.id;
+  const key = id && property ? `values ${id} ${property} ${prefix}` : undefined;
+  const { data } = useResource(key, (end) =>
+    insights.getPropertyValues({ property, prefix, limit: 50 }, inProject(id ?? '', end)),
+  );
+  return (data?.values ?? []).map(({ value, count }) => ({ value, note: plural(count, 'time') }));
+}

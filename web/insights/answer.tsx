@@ -1,0 +1,104 @@
+// The answer to the page's question, with what can be taken away of it.
+
+import { createClient } from '@connectrpc/connect';
+import { useMemo } from 'preact/hooks';
+import {
+  type InsightQuerySpec,
+  InsightsService,
+  type QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { before, requestOf, writeSpec } from '../question/ask.ts';
+import { timeQuery } from '../question/board-time.ts';
+import type { QuestionForm } from '../question/forms.ts';
+import { rowsHref } from '../question/rows-link.ts';
+import { useResource } from '../resource.ts';
+import { InsightResult } from '../results/insight-result.tsx';
+import { Provenance } from '../results/provenance.tsx';
+import type { Rows } from '../results/shown.ts';
+import { address, navigate } from '../router.ts';
+import { currentZone } from '../time/time.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
+import type { QuestionState } from './question-state.ts';
+import { TakeAway } from './take-away.tsx';
+
+const insights = createClient(InsightsService, transport);
+
+/** `spec`: what was asked, as the next question may stand beside this answer for a moment. */
+type Answers = {
+  spec: InsightQuerySpec;
+  answer: QueryResponse;
+  previous: QueryResponse | undefined;
+};
+
+export function Answer(props: { projectId: string; form: QuestionForm; question: QuestionState }) {
+  const { projectId, form, question } = props;
+  const { range, granularity, isCompared, asOf } = question;
+  const zone = currentZone();
+  const written = writeSpec(question.spec);
+  // The same object for the same question, so that the chart is drawn once.
+  const spec = useMemo(() => question.spec, [written]);
+  const asked = { spec, from: range.from, to: range.to, granularity, zone, asOf };
+  const time = `${range.from.getTime()} ${range.to.getTime()} ${granularity} ${zone}`;
+  const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
+  const { data, error, isLoading, reload } = useResource<Answers>(key, async (end) => {
+    const ask = (one: typeof asked): Promise<QueryResponse> =>
+      insights.query(requestOf(one), inProject(projectId, end));
+    const [answer, previous] = await Promise.all([
+      ask(asked),
+      isCompared ? ask({ ...asked, ...before(range) }) : undefined,
+    ]);
+    return { spec, answer, previous };
+  });
+  const of = {
+    projectId,
+    spec,
+    conditions: [],
+    time: timeQuery(address.value.query),
+    granularity,
+    zone,
+  };
+  const open = (rows: Rows): void => {
+    const href = rowsHref(of, rows);
+    if (href) navigate(href);
+  };
+  const all = rowsHref(of, { kind: '' });
+  return (
+    <section class="card answer" aria-label="Answer" aria-busy={isLoading}>
+      <header>
+        <h2>{range.name}</h2>
+        <TakeAway
+          projectId={projectId}
+          form={form}
+          question={question}
+          request={requestOf(asked)}
+        />
+      </header>
+      {question.missing ? <p class="hint">{question.missing}</p> : null}
+      {error ? <Fault cause={error} retry={reload} /> : null}
+      <div class="answer-body">
+        {data && !error && data.spec.insightType === spec.insightType ? (
+          <InsightResult
+            label={form.name}
+            spec={data.spec}
+            answer={data.answer}
+            previous={data.previous}
+            granularity={granularity}
+            zone={zone}
+            height={form.id === 'user-flow' ? 460 : 340}
+            {...(all ? { onOpen: open } : {})}
+          />
+        ) : error ? null : (
+          <Loading of="the answer" />
+        )}
+      </div>
+      {data && !error ? (
+        <footer class="row between">
+          <Provenance answer={data.answer} />
+          {all ? <a href={all}>Events behind it</a> : null}
+        </footer>
+      ) : null}
+    </section>
+  );
+}

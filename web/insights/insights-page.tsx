@@ -1,0 +1,91 @@
+// A question on the left, its answer on the right. The address holds all of it.
+
+import { writeSpec } from '../question/ask.ts';
+import { timeQuery } from '../question/board-time.ts';
+import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts';
+import { QuestionFields } from '../question/question-form.tsx';
+import { address } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { RangePicker } from '../time/range.tsx';
+import { Answer } from './answer.tsx';
+import { type QuestionState, useQuestion } from './question-state.ts';
+import { TimeFields } from './time-fields.tsx';
+import '../styles/insights.css';
+
+export function Page({ params }: PageProps) {
+  const form = formById(params['type'] ?? '');
+  const projectId = params['project'] ?? '';
+  if (!form) return <NoForm projectId={projectId} />;
+  return <Insight projectId={projectId} form={form} />;
+}
+
+function Insight({ projectId, form }: { projectId: string; form: QuestionForm }) {
+  const question = useQuestion(form);
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>{form.name}</h1>
+        <RangePicker />
+      </div>
+      <Forms projectId={projectId} here={form} question={question} />
+      <p class="hint">{form.says}</p>
+      <div class="insight">
+        <section class="card" aria-label="Question">
+          <QuestionFields spec={question.draft} onChange={question.change} />
+          <TimeFields form={form} question={question} />
+        </section>
+        <Answer projectId={projectId} form={form} question={question} />
+      </div>
+    </>
+  );
+}
+
+/** The other forms, with what they take of this question. */
+function Forms(props: { projectId: string; here: QuestionForm; question: QuestionState }) {
+  const { projectId, here, question } = props;
+  const { query } = address.value;
+  const kept = { ...timeQuery(query), ...pick(query, ['by', 'compare', 'asof', 'board', 'tile']) };
+  return (
+    <nav class="tabs" aria-label="Forms of questions">
+      {forms.map((form) => {
+        const q = writeSpec(asForm(question.draft, form));
+        const search = new URLSearchParams(query.has('q') ? { ...kept, q } : kept).toString();
+        return (
+          <a
+            key={form.id}
+            class="tab"
+            href={`/p/${projectId}/insights/${form.id}${search ? `?${search}` : ''}`}
+            aria-current={form === here ? 'page' : undefined}
+          >
+            {form.name}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function pick(query: URLSearchParams, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = query.get(name);
+      return value ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+function NoForm({ projectId }: { projectId: string }) {
+  return (
+    <section class="empty">
+      <h1 tabIndex={-1}>There is no such question</h1>
+      <p>The address may be mistyped. These are the forms that a question has:</p>
+      <ul>
+        {forms.map(({ id, name, says }) => (
+          <li key={id}>
+            <a href={`/p/${projectId}/insights/${id}`}>{name}</a>: {says}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

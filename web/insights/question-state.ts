@@ -1,0 +1,58 @@
+// The question of the page. What is typed is a draft for a moment, then an address of its own: back takes it back.
+
+import { useEffect, useState } from 'preact/hooks';
+import type {
+  Granularity,
+  InsightQuerySpec,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { granularityOf, readSpec, writeSpec } from '../question/ask.ts';
+import { missing, type QuestionForm } from '../question/forms.ts';
+import { address, setQuery } from '../router.ts';
+import { type Range, useRange } from '../time/range.tsx';
+
+/** As long as somebody pauses between two letters. */
+const typingMs = 450;
+
+export type QuestionState = {
+  /** With what was just typed. */
+  draft: InsightQuerySpec;
+  change: (next: InsightQuerySpec) => void;
+  /** What is asked: that of the address. */
+  spec: InsightQuerySpec;
+  /** What is still to be chosen. */
+  missing: string | undefined;
+  range: Range;
+  granularity: Granularity;
+  isCompared: boolean;
+  asOf: Date | undefined;
+};
+
+export function useQuestion(form: QuestionForm): QuestionState {
+  const { query } = address.value;
+  const range = useRange();
+  const text = query.get('q') ?? '';
+  const [typed, setTyped] = useState<{ over: string; spec: InsightQuerySpec }>();
+  const spec = readSpec(text, form);
+  // A draft belongs to the address that it was typed over, and to one stay there: "back" drops it.
+  const draft = typed?.over === text ? typed.spec : spec;
+  useEffect(() => setTyped(undefined), [text]);
+  useEffect(() => {
+    if (typed?.over !== text) return;
+    const timer = window.setTimeout(() => {
+      const next = writeSpec(typed.spec);
+      if (next !== text && missing(typed.spec) === undefined) setQuery({ q: next });
+    }, typingMs);
+    return () => window.clearTimeout(timer);
+  }, [typed, text]);
+  const asOf = new Date(query.get('asof') ?? '');
+  return {
+    draft,
+    change: (next) => setTyped({ over: text, spec: next }),
+    spec,
+    missing: missing(draft),
+    range,
+    granularity: granularityOf(query.get('by') ?? '', range),
+    isCompared: form.hasBefore && query.get('compare') === 'before',
+    asOf: Number.isNaN(asOf.getTime()) ? undefined : asOf,
+  };
+}

@@ -1,0 +1,55 @@
+// What can be done with a question: save it to a board, copy it as JSON or as a command.
+
+import { useState } from 'preact/hooks';
+import type { QueryRequest } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { requestCurl, requestJson } from '../question/ask.ts';
+import type { QuestionForm } from '../question/forms.ts';
+import { Code, copyText } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { hasRole, Role } from '../workspace.ts';
+import type { QuestionState } from './question-state.ts';
+import { SaveDialog } from './save-dialog.tsx';
+
+export function TakeAway(props: {
+  projectId: string;
+  form: QuestionForm;
+  question: QuestionState;
+  request: QueryRequest;
+}) {
+  const { request } = props;
+  const [open, setOpen] = useState<'save' | 'code'>();
+  const close = (): void => setOpen(undefined);
+  return (
+    <div class="row tight">
+      <Menu label="Copy the question" align="end" button={<Icon name="copy" />}>
+        <MenuItem onChoose={() => void copyText(window.location.href, 'Link')}>
+          Link to this page
+        </MenuItem>
+        <MenuItem onChoose={() => void copyText(requestJson(request), 'JSON')}>
+          Question as JSON
+        </MenuItem>
+        <MenuItem onChoose={() => void copyText(requestCurl(request), 'Command')}>
+          Question as curl
+        </MenuItem>
+        <MenuItem onChoose={() => setOpen('code')}>Show both</MenuItem>
+      </Menu>
+      {hasRole(Role.MEMBER) ? (
+        <button type="button" class="primary" onClick={() => setOpen('save')}>
+          Save to a board
+        </button>
+      ) : null}
+      {open === 'code' ? (
+        <Dialog title="The question in code" onClose={close}>
+          <h3>JSON</h3>
+          <Code what="Question as JSON" text={requestJson(request)} />
+          <h3>curl</h3>
+          <p class="hint">Put a private key of the project in the place of YOUR_PRIVATE_KEY.</p>
+          <Code what="Question as curl" text={requestCurl(request)} />
+        </Dialog>
+      ) : null}
+      {open === 'save' ? <SaveDialog {...props} onClose={close} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+// The time of a question beside its range: buckets, the range before, and the moment until which events count.
+
+import { Check, Field, Select } from '../fields/field.tsx';
+import { granularities } from '../question/ask.ts';
+import type { QuestionForm } from '../question/forms.ts';
+import { address, setQuery } from '../router.ts';
+import { currentZone } from '../time/time.tsx';
+import { dayText, parseDay, startOfDayAt } from '../time/zone.ts';
+import type { QuestionState } from './question-state.ts';
+
+export function TimeFields({ form, question }: { form: QuestionForm; question: QuestionState }) {
+  const zone = currentZone();
+  const { query } = address.value;
+  const by = granularities.find(({ value }) => value === query.get('by'))?.value ?? '';
+  const { asOf } = question;
+  // Events received on the day itself count, so the moment is the end of it.
+  const asOfDay = asOf ? dayText(new Date(asOf.getTime() - 1), zone) : '';
+  return (
+    <fieldset class="series">
+      <legend>Time</legend>
+      {form.hasBuckets ? (
+        <Select
+          label="Bucket"
+          value={by}
+          options={[{ value: '', name: 'As fits the range' }, ...granularities]}
+          onValue={(value) => setQuery({ by: value })}
+        />
+      ) : null}
+      {form.hasBefore ? (
+        <Check
+          label="Compare with the range before"
+          checked={question.isCompared}
+          onValue={(isOn) => setQuery({ compare: isOn ? 'before' : undefined })}
+        />
+      ) : null}
+      <Field
+        label="As it was known at the end of"
+        type="date"
+        value={asOfDay}
+        hint={`Events received later are left out. Empty: all are counted. Days are those of ${zone}.`}
+        onValue={(text) => {
+          const day = parseDay(text, zone);
+          setQuery({ asof: day ? startOfDayAt(day, zone, 1).toISOString() : undefined });
+        }}
+      />
+    </fieldset>
+  );
+}

@@ -1,0 +1,197 @@
+// Events as they come, with what becomes of each. Space pauses; `?wall=1` is for a screen on a wall.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { EventDrawer } from '../event/event-drawer.tsx';
+import {
+  type Condition,
+  readConditions,
+  toPropertyFilter,
+  writeConditions,
+} from '../filter/condition.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
+import { KindPicker } from '../filter/kind-picker.tsx';
+import { narrow, useMedia } from '../media.ts';
+import { address, setQuery } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { Fault } from '../ui/fault.tsx';
+import { figure } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { LiveFigures, LivePlaces } from './live-figures.tsx';
+import { hasWords, type LiveRow } from './live-rows.ts';
+import { type LiveColumn, LiveTable } from './live-table.tsx';
+import { useLiveRows, useMinute } from './use-live.ts';
+import { useVisitors } from './visitors.ts';
+import { useSpace, useWall } from './wall.ts';
+import '../styles/live.css';
+
+const allColumns: readonly LiveColumn[] = ['who', 'page', 'place'];
+/** Read from afar. */
+const wallColumns: readonly LiveColumn[] = ['place'];
+const noColumns: readonly LiveColumn[] = [];
+
+type ShowFlashes = (codes: readonly string[]) => void;
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const { query } = address.value;
+  const kinds = (query.get('kind') ?? '').split(',').filter(Boolean);
+  const filterText = query.get('filters') ?? '';
+  const search = query.get('text') ?? '';
+  const isWall = query.get('wall') === '1';
+  const conditions = useMemo(() => readConditions(filterText), [filterText]);
+  const [isPaused, setPaused] = useState(false);
+  const [opened, setOpened] = useState<LiveRow>();
+  const { flashes, onFresh } = useFlashes();
+  const asked = { kinds, filters: conditions.map(toPropertyFilter) };
+  const { rows, waiting, fault } = useLiveRows(projectId, asked, isPaused, onFresh);
+  const minute = useMinute(projectId);
+  const visitors = useVisitors(projectId);
+  const shown = useMemo(
+    () => (search ? rows.filter((row) => hasWords(row, search)) : rows),
+    [rows, search],
+  );
+  useSpace(() => setPaused((last) => !last));
+  useWall(isWall, () => setQuery({ wall: undefined }));
+  const isNarrow = useMedia(narrow);
+  const columns = isNarrow ? noColumns : isWall ? wallColumns : allColumns;
+  const isNarrowed = kinds.length + conditions.length > 0;
+  return (
+    <div class="live" data-wall={isWall}>
+      <Head isPaused={isPaused} waiting={waiting} isWall={isWall} onPause={setPaused} />
+      <LiveFigures projectId={projectId} minute={minute} visitors={visitors} />
+      <section class="live-events" aria-label="Events">
+        {isWall ? null : <Conditions kinds={kinds} conditions={conditions} search={search} />}
+        <Fault cause={fault} />
+        {shown.length > 0 ? (
+          <LiveTable rows={shown} columns={columns} onOpen={setOpened} />
+        ) : (
+          <Waiting projectId={projectId} isNarrowed={isNarrowed || search !== ''} />
+        )}
+        <p class="hint live-note">{note(minute.notShown, conditions.length > 0)}</p>
+      </section>
+      <LivePlaces visitors={visitors} flashes={flashes} />
+      {opened?.event ? (
+        <EventDrawer
+          event={opened.event}
+          projectId={projectId}
+          onClose={() => setOpened(undefined)}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Head(props: {
+  isPaused: boolean;
+  waiting: number;
+  isWall: boolean;
+  onPause: (isPaused: boolean) => void;
+}) {
+  const { isPaused, waiting, isWall, onPause } = props;
+  return (
+    <div class="page-head">
+      <h1 tabIndex={-1}>Live</h1>
+      <div class="row">
+        <button type="button" aria-pressed={isPaused} onClick={() => onPause(!isPaused)}>
+          <Icon name={isPaused ? 'play' : 'pause'} />
+          {isPaused ? (waiting > 0 ? `Go on (${figure(waiting)} new)` : 'Go on') : 'Pause'}
+        </button>
+        <button type="button" onClick={() => setQuery({ wall: isWall ? undefined : '1' })}>
+          <Icon name={isWall ? 'close' : 'expand'} />
+          {isWall ? 'Leave the wall' : 'Wall screen'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** What is listed. The figures and the map count everything. */
+function Conditions(props: {
+  kinds: readonly string[];
+  conditions: readonly Condition[];
+  search: string;
+}) {
+  const { kinds, conditions, search } = props;
+  return (
+    <div class="row live-filters">
+      <KindPicker
+        kinds={kinds}
+        onChange={(next) => setQuery({ kind: next.join(',') || undefined })}
+      />
+      <FilterBar
+        conditions={conditions}
+        onChange={(next) => setQuery({ filters: writeConditions(next) })}
+      />
+      <input
+        type="search"
+        aria-label="Text in the rows below"
+        placeholder="Text in the rows below"
+        value={search}
+        onInput={(event) =>
+          setQuery({ text: event.currentTarget.value || undefined }, { replace: true })
+        }
+      />
+    </div>
+  );
+}
+
+/** What the list leaves out. Its room is kept, so that nothing jumps. */
+function note(notShown: number, hasFilters: boolean): string {
+  const parts = [
+    notShown > 0
+      ? `${figure(notShown)} more in the last second: all are counted, a part is listed.`
+      : '',
+    hasFilters ? 'Refused requests have no properties: with a filter they are not listed.' : '',
+  ];
+  return parts.filter(Boolean).join(' ') || '\u00a0';
+}
+
+/** Hands the countries of new events to the map. */
+function useFlashes() {
+  const show = useRef<ShowFlashes | undefined>(undefined);
+  const flashes = useCallback((next: ShowFlashes) => {
+    show.current = next;
+    return () => {
+      show.current = undefined;
+    };
+  }, []);
+  const onFresh = useCallback((rows: readonly LiveRow[]) => {
+    const codes = new Set(rows.map(({ country }) => country));
+    codes.delete('');
+    if (codes.size > 0) show.current?.([...codes]);
+  }, []);
+  return { flashes, onFresh };
+}
+
+function Waiting({ projectId, isNarrowed }: { projectId: string; isNarrowed: boolean }) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setLong(true), 2000);
+    return () => window.clearTimeout(timer);
+  }, []);
+  return (
+    <div class="empty live-table-empty" role="status">
+      <p>
+        <strong>Waiting for the next event.</strong> It stands here as soon as it arrives.
+      </p>
+      {isLong && isNarrowed ? (
+        <p>
+          Only events that meet the conditions above are listed.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => setQuery({ kind: undefined, filters: undefined, text: undefined })}
+          >
+            Take all
+          </button>
+        </p>
+      ) : null}
+      {isLong && !isNarrowed ? (
+        <p>
+          Nothing comes? <a href={`/p/${projectId}/setup`}>Setup</a> has the line for your page and
+          says what goes wrong. Or run <code>npm run demo</code> for made-up visits.
+        </p>
+      ) : null}
+    </div>
+  );
+}

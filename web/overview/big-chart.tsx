@@ -1,0 +1,67 @@
+// The course of the chosen figure with the range before, and the way to its rows.
+
+import type { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { timeQuery } from '../question/board-time.ts';
+import type { Rows } from '../results/shown.ts';
+import { Trends } from '../results/trends.tsx';
+import { address } from '../router.ts';
+import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
+import type { Course } from './board.ts';
+import type { Measure } from './measures.ts';
+
+export function BigChart(props: {
+  measure: Measure;
+  course: Course | undefined;
+  fault: unknown;
+  zone: string;
+  granularity: Granularity;
+  onOpen: (rows: Rows) => void;
+}) {
+  const { measure, course, fault, zone, granularity, onOpen } = props;
+  return (
+    <div class="overview-plot">
+      {course ? (
+        <Trends
+          label={measure.name}
+          name={measure.name}
+          spec={measure.trend}
+          result={course.now}
+          previous={course.before}
+          granularity={granularity}
+          zone={zone}
+          height={260}
+          isTile={false}
+          onOpen={onOpen}
+        />
+      ) : fault ? (
+        <Fault cause={fault} />
+      ) : (
+        <Loading of={measure.name.toLowerCase()} />
+      )}
+    </div>
+  );
+}
+
+/** A list of the project with the page's range and filters. */
+export function listHref(
+  projectId: string,
+  page: string,
+  more: Record<string, string> = {},
+): string {
+  const { query } = address.value;
+  const next = new URLSearchParams({ ...timeQuery(query), ...more });
+  const filter = query.get('filters');
+  if (filter) next.set('filters', filter);
+  const text = next.toString();
+  return `/p/${projectId}/${page}${text ? `?${text}` : ''}`;
+}
+
+/** The list of profiles knows neither ranges nor conditions on events: with conditions the events say more. */
+export function RowsOf({ measure, projectId }: { measure: Measure; projectId: string }) {
+  const { page, kind, name } = measure.rows;
+  const isFiltered = address.value.query.has('filters');
+  if (page === 'profiles' && !isFiltered)
+    return <a href={`/p/${projectId}/profiles`}>All profiles</a>;
+  return <a href={listHref(projectId, 'events', kind ? { kind } : {})}>{name} behind it</a>;
+}

@@ -1,0 +1,137 @@
+// The answers of the built-in board for the address's range and filters, and the courses that it does not have.
+
+import { create } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import {
+  DashboardsService,
+  type RenderedTime,
+  type RenderResponse,
+  type TileResult,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type FilterGroup,
+  FilterGroupSchema,
+  type InsightQuerySpec,
+  InsightsService,
+  type QueryResponse,
+  type TrendsResult,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { type Condition, toPropertyFilter } from '../filter/condition.ts';
+import { boardTime, timeQuery } from '../question/board-time.ts';
+import { type Resource, useResource } from '../resource.ts';
+import { address } from '../router.ts';
+import { useRange } from '../time/range.tsx';
+import { type Measure, measures } from './measures.ts';
+
+const dashboards = createClient(DashboardsService, transport);
+const insights = createClient(InsightsService, transport);
+
+function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
+  if (conditions.length === 0) return [];
+  return [create(FilterGroupSchema, { filters: conditions.map(toPropertyFilter) })];
+}
+
+/** Names the question of the address: range and filters. */
+function questionKey(projectId: string): string {
+  const { query } = address.value;
+  return `overview ${projectId} ${JSON.stringify(timeQuery(query))} ${query.get('filters') ?? ''}`;
+}
+
+export function useOverview(
+  projectId: string,
+  conditions: readonly Condition[],
+): Resource<RenderResponse> {
+  const range = useRange();
+  const { query } = address.value;
+  return useResource(questionKey(projectId), (end) =>
+    dashboards.render(
+      {
+        id: 'overview',
+        timeRange: boardTime(query, range),
+        filters: { filterGroups: groupsOf(conditions) },
+      },
+      inProject(projectId, end),
+    ),
+  );
+}
+
+export function resultOf(board: RenderResponse, id: string): TileResult | undefined {
+  return board.results.find(({ tileId }) => tileId === id);
+}
+
+export function answerOf(board: RenderResponse, id: string): QueryResponse | undefined {
+  const outcome = resultOf(board, id)?.outcome;
+  return outcome?.case === 'insight' ? outcome.value : undefined;
+}
+
+export type Course = { now: TrendsResult; before?: TrendsResult | undefined };
+
+/** The courses of all measures: those of the board at once, the others as soon as they are answered. */
+export function useCourses(
+  projectId: string,
+  conditions: readonly Condition[],
+  board: RenderResponse | undefined,
+): Resource<Map<string, Course>> {
+  const time = board?.time;
+  const key = time ? `courses ${questionKey(projectId)} ${time.range?.to?.seconds}` : undefined;
+  const asked = useResource(key, async (end) => {
+    const courses = await Promise.all(
+      measures
+        .filter(({ inCourse }) => inCourse === undefined)
+        .map(async ({ id, trend }) => {
+          const spec = { ...trend, filterGroups: groupsOf(conditions) };
+          const ask = (which: 'range' | 'previous') => askTrend(projectId, spec, time, which, end);
+          const [now, before] = await Promise.all([ask('range'), ask('previous')]);
+          return [id, { now, before }] as const;
+        }),
+    );
+    return new Map<string, Course>(courses);
+  });
+  const known = new Map(asked.data);
+  if (board) for (const measure of measures) addOfBoard(known, board, measure);
+  return { ...asked, data: known };
+}
+
+async function askTrend(
+  projectId: string,
+  spec: InsightQuerySpec,
+  time: RenderedTime | undefined,
+  which: 'range' | 'previous',
+  end: AbortSignal,
+): Promise<TrendsResult> {
+  const timeRange = time?.[which];
+  const { result } = await insights.query(
+    {
+      spec,
+      ...(timeRange ? { timeRange } : {}),
+      granularity: time?.granularity ?? 0,
+      timezone: time?.timezone ?? '',
+    },
+    inProject(projectId, end),
+  );
+  if (result.case !== 'trends')
+    throw new Error(`asked for trends, got ${result.case ?? 'nothing'}`);
+  return result.value;
+}
+
+function addOfBoard(
+  known: Map<string, Course>,
+  board: RenderResponse,
+  { id, inCourse }: Measure,
+): void {
+  if (inCourse === undefined) return;
+  const course = resultOf(board, 'course');
+  const now = course?.outcome.case === 'insight' ? only(course.outcome.value, inCourse) : undefined;
+  if (now)
+    known.set(id, { now, before: course?.previous ? only(course.previous, inCourse) : undefined });
+}
+
+/** One series of trends, as if it had been asked for alone. */
+function only({ result }: QueryResponse, index: number): TrendsResult | undefined {
+  if (result.case !== 'trends') return undefined;
+  const series = result.value.series
+    .filter(({ eventIndex }) => eventIndex === index)
+    .map((one) => ({ ...one, eventIndex: 0 }));
+  return { ...result.value, series };
+}

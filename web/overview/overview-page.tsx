@@ -1,0 +1,209 @@
+// The overview of a project: the built-in board, drawn as a page. Filters and range are in the address.
+
+import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  Granularity,
+  type InsightQuerySpec,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
+import { timeQuery } from '../question/board-time.ts';
+import { rowsHref } from '../question/rows-link.ts';
+import { Freshness } from '../results/provenance.tsx';
+import type { Rows } from '../results/shown.ts';
+import { address, navigate, setQuery } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { RangePicker } from '../time/range.tsx';
+import { currentZone } from '../time/time.tsx';
+import { Code } from '../ui/copy.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { BigChart, listHref, RowsOf } from './big-chart.tsx';
+import { answerOf, type Course, resultOf, useCourses, useOverview } from './board.ts';
+import { FigureTile } from './figure-tile.tsx';
+import { type Measure, measures } from './measures.ts';
+import { RankingCard } from './ranking-card.tsx';
+import '../styles/overview.css';
+import '../styles/results.css';
+
+const cards = [
+  {
+    name: 'pages',
+    title: 'Pages',
+    tiles: [
+      { id: 'pages', name: 'Seen' },
+      { id: 'entries', name: 'Entry' },
+      { id: 'exits', name: 'Exit' },
+    ],
+  },
+  {
+    name: 'sources',
+    title: 'Sources',
+    tiles: [
+      { id: 'sources', name: 'Sites' },
+      { id: 'channels', name: 'Channels' },
+      { id: 'campaigns', name: 'Campaigns' },
+    ],
+  },
+  {
+    name: 'places',
+    title: 'Places and devices',
+    tiles: [
+      { id: 'countries', name: 'Countries' },
+      { id: 'devices', name: 'Devices' },
+    ],
+  },
+  { name: 'events', title: 'Events', tiles: [{ id: 'kinds', name: 'Kinds' }] },
+];
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const { query } = address.value;
+  const conditions = readConditions(query.get('filters') ?? '');
+  const { data: board, error, isLoading, reload } = useOverview(projectId, conditions);
+  const courses = useCourses(projectId, conditions, board);
+  const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
+  const setConditions = (next: readonly Condition[]): void =>
+    setQuery({ filters: writeConditions(next) });
+  const hrefOf = (spec: InsightQuerySpec, rows: Rows): string | undefined =>
+    rowsHref(
+      {
+        projectId,
+        spec,
+        conditions,
+        time: timeQuery(query),
+        granularity: board?.time?.granularity ?? Granularity.DAY,
+        zone: board?.time?.timezone ?? currentZone(),
+      },
+      rows,
+    );
+  const open = (spec: InsightQuerySpec, rows: Rows): void => {
+    const href = hrefOf(spec, rows);
+    if (href) navigate(href);
+  };
+  const isEmpty = conditions.length === 0 && board !== undefined && hasNoEvents(board);
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Overview</h1>
+        <div class="row">
+          <FilterBar conditions={conditions} onChange={setConditions} />
+          <RangePicker />
+        </div>
+      </div>
+      {error ? <Fault cause={error} retry={reload} /> : null}
+      {isEmpty ? (
+        <NoEvents projectId={projectId} />
+      ) : (
+        <div class="overview" aria-busy={isLoading}>
+          <Figures board={board} courses={courses.data} chosen={measure} />
+          {measure ? (
+            <ChartCard
+              projectId={projectId}
+              board={board}
+              measure={measure}
+              course={courses.data?.get(measure.id)}
+              fault={courses.error}
+              onOpen={(rows) => open(measure.trend, rows)}
+            />
+          ) : null}
+          <div class="rankings">
+            {cards.map((card) => (
+              <RankingCard
+                key={card.name}
+                {...card}
+                board={board}
+                hrefOf={hrefOf}
+                onFilter={(condition) => setConditions(withCondition(conditions, condition))}
+                onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
+              />
+            ))}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A condition on a property takes the place of the one before it. */
+function withCondition(conditions: readonly Condition[], added: Condition): Condition[] {
+  return [...conditions.filter(({ property }) => property !== added.property), added];
+}
+
+function hasNoEvents(board: RenderResponse): boolean {
+  const result = answerOf(board, 'kinds')?.result;
+  return result?.case === 'topK' && result.value.rows.length === 0;
+}
+
+function NoEvents({ projectId }: { projectId: string }) {
+  return (
+    <section class="empty">
+      <h2>No events in this range</h2>
+      <p>Choose a longer range, or send the first event. This plays visits to a made-up shop:</p>
+      <Code what="The command" text="npm run demo" />
+      <a class="button" href={`/p/${projectId}/setup`}>
+        Set up your own site
+      </a>
+    </section>
+  );
+}
+
+function Figures(props: {
+  board: RenderResponse | undefined;
+  courses: Map<string, Course> | undefined;
+  chosen: Measure | undefined;
+}) {
+  const { board, courses, chosen } = props;
+  const [first] = measures;
+  return (
+    <div class="figure-tiles" role="group" aria-label="Figures: choose one for the chart">
+      {measures.map((one) => (
+        <FigureTile
+          key={one.id}
+          measure={one}
+          result={board ? resultOf(board, one.id) : undefined}
+          course={courses?.get(one.id)}
+          isChosen={one === chosen}
+          onChoose={() => setQuery({ measure: one === first ? undefined : one.id })}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Fresh({ board }: { board: RenderResponse }) {
+  const answers = board.results.flatMap(({ outcome }) =>
+    outcome.case === 'insight' ? [outcome.value] : [],
+  );
+  return (
+    <>
+      <Freshness answers={answers} /> · cookieless visitors count, each of their days as a visitor
+    </>
+  );
+}
+
+function ChartCard(props: {
+  projectId: string;
+  board: RenderResponse | undefined;
+  measure: Measure;
+  course: Course | undefined;
+  fault: unknown;
+  onOpen: (rows: Rows) => void;
+}) {
+  const { board, measure, course, fault, onOpen } = props;
+  return (
+    <section class="card overview-chart" aria-label={`Chart: ${measure.name}`}>
+      <BigChart
+        measure={measure}
+        course={course}
+        fault={fault}
+        zone={board?.time?.timezone ?? currentZone()}
+        granularity={board?.time?.granularity ?? Granularity.DAY}
+        onOpen={onOpen}
+      />
+      <footer class="row between">
+        <small>{board ? <Fresh board={board} /> : null}</small>
+        <RowsOf measure={measure} projectId={props.projectId} />
+      </footer>
+    </section>
+  );
+}

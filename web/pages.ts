@@ -1,0 +1,66 @@
+// A list that is read a page at a time, by the tokens of the service.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+export type Paged<T> = {
+  rows: readonly T[];
+  error: unknown;
+  isLoading: boolean;
+  /** Whether rows follow those that are here. */
+  hasMore: boolean;
+  /** Asks for the next page, where there is one and none is on its way. */
+  more: () => void;
+  /** Begins anew; the rows stay until the first page is there. */
+  reload: () => void;
+};
+
+type Page<T> = { rows: readonly T[]; next: string };
+type State<T> = { rows: readonly T[]; next: string; error: unknown; isLoading: boolean };
+
+/** `key` names everything that the rows depend on; another key ends what is on its way. */
+export function usePages<T>(
+  key: string,
+  load: (pageToken: string, signal: AbortSignal) => Promise<Page<T>>,
+): Paged<T> {
+  const [state, setState] = useState<State<T>>({
+    rows: [],
+    next: '',
+    error: undefined,
+    isLoading: true,
+  });
+  const [round, setRound] = useState(0);
+  const running = useRef<AbortController | undefined>(undefined);
+  const read = async (token: string): Promise<void> => {
+    running.current?.abort();
+    const end = new AbortController();
+    running.current = end;
+    setState((last) => ({ ...last, error: undefined, isLoading: true }));
+    try {
+      const { rows, next } = await load(token, end.signal);
+      if (end.signal.aborted) return;
+      setState((last) => ({
+        rows: token === '' ? rows : [...last.rows, ...rows],
+        ...{ next, error: undefined, isLoading: false },
+      }));
+    } catch (error) {
+      if (!end.signal.aborted) setState((last) => ({ ...last, error, isLoading: false }));
+    }
+  };
+  const shown = useRef(key);
+  useEffect(() => {
+    if (shown.current !== key) {
+      shown.current = key;
+      setState({ rows: [], next: '', error: undefined, isLoading: true });
+    }
+    void read('');
+    return () => running.current?.abort();
+  }, [key, round]);
+  return {
+    ...state,
+    hasMore: state.next !== '',
+    more: () => {
+      if (state.next !== '' && !state.isLoading && state.error === undefined) void read(state.next);
+    },
+    reload: () => setRound((last) => last + 1),
+  };
+}

@@ -1,0 +1,214 @@
+// One person: traits, numbers, places, devices, the ids that were merged into it, and the visits.
+
+import { useState } from 'preact/hooks';
+import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { explain, inProject } from '../client.ts';
+import { forget, useResource } from '../resource.ts';
+import { navigate } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { Time } from '../time/time.tsx';
+import { CopyButton } from '../ui/copy.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { figure } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { hasRole, Role } from '../workspace.ts';
+import { deviceOf, nameOf, placeOf, profilesClient } from './profiles-client.ts';
+import { Visits } from './visits.tsx';
+import '../styles/profiles.css';
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const id = params['profile'] ?? '';
+  const found = useResource(`profile ${projectId} ${id}`, (end) =>
+    profilesClient.get({ id }, inProject(projectId, end)),
+  );
+  const profile = found.data?.profile;
+  if (found.error) return <Fault cause={found.error} retry={found.reload} />;
+  if (!profile) return <Loading of="the profile" />;
+  return (
+    <>
+      <Head projectId={projectId} profile={profile} />
+      <Numbers profile={profile} />
+      <div class="profile-columns">
+        <div class="stack">
+          <Traits profile={profile} />
+          <Merged projectId={projectId} merged={profile.merged} reload={found.reload} />
+        </div>
+        <Visits projectId={projectId} profileId={profile.id} />
+      </div>
+    </>
+  );
+}
+
+function Head({ projectId, profile }: { projectId: string; profile: Profile }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const remove = async (): Promise<void> => {
+    setDeleting(false);
+    try {
+      await profilesClient.delete({ id: profile.id }, inProject(projectId));
+      forget(`profiles ${projectId}`);
+      toast('Deleted: the profile is in no list and no person’s figure any more');
+      navigate(`/p/${projectId}/profiles`);
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
+  };
+  return (
+    <div class="page-head">
+      <div>
+        <h1 tabIndex={-1}>{nameOf(profile)}</h1>
+        <p class="row tight mono">
+          {profile.externalId || profile.id}
+          <CopyButton text={profile.externalId || profile.id} what="Id" />
+        </p>
+      </div>
+      {hasRole(Role.MEMBER) ? (
+        <button type="button" onClick={() => setDeleting(true)}>
+          <Icon name="trash" />
+          Delete
+        </button>
+      ) : null}
+      {isDeleting ? (
+        <Confirm
+          title={`Delete ${nameOf(profile)}`}
+          action="Delete the profile"
+          onConfirm={() => void remove()}
+          onClose={() => setDeleting(false)}
+        >
+          <p>
+            Traits go, and the person leaves lists and figures of users. Events stay in totals. A
+            later Identify with the same id begins anew.
+          </p>
+        </Confirm>
+      ) : null}
+    </div>
+  );
+}
+
+function Numbers({ profile }: { profile: Profile }) {
+  const { activity } = profile;
+  return (
+    <dl class="numbers">
+      <div>
+        <dt>Events</dt>
+        <dd>{figure(activity?.totalEvents ?? 0n)}</dd>
+      </div>
+      <div>
+        <dt>Page views</dt>
+        <dd>{figure(activity?.pageviews ?? 0n)}</dd>
+      </div>
+      <div>
+        <dt>Visits</dt>
+        <dd>{figure(activity?.sessions ?? 0n)}</dd>
+      </div>
+      <div>
+        <dt>First seen</dt>
+        <dd class="small">
+          <Time at={activity?.firstSeen} />
+        </dd>
+      </div>
+      <div>
+        <dt>Last seen</dt>
+        <dd class="small">
+          <Time at={activity?.lastSeen} />
+        </dd>
+      </div>
+      <div>
+        <dt>Place</dt>
+        <dd class="small">{placeOf(profile) || '–'}</dd>
+      </div>
+      <div>
+        <dt>Device</dt>
+        <dd class="small">{deviceOf(profile) || '–'}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Traits({ profile }: { profile: Profile }) {
+  const traits = Object.entries(profile.properties ?? {});
+  return (
+    <section class="card">
+      <h2>Traits</h2>
+      {traits.length === 0 ? (
+        <p class="hint">None. Identify sets them: who, which plan, since when.</p>
+      ) : (
+        <dl class="facts">
+          {traits.map(([key, value]) => (
+            <div key={key}>
+              <dt class="clip" title={key}>
+                {key}
+              </dt>
+              <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {profile.updateTime ? (
+        <p class="hint">
+          Changed <Time at={profile.updateTime} />
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function Merged(props: { projectId: string; merged: MergedId[]; reload: () => void }) {
+  const [undone, setUndone] = useState<string>();
+  const undo = async (distinctId: string): Promise<void> => {
+    setUndone(undefined);
+    try {
+      await profilesClient.unmergeProfile({ distinctId }, inProject(props.projectId));
+      forget(`profiles ${props.projectId}`);
+      toast(`${distinctId} is a profile of its own again`);
+      props.reload();
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
+  };
+  if (props.merged.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>Merged ids</h2>
+      <p class="hint">Events of these ids count to this person.</p>
+      <ul class="merged">
+        {props.merged.map(({ distinctId, mergeTime }) => (
+          <li key={distinctId}>
+            <span class="mono clip grow" title={distinctId}>
+              {distinctId}
+            </span>
+            <small>
+              <Time at={mergeTime} />
+            </small>
+            {hasRole(Role.ADMIN) ? (
+              <button
+                type="button"
+                class="link"
+                aria-label={`Undo the merge of ${distinctId}`}
+                onClick={() => setUndone(distinctId)}
+              >
+                Undo
+              </button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {undone ? (
+        <Confirm
+          title="Undo the merge"
+          action="Undo it"
+          onConfirm={() => void undo(undone)}
+          onClose={() => setUndone(undefined)}
+        >
+          <p>
+            <code>{undone}</code> becomes a profile of its own again, with its events. Traits that
+            it brought leave this person.
+          </p>
+        </Confirm>
+      ) : null}
+    </section>
+  );
+}

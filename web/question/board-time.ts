@@ -1,0 +1,41 @@
+// The range of the address as the dashboards' methods take it: a preset where there is one, so that the range before
+// ends as far as this one has come.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  type DashboardTimeRange,
+  DashboardTimeRangeSchema,
+  TimeRangePreset as Preset,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import type { Range } from '../time/range.tsx';
+
+const presetOf: Record<string, Preset> = {
+  today: Preset.TODAY,
+  yesterday: Preset.YESTERDAY,
+  '7d': Preset.LAST_7_DAYS,
+  '30d': Preset.LAST_30_DAYS,
+  '90d': Preset.LAST_90_DAYS,
+  '12m': Preset.LAST_12_MONTHS,
+  month: Preset.THIS_MONTH,
+};
+
+/** `range`: what the address was read as. */
+export function boardTime(query: URLSearchParams, range: Range): DashboardTimeRange {
+  const isOwn = query.has('from') && query.has('to');
+  const preset = presetOf[query.get('range') ?? '7d'];
+  if (!isOwn && preset !== undefined)
+    return create(DashboardTimeRangeSchema, { range: { case: 'preset', value: preset } });
+  const fixed = { from: timestampFromDate(range.from), to: timestampFromDate(range.to) };
+  return create(DashboardTimeRangeSchema, { range: { case: 'fixed', value: fixed } });
+}
+
+/** What is in the address of the time, for links to other pages and for keys of answers. */
+export function timeQuery(query: URLSearchParams): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of ['range', 'from', 'to']) {
+    const value = query.get(name);
+    if (value) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,249 @@
+// The nine forms of a question: their names, what each takes, and how one becomes another.
+
+import { create } from '@bufbuild/protobuf';
+import {
+  AggregationType,
+  TopKQuery_Dimension as Dimension,
+  type EventQuery,
+  EventQuerySchema,
+  type InsightQuerySpec,
+  InsightQuerySpecSchema,
+  InsightType,
+  UserFlowQuery_NodeKind as NodeKind,
+  SessionMetric,
+  SessionQuerySchema,
+  TopKQuerySchema,
+  UserFlowQuerySchema,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+
+export type FormId =
+  | 'trends'
+  | 'segmentation'
+  | 'sessions'
+  | 'funnel'
+  | 'retention'
+  | 'user-flow'
+  | 'top-k'
+  | 'lifecycle'
+  | 'stickiness';
+
+export type QuestionForm = {
+  id: FormId;
+  name: string;
+  /** What it answers, in a sentence. */
+  says: string;
+  /** How many events it takes, and what each is called. */
+  events: { least: number; most: number; nameOf: (index: number) => string };
+  hasAggregation: boolean;
+  hasBreakdowns: boolean;
+  hasBuckets: boolean;
+  /** Whether the range before can stand beside it. */
+  hasBefore: boolean;
+};
+
+const series = (index: number): string => `Series ${index + 1}`;
+const none = { least: 0, most: 0, nameOf: series };
+const several = { least: 1, most: 10, nameOf: series };
+const one = { least: 1, most: 1, nameOf: () => 'Active means' };
+
+const plain = { hasAggregation: false, hasBreakdowns: false, hasBuckets: false, hasBefore: false };
+
+export const forms: readonly QuestionForm[] = [
+  {
+    ...plain,
+    id: 'trends',
+    name: 'Trends',
+    says: 'How events or users change over time.',
+    events: several,
+    hasAggregation: true,
+    hasBreakdowns: true,
+    hasBuckets: true,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'segmentation',
+    name: 'Segmentation',
+    says: 'One number for the whole range, split into groups.',
+    events: several,
+    hasAggregation: true,
+    hasBreakdowns: true,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'sessions',
+    name: 'Visits',
+    says: 'How many visits there are, how long they last, where they begin and end.',
+    events: none,
+    hasBreakdowns: true,
+    hasBuckets: true,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'funnel',
+    name: 'Funnel',
+    says: 'How many users do one thing after another, and where they stop.',
+    events: { least: 2, most: 20, nameOf: (index) => `Step ${index + 1}` },
+    hasBreakdowns: true,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'retention',
+    name: 'Retention',
+    says: 'How many users come back after they began.',
+    events: {
+      least: 1,
+      most: 2,
+      nameOf: (index) => (index === 0 ? 'Begins with' : 'Returns with'),
+    },
+    hasBreakdowns: true,
+    hasBuckets: true,
+  },
+  {
+    ...plain,
+    id: 'user-flow',
+    name: 'User flow',
+    says: 'Which ways visits take, step by step.',
+    events: none,
+  },
+  {
+    ...plain,
+    id: 'top-k',
+    name: 'Top K',
+    says: 'The greatest values, kinds or users.',
+    events: none,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'lifecycle',
+    name: 'Lifecycle',
+    says: 'Which users are new, stay, come back or are gone.',
+    events: one,
+    hasBuckets: true,
+  },
+  {
+    ...plain,
+    id: 'stickiness',
+    name: 'Stickiness',
+    says: 'On how many days, weeks or months users are active.',
+    events: one,
+    hasBuckets: true,
+  },
+];
+
+const types: Record<FormId, InsightType> = {
+  trends: InsightType.TRENDS,
+  segmentation: InsightType.SEGMENTATION,
+  sessions: InsightType.TRENDS,
+  funnel: InsightType.FUNNEL,
+  retention: InsightType.RETENTION,
+  'user-flow': InsightType.USER_FLOW,
+  'top-k': InsightType.TOP_K,
+  lifecycle: InsightType.LIFECYCLE,
+  stickiness: InsightType.STICKINESS,
+};
+
+export function formById(id: string): QuestionForm | undefined {
+  return forms.find((form) => form.id === id);
+}
+
+export function formOf(spec: InsightQuerySpec): QuestionForm {
+  const id = spec.session
+    ? 'sessions'
+    : forms.find((form) => types[form.id] === spec.insightType)?.id;
+  return formById(id ?? 'trends') ?? trendsForm();
+}
+
+function trendsForm(): QuestionForm {
+  const [trends] = forms;
+  if (!trends) throw new Error('there are no forms');
+  return trends;
+}
+
+export function emptyEvent(kind = ''): EventQuery {
+  return create(EventQuerySchema, { event: { kind }, aggregation: AggregationType.TOTAL });
+}
+
+/** A question of this form that can be asked at once. */
+export function startOf({ id, events }: QuestionForm): InsightQuerySpec {
+  const count = id === 'funnel' ? 2 : events.least;
+  return create(InsightQuerySpecSchema, {
+    insightType: types[id],
+    events: Array.from({ length: count }, (_, index) => emptyEvent(index === 0 ? 'page_view' : '')),
+    ...own(id),
+  });
+}
+
+/** The part of a question that no other form has. */
+function own(id: FormId): Pick<InsightQuerySpec, 'session' | 'userFlow' | 'topK'> {
+  switch (id) {
+    case 'sessions':
+      return { session: create(SessionQuerySchema, { metric: SessionMetric.SESSIONS }) };
+    case 'user-flow':
+      return {
+        userFlow: create(UserFlowQuerySchema, {
+          nodeKind: NodeKind.EVENT_KIND,
+          maxHops: 4,
+          maxNodes: 8,
+          maxLinks: 100,
+        }),
+      };
+    case 'top-k':
+      return {
+        topK: create(TopKQuerySchema, {
+          dimension: Dimension.PROPERTY,
+          property: '$pathname',
+          scope: { kind: 'page_view' },
+          limit: 10,
+        }),
+      };
+    case 'trends':
+    case 'segmentation':
+    case 'funnel':
+    case 'retention':
+    case 'lifecycle':
+    case 'stickiness':
+      return {};
+    default:
+      return id satisfies never;
+  }
+}
+
+/** The same question in another form: what both take stays. */
+export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuerySpec {
+  const next = startOf(form);
+  const kept = spec.events.slice(0, form.events.most);
+  if (kept.length > 0) next.events = [...kept, ...next.events.slice(kept.length)];
+  if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
+  next.filterGroups = spec.filterGroups;
+  next.filterGroupsOperator = spec.filterGroupsOperator;
+  next.includeCookieless = spec.includeCookieless;
+  return next;
+}
+
+/** What is still to be chosen before the question can be asked; undefined where nothing is. */
+export function missing(spec: InsightQuerySpec): string | undefined {
+  const unnamed = spec.events.findIndex(
+    ({ aggregation, aggregationProperty }) => needsProperty(aggregation) && !aggregationProperty,
+  );
+  if (unnamed >= 0)
+    return `Choose the property of ${formOf(spec).events.nameOf(unnamed).toLowerCase()}.`;
+  if (spec.breakdowns.some(({ property }) => property === ''))
+    return 'Choose the property to split by.';
+  const { topK, userFlow } = spec;
+  if (topK?.dimension === Dimension.PROPERTY && !topK.property)
+    return 'Choose the property to rank.';
+  if (topK && needsProperty(topK.metric) && !topK.metricProperty)
+    return 'Choose the property of the value.';
+  if (userFlow?.nodeKind === NodeKind.PROPERTY && !userFlow.nodeProperty)
+    return 'Choose the property of the steps.';
+  return undefined;
+}
+
+export function needsProperty(aggregation: AggregationType): boolean {
+  return aggregation >= AggregationType.SUM;
+}

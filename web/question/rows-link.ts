@@ -1,0 +1,89 @@
+// Where the rows are that a figure counts: the page of events, or of one person, with the same filter and range.
+
+import {
+  FilterOperator,
+  LogicalOperator,
+  PropertySource,
+} from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  Granularity,
+  type InsightQuerySpec,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type Condition, fromPropertyFilter, writeConditions } from '../filter/condition.ts';
+import type { Rows } from '../results/shown.ts';
+import { dayOf, dayText, startOfDayAt } from '../time/zone.ts';
+
+export type RowsOf = {
+  projectId: string;
+  spec: InsightQuerySpec;
+  /** Conditions of the page besides those of the question. */
+  conditions: readonly Condition[];
+  /** `range`, `from` and `to` of the address. */
+  time: Record<string, string>;
+  granularity: Granularity;
+  zone: string;
+};
+
+/** undefined where no list can show them: alternatives between groups of filters are the insights' own. */
+export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
+  const { spec, projectId } = of;
+  if (rows.profileId) return `/p/${projectId}/profiles/${encodeURIComponent(rows.profileId)}`;
+  const ofGroups = conditionsOf(spec);
+  if (!ofGroups) return undefined;
+  const scope =
+    spec.session?.scope ??
+    spec.topK?.scope ??
+    spec.userFlow?.scope ??
+    spec.events[rows.eventIndex ?? 0]?.event;
+  const kind = rows.kind || scope?.kind || '';
+  const conditions = [
+    ...of.conditions,
+    ...ofGroups,
+    ...(scope?.filters ?? []).map(fromPropertyFilter),
+    ...groupConditions(spec, rows),
+  ];
+  const query = new URLSearchParams(rows.from ? bucketDays(of, rows.from) : of.time);
+  if (kind) query.set('kind', kind);
+  const filter = writeConditions(conditions);
+  if (filter) query.set('filters', filter);
+  const text = query.toString();
+  return `/p/${projectId}/events${text ? `?${text}` : ''}`;
+}
+
+function conditionsOf({
+  filterGroups,
+  filterGroupsOperator,
+}: InsightQuerySpec): Condition[] | undefined {
+  const { OR } = LogicalOperator;
+  if (filterGroups.length > 1 && filterGroupsOperator === OR) return undefined;
+  if (filterGroups.some(({ operator, filters }) => operator === OR && filters.length > 1))
+    return undefined;
+  return filterGroups.flatMap(({ filters }) => filters.map(fromPropertyFilter));
+}
+
+function groupConditions(spec: InsightQuerySpec, { breakdown }: Rows): Condition[] {
+  if (!breakdown) return [];
+  const properties = spec.topK?.property
+    ? [spec.topK.property]
+    : spec.breakdowns.map(({ property }) => property);
+  return properties.map((property) => isValue(property, breakdown[property]));
+}
+
+/** The condition that a property is this value; undefined: that it lacks. */
+export function isValue(property: string, value: string | undefined): Condition {
+  const source = PropertySource.UNSPECIFIED;
+  return value === undefined
+    ? { property, operator: FilterOperator.IS_NOT_SET, values: [], source }
+    : { property, operator: FilterOperator.EQUALS, values: [value], source };
+}
+
+/** The days of a bucket: lists of events go by days. */
+function bucketDays({ granularity, zone }: RowsOf, from: Date): Record<string, string> {
+  const last = (): Date => {
+    if (granularity === Granularity.WEEK) return startOfDayAt(from, zone, 6);
+    if (granularity !== Granularity.MONTH) return from;
+    const { year, month } = dayOf(from, zone);
+    return startOfDayAt(from, zone, new Date(Date.UTC(year, month, 0)).getUTCDate() - 1);
+  };
+  return { from: dayText(from, zone), to: dayText(last(), zone) };
+}

@@ -1,0 +1,63 @@
+// Which events are meant: a kind, and conditions on them. And which property of them.
+
+import { create } from '@bufbuild/protobuf';
+import { type EventFilter, EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
+import { PropertyType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Combo } from '../fields/combo.tsx';
+import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
+import { propertySuggestions, useKindSuggestions, useSchema } from '../filter/schema.ts';
+
+export function ScopeFields(props: {
+  label: string;
+  filtersLabel?: string;
+  scope: EventFilter | undefined;
+  onChange: (scope: EventFilter) => void;
+}) {
+  const { label, onChange } = props;
+  const kinds = useKindSuggestions();
+  const scope = props.scope ?? create(EventFilterSchema);
+  return (
+    <>
+      <Combo
+        label={label}
+        value={scope.kind}
+        placeholder="Any event"
+        suggestions={kinds}
+        onValue={(kind) => onChange({ ...scope, kind })}
+      />
+      <FilterBar
+        label={props.filtersLabel ?? `${label}: filters`}
+        conditions={scope.filters.map(fromPropertyFilter)}
+        onChange={(next) => onChange({ ...scope, filters: next.map(toPropertyFilter) })}
+      />
+    </>
+  );
+}
+
+/** Any property of events or of their profiles. */
+export function PropertyField(props: {
+  label: string;
+  value: string;
+  onValue: (property: string) => void;
+}) {
+  const { data } = useSchema();
+  return <Combo {...props} suggestions={propertySuggestions(data, 'events')} />;
+}
+
+/** A property of the events of a kind that has numbers. */
+export function NumberPropertyField(props: {
+  kind: string;
+  value: string;
+  onValue: (property: string) => void;
+}) {
+  const { kind, ...rest } = props;
+  const { data } = useSchema(kind);
+  const numbers = data && {
+    ...data,
+    properties: data.properties.filter(({ types }) =>
+      types.some((type) => type === PropertyType.INT || type === PropertyType.DOUBLE),
+    ),
+  };
+  return <Combo label="Property" {...rest} suggestions={propertySuggestions(numbers, 'events')} />;
+}

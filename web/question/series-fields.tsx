@@ -1,0 +1,130 @@
+// The events of a question: series of a chart, or steps in order.
+
+import {
+  AggregationType,
+  type EventQuery,
+  type InsightQuerySpec,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Select } from '../fields/field.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { emptyEvent, formOf, needsProperty, type QuestionForm } from './forms.ts';
+import { NumberPropertyField, ScopeFields } from './scope-fields.tsx';
+
+export const aggregationOptions: readonly { value: string; name: string }[] = [
+  { value: String(AggregationType.TOTAL), name: 'Number of events' },
+  { value: String(AggregationType.UNIQUE_USERS), name: 'Number of users' },
+  { value: String(AggregationType.PER_USER_AVG), name: 'Events per user' },
+  { value: String(AggregationType.SUM), name: 'Sum of a property' },
+  { value: String(AggregationType.AVG), name: 'Average of a property' },
+  { value: String(AggregationType.MIN), name: 'Least of a property' },
+  { value: String(AggregationType.MAX), name: 'Greatest of a property' },
+];
+
+export function SeriesFields(props: {
+  spec: InsightQuerySpec;
+  onChange: (events: EventQuery[]) => void;
+}) {
+  const { spec, onChange } = props;
+  const form = formOf(spec);
+  const { least, most } = form.events;
+  const { events } = spec;
+  if (most === 0) return null;
+  const put = (index: number, next: EventQuery): void =>
+    onChange(events.map((one, at) => (at === index ? next : one)));
+  const up = (index: number): void => {
+    const next = [...events];
+    const [moved] = next.splice(index, 1);
+    if (moved) next.splice(index - 1, 0, moved);
+    onChange(next);
+  };
+  return (
+    <>
+      {events.map((event, index) => (
+        <Series
+          key={`${index}`}
+          form={form}
+          index={index}
+          event={event}
+          onChange={(next) => put(index, next)}
+          {...(events.length > least
+            ? { onRemove: () => onChange(events.filter((_, at) => at !== index)) }
+            : {})}
+          {...(index > 0 && form.id === 'funnel' ? { onUp: () => up(index) } : {})}
+        />
+      ))}
+      {events.length < most ? (
+        <button type="button" class="add" onClick={() => onChange([...events, emptyEvent()])}>
+          <Icon name="plus" />
+          {form.id === 'funnel'
+            ? 'Add a step'
+            : form.id === 'retention'
+              ? 'Return with another event'
+              : 'Add a series'}
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+function Series(props: {
+  form: QuestionForm;
+  index: number;
+  event: EventQuery;
+  onChange: (next: EventQuery) => void;
+  onRemove?: () => void;
+  onUp?: () => void;
+}) {
+  const { form, index, event, onChange, onRemove, onUp } = props;
+  const name = form.events.nameOf(index);
+  return (
+    <fieldset class="series">
+      <legend>{name}</legend>
+      <ScopeFields
+        label="Event"
+        filtersLabel={`${name}: filters`}
+        scope={event.event}
+        onChange={(scope) => onChange({ ...event, event: scope })}
+      />
+      {form.hasAggregation ? (
+        <div class="row">
+          <Select
+            label={`${name}: value`}
+            isLabelHidden
+            value={String(event.aggregation || AggregationType.TOTAL)}
+            options={aggregationOptions}
+            onValue={(value) => onChange({ ...event, aggregation: Number(value) })}
+          />
+          {needsProperty(event.aggregation) ? (
+            <NumberPropertyField
+              kind={event.event?.kind ?? ''}
+              value={event.aggregationProperty}
+              onValue={(aggregationProperty) => onChange({ ...event, aggregationProperty })}
+            />
+          ) : null}
+        </div>
+      ) : null}
+      <div class="series-tools">
+        {onUp ? (
+          <button
+            type="button"
+            class="quiet"
+            onClick={onUp}
+            aria-label={`Move ${name.toLowerCase()} up`}
+          >
+            ↑
+          </button>
+        ) : null}
+        {onRemove ? (
+          <button
+            type="button"
+            class="quiet"
+            onClick={onRemove}
+            aria-label={`Remove ${name.toLowerCase()}`}
+          >
+            <Icon name="close" />
+          </button>
+        ) : null}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,81 @@
+// Data of the service on a page: the last answer stays while a newer one is on its way, and a new question ends the
+// one before.
+
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { isReachable } from './client.ts';
+
+export type Resource<T> = {
+  /** The newest answer to this key, or the last one to the key before while `isLoading`. */
+  data: T | undefined;
+  error: unknown;
+  isLoading: boolean;
+  reload: () => void;
+};
+
+/** Answers of pages that were just left, so that "back" shows them at once. */
+const kept = new Map<string, unknown>();
+const maxKept = 60;
+
+function keep(key: string, answer: unknown): void {
+  kept.delete(key);
+  kept.set(key, answer);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= maxKept) break;
+    kept.delete(oldest);
+  }
+}
+
+/** Drops kept answers whose key begins so: after a change that they do not show. */
+export function forget(prefix: string): void {
+  for (const key of kept.keys()) if (key.startsWith(prefix)) kept.delete(key);
+}
+
+/** Drops all: another person sees nothing of the one before. */
+export function forgetAll(): void {
+  kept.clear();
+}
+
+/** Asks `load` once for each `key`, which names everything that the answer depends on; undefined asks nothing. */
+export function useResource<T>(
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<T>,
+): Resource<T> {
+  const [round, setRound] = useState(0);
+  const [state, setState] = useState<{ key?: string; data?: T; error?: unknown; done: boolean }>({
+    done: false,
+  });
+  useEffect(() => {
+    if (key === undefined) return;
+    const end = new AbortController();
+    // The key names the question, so a kept answer has the type of its load.
+    const before = kept.get(key) as T | undefined;
+    setState((last) => {
+      const data = before ?? last.data;
+      return data === undefined ? { key, done: false } : { key, data, done: false };
+    });
+    load(end.signal).then(
+      (data) => {
+        if (end.signal.aborted) return;
+        keep(key, data);
+        setState({ key, data, done: true });
+      },
+      (error: unknown) => {
+        if (end.signal.aborted) return;
+        setState((last) => ({ ...last, key, error, done: true }));
+      },
+    );
+    return () => end.abort();
+  }, [key, round]);
+  const reload = useCallback(() => setRound((last) => last + 1), []);
+  // A page that failed while the service was away asks again by itself.
+  const reachable = isReachable.value;
+  useEffect(() => {
+    if (reachable && state.error !== undefined) reload();
+  }, [reachable]);
+  return {
+    data: state.data,
+    error: state.error,
+    isLoading: key !== undefined && !state.done,
+    reload,
+  };
+}

@@ -1,0 +1,95 @@
+// The ways of visits, drawn as bands from step to step.
+
+import { useMemo, useState } from 'preact/hooks';
+import {
+  UserFlowQuery_NodeKind as NodeKind,
+  type UserFlowResult,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { DataTable } from '../charts/data-table.tsx';
+import { columnPx, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
+import { figure, plural } from '../ui/figures.ts';
+import { kindName } from './names.ts';
+import type { Shown } from './shown.ts';
+
+/** What fits between two columns. */
+const maxNameLength = 24;
+
+export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>) {
+  const flow = useMemo(() => layFlow(result, height), [result, height]);
+  const [at, setAt] = useState<string>();
+  const isProperty = spec.userFlow?.nodeKind === NodeKind.PROPERTY;
+  const named = ({ name, isOthers }: FlowNode): string =>
+    isProperty || isOthers ? name : kindName(name);
+  if (flow.nodes.length === 0) return <p class="hint">No visit took a step in this range.</p>;
+  return (
+    <>
+      <div class="scroll flow" tabIndex={0} role="region" aria-label={`${label}: scrolls sideways`}>
+        <svg
+          width={flow.width}
+          height={flow.height + 24}
+          viewBox={`0 -20 ${flow.width} ${flow.height + 24}`}
+          role="img"
+          aria-label={`${label}. The table below has every way.`}
+        >
+          {Array.from({ length: flow.width / columnPx }, (_, step) => (
+            <text key={`step ${step}`} x={step * columnPx} y={-8} class="flow-step">
+              {step === 0 ? 'Start' : `Step ${step}`}
+            </text>
+          ))}
+          {flow.bands.map(({ from, to, path, width, value }) => (
+            <path
+              key={`${from.id} ${to.id}`}
+              class="flow-band"
+              d={path}
+              style={{ strokeWidth: `${width}px` }}
+              data-at={at === from.id || at === to.id}
+            >
+              <title>{`${named(from)} to ${named(to)}: ${plural(value, 'visit')}`}</title>
+            </path>
+          ))}
+          {flow.nodes.map((node) => (
+            <Node key={node.id} node={node} name={named(node)} onAt={setAt} />
+          ))}
+        </svg>
+      </div>
+      <DataTable
+        label={label}
+        grid={{
+          columns: ['Step', 'From', 'To', 'Visits'],
+          rows: flow.bands
+            .toSorted((a, b) => a.from.step - b.from.step || b.value - a.value)
+            .map(({ from, to, value }) => [from.step, named(from), named(to), value]),
+        }}
+      />
+    </>
+  );
+}
+
+function Node(props: { node: FlowNode; name: string; onAt: (id: string | undefined) => void }) {
+  const { node, name, onAt } = props;
+  return (
+    <g onPointerEnter={() => onAt(node.id)} onPointerLeave={() => onAt(undefined)}>
+      <rect
+        class="flow-node"
+        data-rest={node.isOthers}
+        x={node.x}
+        y={node.y}
+        width={nodePx}
+        height={node.height}
+        rx={2}
+      />
+      <text
+        class="flow-name"
+        x={node.x + nodePx + 5}
+        y={node.y + Math.max(10, node.height / 2 + 4)}
+      >
+        {short(name)} <tspan class="flow-count">{figure(node.value)}</tspan>
+      </text>
+      <title>{`${name}: ${plural(node.value, 'visit')}`}</title>
+    </g>
+  );
+}
+
+function short(name: string): string {
+  return name.length > maxNameLength ? `${name.slice(0, maxNameLength - 1)}…` : name;
+}

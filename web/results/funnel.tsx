@@ -1,0 +1,135 @@
+// Users step by step: how many went on, how many left, and how long they took.
+
+import type { Duration } from '@bufbuild/protobuf/wkt';
+import type {
+  FunnelResult,
+  FunnelSeries,
+  StepTiming,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { DataTable } from '../charts/data-table.tsx';
+import { figure, milliseconds, percent } from '../ui/figures.ts';
+import { groupName, kindName } from './names.ts';
+import type { Shown } from './shown.ts';
+
+export function Funnel(shown: Shown<FunnelResult>) {
+  const { spec, result, previous, label, onOpen } = shown;
+  const isSplit = spec.breakdowns.length > 0;
+  const most = Math.max(1, ...result.series.map((series) => total(series, 0)));
+  const before = previous?.series[0];
+  const steps = result.series[0]?.steps ?? [];
+  if (steps.length === 0 || result.series.every((series) => total(series, 0) === 0))
+    return <p class="hint">Nobody took the first step in this range.</p>;
+  return (
+    <>
+      <ol class="funnel" aria-label={label}>
+        {steps.map(({ eventKind }, step) => (
+          <li key={step}>
+            <h3>
+              <span class="badge">{step + 1}</span> {kindName(eventKind)}
+              {onOpen ? (
+                <button
+                  type="button"
+                  class="link"
+                  onClick={() => onOpen({ kind: eventKind, eventIndex: step })}
+                >
+                  Events
+                </button>
+              ) : null}
+            </h3>
+            {result.series.map((series, index) => {
+              const name = isSplit ? groupName(spec, series) : 'Everybody';
+              return (
+                <StepBar
+                  key={name}
+                  name={isSplit ? name : undefined}
+                  series={series}
+                  step={step}
+                  most={most}
+                  color={index % 8}
+                  before={isSplit ? undefined : before}
+                />
+              );
+            })}
+          </li>
+        ))}
+      </ol>
+      <DataTable
+        label={label}
+        grid={{
+          columns: [
+            'Group',
+            'Step',
+            'Users',
+            'Of the first step',
+            'Of the step before',
+            'Median',
+            '95 of 100',
+          ],
+          rows: result.series.flatMap((series) =>
+            series.steps.map(({ eventKind, timing }, step) => [
+              isSplit ? groupName(spec, series) : 'Everybody',
+              `${step + 1}. ${kindName(eventKind)}`,
+              total(series, step),
+              percent(share(series, step, 0)),
+              percent(share(series, step, Math.max(0, step - 1))),
+              timing ? milliseconds(durationMs(timing.median)) : '',
+              timing ? milliseconds(durationMs(timing.p95)) : '',
+            ]),
+          ),
+        }}
+      />
+    </>
+  );
+}
+
+function StepBar(props: {
+  name: string | undefined;
+  series: FunnelSeries;
+  step: number;
+  most: number;
+  color: number;
+  before: FunnelSeries | undefined;
+}) {
+  const { name, series, step, most, before } = props;
+  const users = total(series, step);
+  const left = step === 0 ? 0 : total(series, step - 1) - users;
+  const timing = series.steps[step]?.timing;
+  return (
+    <div class="funnel-bar">
+      {name === undefined ? null : <span class="clip funnel-group">{name}</span>}
+      <div class="funnel-track">
+        <i data-series={props.color} style={{ width: `${(users / most) * 100}%` }} />
+      </div>
+      <p>
+        <b>{figure(users)}</b> {users === 1 ? 'user' : 'users'} · {percent(share(series, step, 0))}
+        {before ? <small> ({percent(share(before, step, 0))} before)</small> : null}
+        {step > 0 ? <small> · {figure(left)} left here</small> : null}
+        {timing && users > 0 ? <Timing timing={timing} /> : null}
+      </p>
+    </div>
+  );
+}
+
+function Timing({ timing }: { timing: StepTiming }) {
+  return (
+    <small>
+      {' '}
+      · took {milliseconds(durationMs(timing.median))} in the median, 95 of 100 at most{' '}
+      {milliseconds(durationMs(timing.p95))}
+    </small>
+  );
+}
+
+function durationMs(duration: Duration | undefined): number {
+  return duration ? Number(duration.seconds) * 1000 + duration.nanos / 1e6 : 0;
+}
+
+function total({ steps }: FunnelSeries, step: number): number {
+  return steps[step]?.total ?? 0;
+}
+
+/** Of those who took the step `of`. */
+function share(series: FunnelSeries, step: number, of: number): number {
+  const base = total(series, of);
+  return base === 0 ? 0 : total(series, step) / base;
+}

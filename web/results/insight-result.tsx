@@ -1,0 +1,82 @@
+// The answer to a question, drawn as its form asks: one component for the overview, insights, boards and shared boards.
+
+import type {
+  Granularity,
+  InsightQuerySpec,
+  QueryResponse,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { UserFlow } from './flow.tsx';
+import { Funnel } from './funnel.tsx';
+import { Lifecycle } from './lifecycle.tsx';
+import { Retention } from './retention.tsx';
+import { Segments } from './segments.tsx';
+import type { Rows, Shown } from './shown.ts';
+import { Stickiness } from './stickiness.tsx';
+import { TopList } from './top-list.tsx';
+import { Trends } from './trends.tsx';
+import '../styles/results.css';
+
+/** `zone`: of the answer's buckets. `isTile`: without tables of what the chart says in words. */
+export function InsightResult(props: {
+  label: string;
+  spec: InsightQuerySpec;
+  answer: QueryResponse;
+  previous?: QueryResponse | undefined;
+  granularity: Granularity;
+  zone: string;
+  height?: number;
+  isTile?: boolean;
+  onOpen?: ((rows: Rows) => void) | undefined;
+}) {
+  const { answer, previous, height = 300, isTile = false, ...rest } = props;
+  const { result } = answer;
+  const before = previous?.result;
+  const shared = { ...rest, height, isTile };
+  switch (result.case) {
+    case 'trends':
+      return (
+        <Trends
+          {...shared}
+          {...both(result.value, before?.case === 'trends' ? before.value : undefined)}
+        />
+      );
+    case 'segmentation':
+      return (
+        <Segments
+          {...shared}
+          {...both(result.value, before?.case === 'segmentation' ? before.value : undefined)}
+        />
+      );
+    case 'funnel':
+      return (
+        <Funnel
+          {...shared}
+          {...both(result.value, before?.case === 'funnel' ? before.value : undefined)}
+        />
+      );
+    case 'retention':
+      return <Retention {...shared} result={result.value} />;
+    case 'userFlow':
+      return <UserFlow {...shared} result={result.value} />;
+    case 'topK':
+      return (
+        <TopList
+          {...shared}
+          {...both(result.value, before?.case === 'topK' ? before.value : undefined)}
+        />
+      );
+    case 'lifecycle':
+      return <Lifecycle {...shared} result={result.value} />;
+    case 'stickiness':
+      return <Stickiness {...shared} result={result.value} />;
+    case undefined:
+      return <p class="hint">The service sent an empty answer.</p>;
+    default:
+      return result satisfies never;
+  }
+}
+
+/** The newest answer with the one before it. */
+function both<R>(result: R, previous: R | undefined): Pick<Shown<R>, 'result' | 'previous'> {
+  return { result, previous };
+}

@@ -1,0 +1,123 @@
+// Words and formats of a question's figures: what a series, a group and a value are called.
+
+import {
+  AggregationType,
+  Granularity,
+  type InsightQuerySpec,
+  InsightType,
+  SessionMetric,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
+
+export const othersName = 'All others';
+export const absentName = '(none)';
+
+/** A kind as people say it: `page_view` is "Page view". Empty is every kind. */
+export function kindName(kind: string): string {
+  if (kind === '') return 'Any event';
+  const words = kind.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const aggregations: Record<AggregationType, string> = {
+  [AggregationType.UNSPECIFIED]: 'events',
+  [AggregationType.TOTAL]: 'events',
+  [AggregationType.UNIQUE_USERS]: 'users',
+  [AggregationType.PER_USER_AVG]: 'events per user',
+  [AggregationType.SUM]: 'sum',
+  [AggregationType.AVG]: 'average',
+  [AggregationType.MIN]: 'least',
+  [AggregationType.MAX]: 'greatest',
+};
+
+export const metricNames: Record<SessionMetric, string> = {
+  [SessionMetric.UNSPECIFIED]: 'Visits',
+  [SessionMetric.SESSIONS]: 'Visits',
+  [SessionMetric.AVG_DURATION]: 'Visit duration',
+  [SessionMetric.BOUNCE_RATE]: 'Bounce rate',
+  [SessionMetric.ENTRY]: 'Entries',
+  [SessionMetric.EXIT]: 'Exits',
+  [SessionMetric.AVG_EVENTS_PER_SESSION]: 'Events per visit',
+};
+
+/** One bucket of time: "day". */
+export const bucketNames: Record<Granularity, string> = {
+  [Granularity.UNSPECIFIED]: 'day',
+  [Granularity.MINUTE]: 'minute',
+  [Granularity.HOUR]: 'hour',
+  [Granularity.DAY]: 'day',
+  [Granularity.WEEK]: 'week',
+  [Granularity.MONTH]: 'month',
+};
+
+/** The values of a group in the order of the question's breakdowns. */
+export function groupName(
+  spec: InsightQuerySpec,
+  { breakdown, isOthers }: { breakdown: { [key: string]: string }; isOthers: boolean },
+): string {
+  if (isOthers) return othersName;
+  return spec.breakdowns
+    .map(({ property }) => valueName(property, breakdown[property]))
+    .join(' · ');
+}
+
+const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+
+/** A value of a property; a country by its name. */
+export function valueName(property: string, value: string | undefined): string {
+  if (value === undefined) return absentName;
+  if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
+  return value === '' ? '(empty)' : value;
+}
+
+function eventName(spec: InsightQuerySpec, index: number): string {
+  if (spec.session) return metricNames[spec.session.metric];
+  const event = spec.events[index];
+  const kind = event?.event?.kind ?? '';
+  const aggregation = event?.aggregation ?? AggregationType.TOTAL;
+  if (aggregation <= AggregationType.TOTAL) return kind === '' ? 'Events' : kindName(kind);
+  if (aggregation === AggregationType.UNIQUE_USERS && kind === '') return 'Users';
+  const property = event?.aggregationProperty ? ` of ${event.aggregationProperty}` : '';
+  return `${kindName(kind)}: ${aggregations[aggregation]}${property}`;
+}
+
+/** A series of TRENDS or SEGMENTATION. Equal names get their place, so that each is the name of one. */
+export function seriesName(
+  spec: InsightQuerySpec,
+  series: { eventIndex: number; breakdown: { [key: string]: string }; isOthers: boolean },
+): string {
+  const own = eventName(spec, series.eventIndex);
+  if (spec.breakdowns.length === 0) {
+    const isTwice = spec.events.some(
+      (_, index) => index !== series.eventIndex && eventName(spec, index) === own,
+    );
+    return isTwice ? `${series.eventIndex + 1}. ${own}` : own;
+  }
+  const group = groupName(spec, series);
+  return spec.events.length > 1 ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
+}
+
+/** How the question's values are written. */
+export function formatOf(spec: InsightQuerySpec): (value: number) => string {
+  switch (spec.session?.metric) {
+    case SessionMetric.BOUNCE_RATE:
+      return percent;
+    case SessionMetric.AVG_DURATION:
+      return (seconds) => milliseconds(seconds * 1000);
+    default:
+      return shortFigure;
+  }
+}
+
+/** What each form of a question is for, as its heading says. */
+export const typeNames: Record<InsightType, string> = {
+  [InsightType.UNSPECIFIED]: 'Question',
+  [InsightType.TRENDS]: 'Trends',
+  [InsightType.SEGMENTATION]: 'Segmentation',
+  [InsightType.FUNNEL]: 'Funnel',
+  [InsightType.RETENTION]: 'Retention',
+  [InsightType.USER_FLOW]: 'User flow',
+  [InsightType.TOP_K]: 'Top K',
+  [InsightType.LIFECYCLE]: 'Lifecycle',
+  [InsightType.STICKINESS]: 'Stickiness',
+};

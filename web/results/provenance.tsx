@@ -1,0 +1,78 @@
+// What stands beside every figure: how fresh it is, and what it does not count.
+
+import {
+  type LeftOut,
+  type QueryResponse,
+  LeftOut_Reason as Reason,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Time, toDate } from '../time/time.tsx';
+import { figure, plural } from '../ui/figures.ts';
+
+/** The freshness of the oldest of several answers. */
+export function Freshness({ answers }: { answers: readonly QueryResponse[] }) {
+  const known = answers.flatMap(({ completeUntil }) =>
+    completeUntil ? [toDate(completeUntil)] : [],
+  );
+  if (known.length === 0 || known.length < answers.length)
+    return <span>How fresh it is, is not known: the broker does not tell what waits.</span>;
+  const oldest = new Date(Math.min(...known.map((moment) => moment.getTime())));
+  return (
+    <span>
+      Complete until <Time at={oldest} as="clock" />
+    </span>
+  );
+}
+
+/** One sentence for each reason; nothing where all is counted. */
+export function LeftOutNote({
+  answer,
+  hideGroups = false,
+}: {
+  answer: QueryResponse;
+  hideGroups?: boolean;
+}) {
+  const said = answer.leftOut.filter(
+    ({ reason }) => !hideGroups || reason !== Reason.GROUPS_IN_OTHERS,
+  );
+  if (said.length === 0 && !answer.identitiesAreCurrent) return null;
+  return (
+    <ul class="left-out">
+      {said.map((one) => (
+        <li key={one.reason}>{sentence(one)}</li>
+      ))}
+      {answer.identitiesAreCurrent ? <li>Merged ids and traits are those of today.</li> : null}
+    </ul>
+  );
+}
+
+export function Provenance({ answer }: { answer: QueryResponse }) {
+  return (
+    <div class="provenance">
+      <Freshness answers={[answer]} />
+      <LeftOutNote answer={answer} />
+    </div>
+  );
+}
+
+function sentence({ reason, count }: LeftOut): string {
+  switch (reason) {
+    case Reason.COOKIELESS_EVENTS:
+      return `Not counted: ${plural(count, 'event')} of cookieless visitors. Include them to count each of their days as a user.`;
+    case Reason.DELETED_PROFILES:
+      return `Not counted: ${plural(count, 'event')} of deleted profiles.`;
+    case Reason.GROUPS_IN_OTHERS:
+      return `${plural(count, 'smaller group')} are counted together as all others.`;
+    case Reason.RECEIVED_LATER:
+      return `Not counted: ${plural(count, 'event')} that came after the moment you ask for.`;
+    case Reason.NODES_IN_OTHERS:
+      return `${plural(count, 'smaller value')} are counted together as all others.`;
+    case Reason.LINKS_BEYOND_LIMIT:
+      return `Not shown: the ${figure(count)} smallest ways.`;
+    case Reason.STEPS_BEYOND_LIMIT:
+      return `Not shown: ${plural(count, 'step')} after the last that is followed.`;
+    case Reason.UNSPECIFIED:
+      return `Not counted: ${figure(count)}, for a reason this page does not know.`;
+    default:
+      return reason satisfies never;
+  }
+}

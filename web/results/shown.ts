@@ -1,0 +1,38 @@
+// What every form of an answer is drawn from.
+
+import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { TimeStyle } from '../time/time.tsx';
+
+export type Shown<Result> = {
+  /** The name of the chart and of its table's file. */
+  label: string;
+  /** What a series that stands alone is called; a text of the question where it is left out. */
+  name?: string | undefined;
+  spec: InsightQuerySpec;
+  result: Result;
+  /** The answer for the range before. */
+  previous?: Result | undefined;
+  granularity: Granularity;
+  /** The zone that buckets follow. */
+  zone: string;
+  /** In px. */
+  height: number;
+  /** Leaves out the table of a chart that has all its figures in words. */
+  isTile: boolean;
+  /** Opens the rows that a figure counts; undefined where nobody may see them. */
+  onOpen?: ((rows: Rows) => void) | undefined;
+};
+
+/** What a figure counts: events of a kind and a group, in one bucket where it is named. */
+export type Rows = {
+  kind: string;
+  eventIndex?: number;
+  breakdown?: { [key: string]: string };
+  from?: Date;
+  profileId?: string;
+};
+
+export function timeStyle(granularity: Granularity): TimeStyle {
+  return granularity === Granularity.MINUTE || granularity === Granularity.HOUR ? 'short' : 'day';
+}

@@ -1,0 +1,84 @@
+// The greatest groups. Groups of persons open the person.
+
+import {
+  TopKQuery_Dimension as Dimension,
+  type InsightQuerySpec,
+  type TopKResult,
+  type TopKRow,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { BarList } from '../charts/bar-list.tsx';
+import { DataTable } from '../charts/data-table.tsx';
+import { absentName, kindName, othersName, valueName } from './names.ts';
+import type { Rows, Shown } from './shown.ts';
+
+export function TopList(shown: Shown<TopKResult>) {
+  const { spec, result, previous, label, onOpen } = shown;
+  const dimension = spec.topK?.dimension ?? Dimension.UNSPECIFIED;
+  const rows = result.rows.map((row, index) => ({ row, name: rowName(spec, row, index) }));
+  const former = new Map(
+    previous?.rows.map((row, index) => [rowName(spec, row, index), row.value ?? 0]),
+  );
+  return (
+    <>
+      <BarList
+        label={label}
+        bars={rows.map(({ row, name }) => ({ name, value: row.value ?? 0, isRest: row.isOthers }))}
+        {...(onOpen
+          ? {
+              onOpen: ({ name }: { name: string }) => {
+                const found = rows.find((one) => one.name === name)?.row;
+                if (found) onOpen(rowsOf(shown, dimension, found));
+              },
+            }
+          : {})}
+      />
+      {shown.isTile ? null : (
+        <DataTable
+          label={label}
+          grid={{
+            columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
+            rows: rows.map(({ row, name }) => [
+              name,
+              row.value ?? 0,
+              ...(previous ? [former.get(name) ?? 0] : []),
+            ]),
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function rowsOf({ spec }: Shown<TopKResult>, dimension: Dimension, row: TopKRow): Rows {
+  const kind = spec.topK?.scope?.kind ?? '';
+  switch (dimension) {
+    case Dimension.EVENT_KIND:
+      return { kind: row.dimensionValue };
+    case Dimension.USER:
+      return { kind, profileId: row.dimensionValue };
+    default:
+      return {
+        kind,
+        breakdown: row.isAbsent ? {} : { [spec.topK?.property ?? '']: row.dimensionValue },
+      };
+  }
+}
+
+/** Strangers see the places of persons, not the persons. */
+function rowName({ topK }: InsightQuerySpec, row: TopKRow, index: number): string {
+  if (row.isOthers) return othersName;
+  if (row.isAbsent) return absentName;
+  switch (topK?.dimension) {
+    case Dimension.EVENT_KIND:
+      return kindName(row.dimensionValue);
+    case Dimension.USER: {
+      const { name, email } = row.profile?.properties ?? {};
+      const said = [name, email].find((one) => typeof one === 'string' && one !== '');
+      const id = row.profile?.externalId || row.dimensionValue;
+      if (id === '') return `Person ${index + 1}`;
+      return typeof said === 'string' ? `${said} (${id})` : id;
+    }
+    default:
+      return valueName(topK?.property ?? '', row.dimensionValue);
+  }
+}

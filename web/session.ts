@@ -1,0 +1,135 @@
+// The reader's session. The access token lives in memory alone; the refresh token is a cookie that no script reads,
+// sent to AuthService only. Tabs of one browser share one refresh: a spent token used late would end the session.
+
+import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-web';
+import { signal } from '@preact/signals';
+import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
+
+export type Person = { id: string; displayName: string; email: string };
+
+/** `unknown`: a stored session may exist, and its refresh is under way. */
+export type Session =
+  | { state: 'unknown' }
+  | { state: 'signed-out' }
+  | { state: 'signed-in'; person: Person; accessToken: string; expireAt: number };
+
+export const session = signal<Session>({ state: 'unknown' });
+
+/** Methods that give a session: they set the cookie, and are sent without a token. */
+export const auth: Client<typeof AuthService> = createClient(
+  AuthService,
+  createConnectTransport({
+    baseUrl: window.location.origin,
+    useBinaryFormat: true,
+    interceptors: [
+      (next) => (request) => {
+        request.header.set('x-session', 'cookie');
+        return next(request);
+      },
+    ],
+  }),
+);
+
+/** Says that this browser has signed in before: without it no refresh is tried, and a stranger sees no failed call. */
+const mark = 'millrace-session';
+const channel = new BroadcastChannel('millrace-session');
+
+/** Long enough for one slow call, short enough to leave a token's last seconds unused. */
+const renewAheadMs = 60_000;
+
+type Answer = {
+  accessToken: string;
+  expiresIn: number;
+  customer?: { id: string; displayName: string; email: string } | undefined;
+};
+
+/** Takes the answer of any method that signs in, and tells the other tabs. */
+export function takeSession({ accessToken, expiresIn, customer }: Answer): void {
+  const person = {
+    id: customer?.id ?? '',
+    displayName: customer?.displayName ?? '',
+    email: customer?.email ?? '',
+  };
+  const next: Session = {
+    state: 'signed-in',
+    person,
+    accessToken,
+    expireAt: Date.now() + expiresIn * 1000,
+  };
+  session.value = next;
+  localStorage.setItem(mark, 'yes');
+  channel.postMessage(next);
+}
+
+function forgetSession(): void {
+  session.value = { state: 'signed-out' };
+  localStorage.removeItem(mark);
+}
+
+channel.onmessage = ({ data }: MessageEvent<Session>) => {
+  session.value = data;
+};
+
+const isFresh = (now: Session): now is Session & { state: 'signed-in' } =>
+  now.state === 'signed-in' && now.expireAt - renewAheadMs > Date.now();
+
+/** Without a secure context there are no locks: a second tab's refresh is then within the service's ten seconds. */
+function alone<T>(work: () => Promise<T>): Promise<T> {
+  return navigator.locks ? navigator.locks.request('millrace-refresh', work) : work();
+}
+
+let running: Promise<void> | undefined;
+
+/** Renews the access token, once for all tabs. A refused refresh signs out; a failed one (no network) leaves all. */
+export function refreshSession(refused?: string): Promise<void> {
+  running ??= alone(async () => {
+    const now = session.peek();
+    const another =
+      now.state === 'signed-in' && refused !== undefined && now.accessToken !== refused;
+    if (another || (refused === undefined && isFresh(now))) return;
+    try {
+      takeSession(await auth.refreshToken({}));
+    } catch (cause) {
+      const error = ConnectError.from(cause);
+      if (error.code !== Code.Unauthenticated) throw error;
+      forgetSession();
+      channel.postMessage({ state: 'signed-out' } satisfies Session);
+    }
+  }).finally(() => {
+    running = undefined;
+  });
+  return running;
+}
+
+/** The access token of the moment, renewed where it is about to end; undefined where nobody is signed in. */
+export async function accessToken(): Promise<string | undefined> {
+  const now = session.peek();
+  if (now.state === 'signed-out') return undefined;
+  if (!isFresh(now)) await refreshSession();
+  const renewed = session.peek();
+  return renewed.state === 'signed-in' ? renewed.accessToken : undefined;
+}
+
+/** At the start of a page: asks for the session of the cookie, waiting longer each time while the service is away. */
+export async function resumeSession(waitMs = 500): Promise<void> {
+  if (localStorage.getItem(mark) === null) {
+    session.value = { state: 'signed-out' };
+    return;
+  }
+  try {
+    await refreshSession();
+  } catch {
+    window.setTimeout(() => void resumeSession(Math.min(waitMs * 2, 10_000)), waitMs);
+  }
+}
+
+/** Ends the session here, in the other tabs and at the service. */
+export async function signOut(): Promise<void> {
+  try {
+    await auth.signOut({});
+  } finally {
+    forgetSession();
+    channel.postMessage({ state: 'signed-out' } satisfies Session);
+  }
+}

@@ -1,0 +1,103 @@
+// An organization: its name, its members and invitations, its keys, its mail.
+
+import { useState } from 'preact/hooks';
+import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { explain } from '../client.ts';
+import { Field } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { navigate } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { Confirm } from '../ui/dialog.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Tabs, useTab } from '../ui/tabs.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { loadWorkspace, orgsClient, Role, workspace } from '../workspace.ts';
+import { MailProvider } from './mail-provider.tsx';
+import { Members } from './members.tsx';
+import { OrgKeys } from './org-keys.tsx';
+
+const tabs = [
+  { id: 'members', name: 'Members' },
+  { id: 'keys', name: 'Organization keys' },
+  { id: 'mail', name: 'Mail' },
+  { id: 'general', name: 'General' },
+] as const;
+
+export function Page({ params }: PageProps) {
+  const tab = useTab(tabs);
+  if (!workspace.value) return <Loading of="the organization" />;
+  const org = workspace.value.orgs.find(({ id }) => id === params['org']);
+  if (!org)
+    return (
+      <section class="empty">
+        <h1 tabIndex={-1}>No such organization</h1>
+        <p>You are not a member of it.</p>
+        <a class="button" href="/?all">
+          Your projects
+        </a>
+      </section>
+    );
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>{org.displayName}</h1>
+      </div>
+      <Tabs label="Organization" tabs={tabs} />
+      {tab === 'members' ? <Members org={org} /> : null}
+      {tab === 'keys' ? <OrgKeys org={org} /> : null}
+      {tab === 'mail' ? <MailProvider org={org} /> : null}
+      {tab === 'general' ? <General org={org} /> : null}
+    </>
+  );
+}
+
+function General({ org }: { org: Org }) {
+  const [displayName, setDisplayName] = useState(org.displayName);
+  const [isLeaving, setLeaving] = useState(false);
+  const save = async (): Promise<void> => {
+    await orgsClient.update({ orgId: org.id, id: org.id, displayName });
+    await loadWorkspace();
+    toast('Saved');
+  };
+  const leave = async (): Promise<void> => {
+    setLeaving(false);
+    try {
+      await orgsClient.leave({ orgId: org.id });
+      await loadWorkspace();
+      navigate('/');
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
+  };
+  return (
+    <>
+      {org.role >= Role.ADMIN ? (
+        <section class="card">
+          <h2>Name</h2>
+          <Form action="Save" send={save} isReady={displayName.trim() !== ''}>
+            <Field label="Name" maxLength={150} value={displayName} onValue={setDisplayName} />
+          </Form>
+        </section>
+      ) : null}
+      <section class="card">
+        <h2>Leave</h2>
+        <p class="hint">You lose its projects at once. Its last admin cannot leave.</p>
+        <div>
+          <button type="button" onClick={() => setLeaving(true)}>
+            Leave {org.displayName}
+          </button>
+        </div>
+      </section>
+      {isLeaving ? (
+        <Confirm
+          title={`Leave ${org.displayName}`}
+          action="Leave it"
+          onClose={() => setLeaving(false)}
+          onConfirm={() => void leave()}
+        >
+          <p>Only an admin can bring you back.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,168 @@
+// Keys: public ones may only write and can be read again, private ones read too and are shown once.
+
+import { useState } from 'preact/hooks';
+import {
+  type ApiKey,
+  ApiKeyKind,
+  type Project,
+} from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { inProject } from '../client.ts';
+import { Field, Select } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { useResource } from '../resource.ts';
+import { Time } from '../time/time.tsx';
+import { CopyButton } from '../ui/copy.tsx';
+import { Confirm, Dialog } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { hasRole, projectsClient, Role } from '../workspace.ts';
+import { Secret } from './secret.tsx';
+
+export function ProjectKeys({ project }: { project: Project }) {
+  const keys = useResource(`keys ${project.id}`, (end) =>
+    projectsClient.listApiKeys({}, inProject(project.id, end)),
+  );
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<string>();
+  const [revoked, setRevoked] = useState<ApiKey>();
+  const revoke = async (key: ApiKey): Promise<void> => {
+    setRevoked(undefined);
+    await projectsClient.revokeApiKey({ id: key.id }, inProject(project.id));
+    toast('Revoked: it stops everywhere within a second');
+    keys.reload();
+  };
+  return (
+    <section class="card">
+      <header>
+        <h2>Keys</h2>
+        {hasRole(Role.ADMIN) ? (
+          <button type="button" onClick={() => setMaking(true)}>
+            New key
+          </button>
+        ) : null}
+      </header>
+      <Fault cause={keys.error} retry={keys.reload} />
+      <KeyTable apiKeys={keys.data?.apiKeys ?? []} onRevoke={setRevoked} />
+      {isMaking ? (
+        <NewKey
+          project={project}
+          onClose={() => setMaking(false)}
+          onMade={(key) => {
+            setMaking(false);
+            setMade(key);
+            keys.reload();
+          }}
+        />
+      ) : null}
+      {made ? (
+        <Secret title="The new key" secret={made} onClose={() => setMade(undefined)} />
+      ) : null}
+      {revoked ? (
+        <Confirm
+          title={`Revoke ${revoked.displayName || 'this key'}`}
+          action="Revoke it"
+          onConfirm={() => void revoke(revoked)}
+          onClose={() => setRevoked(undefined)}
+        >
+          <p>What sends or reads with it is refused within a second. This cannot be taken back.</p>
+        </Confirm>
+      ) : null}
+    </section>
+  );
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const isPublic = apiKey.kind === ApiKeyKind.PUBLIC;
+  return (
+    <tr>
+      <td>{apiKey.displayName || '–'}</td>
+      <td>
+        <span class="badge" data-tone={isPublic ? 'good' : 'warn'}>
+          {isPublic ? 'public' : 'private'}
+        </span>
+      </td>
+      <td class="mono">
+        {isPublic && apiKey.key ? (
+          <span class="row tight">
+            {apiKey.key.slice(0, 12)}…
+            <CopyButton text={apiKey.key} what="Public key" />
+          </span>
+        ) : (
+          'shown once'
+        )}
+      </td>
+      <td>
+        <Time at={apiKey.createTime} as="day" />
+      </td>
+      <td>{apiKey.lastUseTime ? <Time at={apiKey.lastUseTime} /> : 'never'}</td>
+      <td class="number">
+        {hasRole(Role.ADMIN) ? (
+          <button type="button" class="link danger-text" onClick={onRevoke}>
+            Revoke
+          </button>
+        ) : null}
+      </td>
+    </tr>
+  );
+}
+
+function NewKey(props: { project: Project; onClose: () => void; onMade: (key: string) => void }) {
+  const [displayName, setDisplayName] = useState('');
+  const [kind, setKind] = useState<'public' | 'private'>('public');
+  const send = async (): Promise<void> => {
+    const { key } = await projectsClient.createApiKey(
+      { displayName, kind: kind === 'public' ? ApiKeyKind.PUBLIC : ApiKeyKind.PRIVATE },
+      inProject(props.project.id),
+    );
+    props.onMade(key);
+  };
+  return (
+    <Dialog title="New key" onClose={props.onClose}>
+      <Form action="Make the key" send={send}>
+        <Field
+          label="Name"
+          hint="Where it is used: a site, a server."
+          maxLength={150}
+          value={displayName}
+          onValue={setDisplayName}
+        />
+        <Select
+          label="Kind"
+          hint="A public key can only write and may stand in a page. A private key also reads: keep it on servers."
+          value={kind}
+          options={[
+            { value: 'public', name: 'Public: sends events' },
+            { value: 'private', name: 'Private: sends and reads' },
+          ]}
+          onValue={setKind}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function KeyTable(props: { apiKeys: readonly ApiKey[]; onRevoke: (key: ApiKey) => void }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Kind</th>
+            <th scope="col">Key</th>
+            <th scope="col">Made</th>
+            <th scope="col">Last used</th>
+            <th scope="col">
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.apiKeys.map((key) => (
+            <KeyRow key={key.id} apiKey={key} onRevoke={() => props.onRevoke(key)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

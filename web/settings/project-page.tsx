@@ -1,0 +1,61 @@
+// A project's name, its time zone and its keys.
+
+import { useState } from 'preact/hooks';
+import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { inProject } from '../client.ts';
+import { Field } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { ZoneField } from '../fields/zone-field.tsx';
+import { toast } from '../ui/toasts.tsx';
+import {
+  currentOrg,
+  currentProject,
+  hasRole,
+  loadWorkspace,
+  projectsClient,
+  Role,
+} from '../workspace.ts';
+import { ProjectKeys } from './project-keys.tsx';
+
+export function Page() {
+  const project = currentProject.value;
+  if (!project) return null;
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Settings of {project.displayName}</h1>
+        <a href={`/o/${project.orgId}/settings`}>
+          Members, mail and keys of {currentOrg.value?.displayName}
+        </a>
+      </div>
+      <section class="card">
+        <h2>General</h2>
+        {hasRole(Role.ADMIN) ? (
+          <General project={project} />
+        ) : (
+          <p class="hint">
+            Figures are in {project.timezone}. An admin of the organization may change name and
+            zone.
+          </p>
+        )}
+      </section>
+      <ProjectKeys project={project} />
+    </>
+  );
+}
+
+function General({ project }: { project: Project }) {
+  const [displayName, setDisplayName] = useState(project.displayName);
+  const [timezone, setTimezone] = useState(project.timezone || 'UTC');
+  const save = async (): Promise<void> => {
+    await projectsClient.update({ id: project.id, displayName, timezone }, inProject(project.id));
+    await loadWorkspace();
+    toast('Saved');
+  };
+  return (
+    <Form action="Save" send={save} isReady={displayName.trim() !== ''}>
+      <Field label="Name" maxLength={150} required value={displayName} onValue={setDisplayName} />
+      <ZoneField value={timezone} onValue={setTimezone} />
+    </Form>
+  );
+}

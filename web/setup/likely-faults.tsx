@@ -1,0 +1,67 @@
+// After a while without an event: what usually is the reason, the likeliest first, and how to see that it is.
+
+import type { ComponentChildren } from 'preact';
+import { Code } from '../ui/copy.tsx';
+import type { Progress } from './progress.ts';
+
+const local = /^(localhost|127\.|\[::1\])/;
+
+export function LikelyFaults({ publicKey, progress }: { publicKey: string; progress: Progress }) {
+  const { origin, host, protocol } = window.location;
+  const isLocal = local.test(host);
+  return (
+    <div class="setup-faults">
+      <h3>{progress.request ? 'No event was accepted yet' : 'Nothing came for 20 seconds'}</h3>
+      <p class="hint">
+        {progress.request
+          ? 'A request came and was refused: its rule is above. The page that sends it has the fault.'
+          : 'Open your page’s developer tools: console and network show which of these it is.'}
+      </p>
+      <ul>
+        {isLocal ? (
+          <Fault name={`Your page cannot reach ${host}`}>
+            That address means the visitor’s own machine. It works for pages that you open here; for
+            others the service needs a public address, and this page has to be opened by it.
+          </Fault>
+        ) : null}
+        {protocol === 'http:' && !isLocal ? (
+          <Fault name="Your page is https, this address is not">
+            Browsers block http requests of https pages. Put a proxy with TLS before the service.
+          </Fault>
+        ) : null}
+        <Fault name="Another key">
+          A request with an unknown or revoked key is answered 401 and belongs to no project, so it
+          cannot be shown here. The page must have exactly{' '}
+          <code class="setup-key">{publicKey}</code>.
+        </Fault>
+        <Fault name="The page’s content security policy">
+          The console says that it refused to load the script or to connect. Add:
+          <Code text={`script-src ${origin}; connect-src ${origin}`} what="The policy" />
+        </Fault>
+        <Fault name="An ad blocker">
+          The network list shows the request as blocked. Try a window without extensions; then move
+          the paths with <code>MILLRACE_SCRIPT_PATHS</code> and <code>MILLRACE_COLLECT_PATH</code>,
+          or serve them through your own site.
+        </Fault>
+        <Fault name="No consent">
+          With <code>data-consent="denied"</code> nothing is sent until the page calls{' '}
+          <code>millrace.consent</code>.
+        </Fault>
+        <Fault name="Only a preflight">
+          Requests of your own with other headers are asked for by <code>OPTIONS</code> first. The
+          service answers it and cannot tell whose it is; the console says why the browser stopped
+          there.
+        </Fault>
+      </ul>
+    </div>
+  );
+}
+
+function Fault({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <strong>{name}</strong>
+      <div class="hint">{children}</div>
+    </li>
+  );
+}

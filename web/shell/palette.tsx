@@ -1,0 +1,123 @@
+// Jump to anything by typing: pages, projects, boards, kinds of events, a person by the id that the site gave.
+
+import { createClient } from '@connectrpc/connect';
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { DashboardsService } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { inProject, transport } from '../client.ts';
+import { useResource } from '../resource.ts';
+import { navigate } from '../router.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { currentProject, workspace } from '../workspace.ts';
+import { projectPlaces } from './sidebar.tsx';
+
+export const isPaletteOpen = signal(false);
+
+const boards = createClient(DashboardsService, transport);
+const maxShown = 12;
+
+type Target = { group: string; name: string; href: string };
+
+export function Palette() {
+  return isPaletteOpen.value ? <OpenPalette /> : null;
+}
+
+function OpenPalette() {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const shown = useTargets(text);
+  const close = (): void => {
+    isPaletteOpen.value = false;
+  };
+  const choose = (target: Target | undefined): void => {
+    if (!target) return;
+    close();
+    navigate(target.href);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setAt((last) => Math.min(last + 1, shown.length - 1));
+    else if (event.key === 'ArrowUp') setAt((last) => Math.max(last - 1, 0));
+    else if (event.key === 'Enter') choose(shown[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Search or jump to" onClose={close} class="palette">
+      <input
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={shown[at] ? `palette-${at}` : undefined}
+        aria-label="Search or jump to"
+        placeholder="A page, a board, a kind, a person’s id"
+        autoComplete="off"
+        value={text}
+        onKeyDown={onKeyDown}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+      />
+      <div id="palette-list" role="listbox" aria-label="Results">
+        {shown.map((target, index) => (
+          <div
+            key={target.href + target.name}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => choose(target)}
+          >
+            <span class="clip grow">{target.name}</span>
+            <small>{target.group}</small>
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 ? <p class="hint">Nothing has this name.</p> : null}
+    </Dialog>
+  );
+}
+
+/** What fits the text: all its words, anywhere in the name or the group. */
+function useTargets(text: string): Target[] {
+  const project = currentProject.value;
+  const list = useResource(project ? `boards ${project.id}` : undefined, (end) =>
+    boards.list({}, inProject(project?.id ?? '', end)),
+  );
+  const base = `/p/${project?.id ?? ''}`;
+  const pages = project
+    ? projectPlaces.map(({ path, name }) => ({ group: 'Page', name, href: base + path }))
+    : [];
+  const ofBoards = (list.data?.dashboards ?? []).map(({ id, displayName }) => ({
+    group: 'Board',
+    name: displayName,
+    href: `${base}/boards/${id}`,
+  }));
+  const ofProjects = (workspace.value?.projects ?? []).map(({ id, displayName }) => ({
+    group: 'Project',
+    name: displayName,
+    href: `/p/${id}`,
+  }));
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = [...pages, ...ofBoards, ...ofProjects].filter(({ group, name }) => {
+    const line = `${group} ${name}`.toLowerCase();
+    return words.every((word) => line.includes(word));
+  });
+  const typed = text.trim();
+  const asSearch =
+    project && typed
+      ? [
+          {
+            group: 'Person with this id',
+            name: typed,
+            href: `${base}/profiles?id=${encodeURIComponent(typed)}`,
+          },
+          {
+            group: 'Events of this kind',
+            name: typed,
+            href: `${base}/events?kind=${encodeURIComponent(typed)}`,
+          },
+        ]
+      : [];
+  return [...found.slice(0, maxShown - asSearch.length), ...asSearch];
+}

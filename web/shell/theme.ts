@@ -1,0 +1,33 @@
+// Light, dark, or as the system says. The choice stays in this browser.
+
+import { signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const name = 'millrace-theme';
+
+function stored(): Theme {
+  // A page in a frame of another site says its theme in its address: nothing of this browser is read there.
+  const asked = new URLSearchParams(window.location.search).get('theme');
+  const value = asked ?? localStorage.getItem(name);
+  return value === 'light' || value === 'dark' ? value : 'system';
+}
+
+export const theme = signal<Theme>(stored());
+
+/** Counts changes of the colours that are seen: charts on a canvas are drawn anew. */
+export const repaints = signal(0);
+
+export function applyTheme(): void {
+  document.documentElement.dataset['theme'] = theme.value;
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    repaints.value += 1;
+  });
+}
+
+export function setTheme(next: Theme): void {
+  theme.value = next;
+  localStorage.setItem(name, next);
+  document.documentElement.dataset['theme'] = next;
+  repaints.value += 1;
+}

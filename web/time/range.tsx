@@ -1,0 +1,140 @@
+// The time range of a page, in the address: `range=7d`, or `from` and `to` as days of the project's zone, both
+// included.
+
+import { useState } from 'preact/hooks';
+import { Field } from '../fields/field.tsx';
+import { address, setQuery } from '../router.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { currentZone, formatTime } from './time.tsx';
+import { dayOf, dayText, parseDay, startOfDay, startOfDayAt } from './zone.ts';
+
+export type Range = { from: Date; to: Date; name: string };
+
+/** `days`: back from the end of today. */
+const presets = [
+  { id: 'today', name: 'Today', days: 1 },
+  { id: '7d', name: 'Last 7 days', days: 7 },
+  { id: '30d', name: 'Last 30 days', days: 30 },
+  { id: '90d', name: 'Last 90 days', days: 90 },
+  { id: '12m', name: 'Last 12 months', days: 365 },
+] as const;
+
+const standard = '7d';
+
+/** The range that the address asks for; the last seven days where it asks for none or for nonsense. Ends exclusive. */
+export function readRange(query: URLSearchParams, zone: string, now = new Date()): Range {
+  const from = parseDay(query.get('from') ?? '', zone);
+  const last = parseDay(query.get('to') ?? '', zone);
+  if (from && last && from <= last) {
+    const to = startOfDayAt(last, zone, 1);
+    return {
+      from,
+      to,
+      name: `${formatTime(from, 'day', zone)} to ${formatTime(last, 'day', zone)}`,
+    };
+  }
+  const id = query.get('range') ?? standard;
+  const end = startOfDayAt(now, zone, 1);
+  if (id === 'yesterday')
+    return { from: startOfDayAt(now, zone, -1), to: startOfDayAt(now, zone), name: 'Yesterday' };
+  if (id === 'month') {
+    const { year, month } = dayOf(now, zone);
+    return { from: startOfDay(year, month, 1, zone), to: end, name: 'This month' };
+  }
+  const preset = presets.find((one) => one.id === id) ?? presets[1];
+  return { from: startOfDayAt(now, zone, 1 - preset.days), to: end, name: preset.name };
+}
+
+/** The current page's range. */
+export function useRange(): Range {
+  return readRange(address.value.query, currentZone());
+}
+
+/** Whether the address names a range. */
+export function hasRange(query: URLSearchParams): boolean {
+  return query.has('range') || query.has('from');
+}
+
+/** A menu of ranges, and a dialog for days of one's own. `saved`: the name of the range where the address has none. */
+export function RangePicker({ saved }: { saved?: string }) {
+  const asked = useRange();
+  const isSaved = saved !== undefined && !hasRange(address.value.query);
+  const range = isSaved ? { ...asked, name: saved } : asked;
+  const [isOwn, setOwn] = useState(false);
+  const choose = (id: string): void => setQuery({ range: id, from: undefined, to: undefined });
+  return (
+    <>
+      <Menu
+        label={`Time range: ${range.name}`}
+        align="end"
+        button={
+          <span class="row tight" data-shortcut="t">
+            <Icon name="clock" />
+            {range.name}
+            <Icon name="down" />
+          </span>
+        }
+      >
+        {saved === undefined ? null : (
+          <MenuItem
+            isChosen={isSaved}
+            onChoose={() => setQuery({ range: undefined, from: undefined, to: undefined })}
+          >
+            As saved: {saved}
+          </MenuItem>
+        )}
+        {presets.map(({ id, name }) => (
+          <MenuItem key={id} isChosen={!isSaved && range.name === name} onChoose={() => choose(id)}>
+            {name}
+          </MenuItem>
+        ))}
+        <MenuItem
+          isChosen={!isSaved && range.name === 'Yesterday'}
+          onChoose={() => choose('yesterday')}
+        >
+          Yesterday
+        </MenuItem>
+        <MenuItem
+          isChosen={!isSaved && range.name === 'This month'}
+          onChoose={() => choose('month')}
+        >
+          This month
+        </MenuItem>
+        <MenuItem onChoose={() => setOwn(true)}>Days of your own…</MenuItem>
+      </Menu>
+      {isOwn ? <OwnDays range={range} onClose={() => setOwn(false)} /> : null}
+    </>
+  );
+}
+
+function OwnDays({ range, onClose }: { range: Range; onClose: () => void }) {
+  const zone = currentZone();
+  const [from, setFrom] = useState(dayText(range.from, zone));
+  const [to, setTo] = useState(dayText(new Date(range.to.getTime() - 1), zone));
+  const isGood = from !== '' && to !== '' && from <= to;
+  return (
+    <Dialog title="Days of your own" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isGood) return;
+          onClose();
+          setQuery({ range: undefined, from, to });
+        }}
+      >
+        <div class="row">
+          <Field label="First day" type="date" value={from} onValue={setFrom} />
+          <Field label="Last day" type="date" value={to} onValue={setTo} />
+        </div>
+        <p class="hint">Days begin and end in {zone}.</p>
+        <div class="row end">
+          <button type="submit" class="primary" disabled={!isGood}>
+            Show them
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

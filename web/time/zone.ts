@@ -1,0 +1,73 @@
+// Days in a time zone, by the browser's own table of zones. Half-hour zones and days of 23 or 25 hours included.
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format of one zone and style, made once: making one costs more than using it a thousand times. */
+export function zoneFormat(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = zone + JSON.stringify(options);
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone, hourCycle: 'h23' });
+  formats.set(key, format);
+  return format;
+}
+
+const wallStyle: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+};
+
+/** What the clocks of the zone show at a moment, as if it were UTC. */
+function wallMs(ms: number, zone: string): number {
+  const part: Record<string, number> = {};
+  for (const { type, value } of zoneFormat(zone, wallStyle).formatToParts(ms))
+    part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+/** The moment at which a zone's clocks show a day's midnight; the day's first moment where midnight is left out. */
+export function startOfDay(year: number, month: number, day: number, zone: string): Date {
+  const wanted = Date.UTC(year, month - 1, day);
+  let guess = wanted;
+  // The offset at the guess, then at the corrected guess: the second is right unless the hour does not exist.
+  for (let round = 0; round < 2; round += 1) guess = wanted - (wallMs(guess, zone) - guess);
+  const shown = wallMs(guess, zone);
+  return new Date(shown < wanted ? guess + (wanted - shown) : guess);
+}
+
+/** The calendar day of a moment in a zone; `addDays` moves it by whole days of the calendar. */
+export function dayOf(
+  moment: Date,
+  zone: string,
+  addDays = 0,
+): { year: number; month: number; day: number } {
+  const wall = new Date(Math.floor(wallMs(moment.getTime(), zone) / 86_400_000) * 86_400_000);
+  wall.setUTCDate(wall.getUTCDate() + addDays);
+  return { year: wall.getUTCFullYear(), month: wall.getUTCMonth() + 1, day: wall.getUTCDate() };
+}
+
+/** The first moment of the day that lies `addDays` after a moment's day. */
+export function startOfDayAt(moment: Date, zone: string, addDays = 0): Date {
+  const { year, month, day } = dayOf(moment, zone, addDays);
+  return startOfDay(year, month, day, zone);
+}
+
+/** 2026-11-23: the form that date fields and addresses take. */
+export function dayText(moment: Date, zone: string): string {
+  const { year, month, day } = dayOf(moment, zone);
+  return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}
+
+/** The first moment of a day written so; undefined where it is no day. */
+export function parseDay(text: string, zone: string): Date | undefined {
+  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (!found) return undefined;
+  const [, year = '', month = '', day = ''] = found;
+  const start = startOfDay(Number(year), Number(month), Number(day), zone);
+  return dayText(start, zone) === text ? start : undefined;
+}

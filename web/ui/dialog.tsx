@@ -1,0 +1,75 @@
+// A modal dialog: the browser's own, with its focus trap, its Esc and its return of the focus.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.tsx';
+
+/** Is open while it is rendered; `onClose` takes it out. `side`: a drawer at the right edge. */
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  class?: string;
+  side?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    // The browser would choose the button that closes: who opens a form wants its first field.
+    dialog.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`${props.side ? 'drawer' : 'modal'} ${props.class ?? ''}`}
+      aria-labelledby={title}
+      onClose={props.onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={title}>{props.title}</h2>
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Close"
+            onClick={() => dialog.current?.close()}
+          >
+            <Icon name="close" />
+          </button>
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}
+
+/** Asks before something that cannot be taken back. */
+export function Confirm(props: {
+  title: string;
+  children: ComponentChildren;
+  action: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      {props.children}
+      <div class="row end">
+        <button type="button" onClick={props.onClose}>
+          Cancel
+        </button>
+        <button type="button" class="danger" onClick={props.onConfirm}>
+          {props.action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+// Figures as people read them. One language, so that every reader and every test sees the same text.
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const fine = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** In full: 12,345 or 0.25. */
+export function figure(value: number | bigint): string {
+  return typeof value === 'bigint' || Number.isInteger(value)
+    ? whole.format(value)
+    : fine.format(value);
+}
+
+/** For axes and tiles: 12.3K. In full below ten thousand. */
+export function shortFigure(value: number): string {
+  return Math.abs(value) < 10_000 ? figure(value) : compact.format(value);
+}
+
+/** `share` of 1: 0.253 is 25.3%. */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%`;
+}
+
+/** The change from `before`, with its sign: +12%; undefined where nothing was before. */
+export function change(now: number, before: number): string | undefined {
+  if (before === 0) return undefined;
+  const share = (now - before) / before;
+  return `${share > 0 ? '+' : share < 0 ? '−' : '±'}${percent(Math.abs(share))}`;
+}
+
+/** A time between two things: 340 ms, 4.2 s, 3 min 20 s, 5 h 3 min, 2 d 4 h. */
+export function milliseconds(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** 1.5 MiB. */
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = count;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+/** "1 event", "2 events". */
+export function plural(count: number | bigint, noun: string): string {
+  return `${figure(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;
+}

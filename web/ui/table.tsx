@@ -1,0 +1,128 @@
+// A table that holds any number of rows: only those in sight are in the document. Rows are 34 px high, so that a
+// position is a multiplication.
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+export type Column<T> = {
+  name: string;
+  /** A share of the width for columns that may shrink, or a width in px. */
+  width?: string;
+  isNumber?: boolean;
+  cell: (row: T) => ComponentChildren;
+};
+
+const rowPx = 34;
+/** Above and below the window, so that a quick scroll shows no hole. */
+const spareRows = 8;
+
+/** `onOpen` makes rows selectable by click, Enter and arrow keys. `onEnd` is called when the end comes near. */
+export function Table<T>(props: {
+  label: string;
+  rows: readonly T[];
+  columns: readonly Column<T>[];
+  rowKey: (row: T) => string;
+  onOpen?: (row: T) => void;
+  onEnd?: () => void;
+  height?: string;
+  /** Rows that the service knows, where it is more than those loaded. */
+  total?: number;
+}) {
+  const { rows, columns, onOpen } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [at, setAt] = useState(0);
+  const id = useId();
+  const look = (): void => {
+    const element = box.current;
+    if (element) setView({ top: element.scrollTop, height: element.clientHeight });
+  };
+  useLayoutEffect(look, [rows.length]);
+  const first = Math.max(0, Math.floor(view.top / rowPx) - spareRows);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / rowPx) + spareRows);
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - spareRows) props.onEnd?.();
+  }, [last, rows.length]);
+  const move = (to: number): void => {
+    const next = Math.max(0, Math.min(rows.length - 1, to));
+    setAt(next);
+    const element = box.current;
+    if (!element) return;
+    const top = next * rowPx;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + 2 * rowPx > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + 2 * rowPx - element.clientHeight;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.floor(view.height / rowPx) - 1;
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    const to = moves[event.key];
+    const row = rows[at];
+    if (to !== undefined) move(to);
+    else if (event.key === 'Enter' && row !== undefined && event.target === box.current)
+      onOpen?.(row);
+    else return;
+    event.preventDefault();
+  };
+  const template = columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ');
+  return (
+    <div
+      ref={box}
+      class="table"
+      role="grid"
+      style={{ '--columns': template, ...(props.height ? { '--table-height': props.height } : {}) }}
+      tabIndex={0}
+      aria-label={props.label}
+      aria-rowcount={(props.total ?? rows.length) + 1}
+      aria-activedescendant={onOpen && rows[at] !== undefined ? `${id}-${at}` : undefined}
+      onScroll={look}
+      onKeyDown={onKeyDown}
+    >
+      <div class="table-head" role="row" aria-rowindex={1}>
+        {columns.map(({ name, isNumber }) => (
+          <span key={name} role="columnheader" class={isNumber ? 'number' : ''}>
+            {name}
+          </span>
+        ))}
+      </div>
+      <Spacer rows={first} />
+      {rows.slice(first, last).map((row, offset) => {
+        const index = first + offset;
+        return (
+          <div
+            key={props.rowKey(row)}
+            id={`${id}-${index}`}
+            class="table-row"
+            role="row"
+            aria-rowindex={index + 2}
+            data-at={onOpen && index === at}
+            data-opens={onOpen !== undefined}
+            onClick={() => {
+              setAt(index);
+              onOpen?.(row);
+            }}
+          >
+            {columns.map(({ name, isNumber, cell }) => (
+              <span key={name} role="gridcell" class={isNumber ? 'number' : 'clip'}>
+                {cell(row)}
+              </span>
+            ))}
+          </div>
+        );
+      })}
+      <Spacer rows={rows.length - last} />
+    </div>
+  );
+}
+
+/** Takes the place of rows that are out of sight. */
+function Spacer({ rows }: { rows: number }) {
+  return <div role="presentation" style={{ height: `${rows * rowPx}px` }} />;
+}

@@ -1,0 +1,32 @@
+// How the pages are built: hashed files under dist/web, nothing inlined.
+
+import { defineConfig } from 'vite';
+import { worldMap } from './build/world-map.ts';
+
+const service = 'http://127.0.0.1:8080';
+// The service takes its session's cookie from its own origin only.
+const handOn = { target: service, headers: { origin: service } };
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [worldMap()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    // Says which files each page loads: test/web/size.test.ts adds them up.
+    manifest: true,
+    target: 'es2023',
+    // Inlined assets would need `data:` where the pages' policy allows it for images only.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 400,
+  },
+  server: {
+    proxy: {
+      '^/[a-z]+(\\.[a-z0-9]+)+\\.[A-Za-z]+Service/': handOn,
+      '^/(v1|openapi\\.json|millrace\\.js|m)(/|$)': handOn,
+    },
+  },
+});

@@ -1,0 +1,192 @@
+// Every attempt of a webhook, newest first; one opens what was answered, and can be repeated.
+
+import { useEffect, useState } from 'preact/hooks';
+import { explain } from '../client.ts';
+import { Select } from '../fields/field.tsx';
+import { useResource } from '../resource.ts';
+import { address, setQuery } from '../router.ts';
+import { Time } from '../time/time.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { milliseconds } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Table } from '../ui/table.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { hasRole, Role } from '../workspace.ts';
+import { type Attempt, outcomeOf, webhooksApi } from './api.ts';
+
+const outcomes = [
+  { value: '', name: 'All outcomes' },
+  { value: 'SUCCEEDED', name: 'Delivered' },
+  { value: 'FAILED_WILL_RETRY', name: 'Will retry' },
+  { value: 'EXHAUSTED', name: 'Given up' },
+  { value: 'SKIPPED', name: 'Not sent' },
+];
+
+/** The newest attempts are asked for so often while the page is in sight. */
+const refreshMs = 3_000;
+
+const columns = [
+  {
+    name: 'Time',
+    width: '130px',
+    cell: (row: Attempt) => <Time at={new Date(row.attempt_time)} as="short" />,
+  },
+  { name: 'Event', cell: (row: Attempt) => row.event_type },
+  {
+    name: 'Outcome',
+    width: '100px',
+    cell: (row: Attempt) => (
+      <span class="badge" data-tone={outcomeOf(row.status).tone}>
+        {outcomeOf(row.status).name}
+      </span>
+    ),
+  },
+  {
+    name: 'Answer',
+    width: 'minmax(80px, 1fr)',
+    cell: (row: Attempt) => row.response_code || row.error || '–',
+  },
+  { name: 'Attempt', width: '70px', isNumber: true, cell: (row: Attempt) => row.attempt },
+  {
+    name: 'Took',
+    width: '80px',
+    isNumber: true,
+    cell: (row: Attempt) => milliseconds(row.duration_ms),
+  },
+];
+
+export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: string }) {
+  const status = address.value.query.get('status') ?? '';
+  const query = status ? { status } : {};
+  const log = useResource(`log ${webhookId} ${status}`, () =>
+    webhooksApi.logs(orgId, webhookId, query),
+  );
+  const [older, setOlder] = useState<{ rows: Attempt[]; token: string }>();
+  const [opened, setOpened] = useState<Attempt>();
+  useEffect(() => setOlder(undefined), [status]);
+  useEffect(() => {
+    const timer = window.setInterval(() => {
+      if (!document.hidden && !older) log.reload();
+    }, refreshMs);
+    return () => window.clearInterval(timer);
+  }, [older, log.reload]);
+  const rows = [...(log.data?.logs ?? []), ...(older?.rows ?? [])];
+  const token = older?.token ?? log.data?.next_page_token ?? '';
+  const more = async (): Promise<void> => {
+    if (token === '') return;
+    const page = await webhooksApi.logs(orgId, webhookId, { ...query, page_token: token });
+    setOlder({ rows: [...(older?.rows ?? []), ...page.logs], token: page.next_page_token });
+  };
+  return (
+    <section class="card">
+      <header>
+        <h2>Deliveries of the last 30 days</h2>
+        <Select
+          label="Outcome"
+          isLabelHidden
+          value={status}
+          options={outcomes}
+          onValue={(value) => setQuery({ status: value })}
+        />
+      </header>
+      <Fault cause={log.error} retry={log.reload} />
+      {log.data && rows.length === 0 ? (
+        <p class="hint">
+          Nothing was sent yet. A test, or an event that a subscription names, shows itself here
+          within three seconds.
+        </p>
+      ) : (
+        <Table
+          label="Deliveries"
+          rows={rows}
+          columns={columns}
+          rowKey={(row) => `${row.delivery_id} ${row.attempt} ${row.attempt_time}`}
+          onOpen={setOpened}
+          onEnd={() => void more()}
+          height="440px"
+        />
+      )}
+      {opened ? (
+        <OneAttempt
+          attempt={opened}
+          onClose={() => setOpened(undefined)}
+          redeliver={async () => {
+            try {
+              await webhooksApi.redeliver(orgId, webhookId, opened.delivery_id);
+              toast('Sent once more, under its own id');
+              setOpened(undefined);
+            } catch (cause) {
+              toast(explain(cause).what);
+            }
+          }}
+        />
+      ) : null}
+    </section>
+  );
+}
+
+function OneAttempt(props: {
+  attempt: Attempt;
+  onClose: () => void;
+  redeliver: () => Promise<void>;
+}) {
+  const { attempt } = props;
+  const facts: [string, unknown][] = [
+    ['Delivery', attempt.delivery_id],
+    ['Event', attempt.event_id],
+    ['Kind', attempt.event_type],
+    ['Sent to', attempt.endpoint_url],
+    ['Attempt', `${attempt.attempt}, ${attempt.trigger.toLowerCase()}`],
+    ['Answer', attempt.response_code],
+    ['Fault', attempt.error],
+    ['Took', milliseconds(attempt.duration_ms)],
+  ];
+  return (
+    <Dialog
+      title={`Attempt ${attempt.attempt}: ${outcomeOf(attempt.status).name}`}
+      side
+      onClose={props.onClose}
+    >
+      <dl class="facts">
+        {facts
+          .filter(
+            ([, value]) => value !== undefined && value !== null && value !== '' && value !== 0,
+          )
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd class="mono">{String(value)}</dd>
+            </div>
+          ))}
+        <div>
+          <dt>At</dt>
+          <dd>
+            <Time at={new Date(attempt.attempt_time)} />
+          </dd>
+        </div>
+        {attempt.next_attempt_time ? (
+          <div>
+            <dt>Next attempt</dt>
+            <dd>
+              <Time at={new Date(attempt.next_attempt_time)} />
+            </dd>
+          </div>
+        ) : null}
+      </dl>
+      {attempt.response_body ? (
+        <div class="code">
+          <pre tabIndex={0}>{attempt.response_body}</pre>
+        </div>
+      ) : null}
+      {hasRole(Role.ADMIN) ? (
+        <div class="row end">
+          <button type="button" class="primary" onClick={() => void props.redeliver()}>
+            <Icon name="refresh" />
+            Redeliver
+          </button>
+        </div>
+      ) : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,146 @@
+// The organization's webhooks.
+
+import { useState } from 'preact/hooks';
+import { useResource } from '../resource.ts';
+import { navigate } from '../router.ts';
+import { Code } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { plural } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Table } from '../ui/table.tsx';
+import { currentOrg, currentProject, hasRole, Role } from '../workspace.ts';
+import { statusOf, type Webhook, webhooksApi } from './api.ts';
+import { WebhookForm } from './webhook-form.tsx';
+
+const columns = [
+  { name: 'Name', cell: ({ name }: Webhook) => name },
+  { name: 'Endpoint', width: 'minmax(160px, 2fr)', cell: (row: Webhook) => row.endpoint_url },
+  {
+    name: 'Status',
+    width: '90px',
+    cell: ({ status }: Webhook) => (
+      <span class="badge" data-tone={statusOf(status).tone}>
+        {statusOf(status).name}
+      </span>
+    ),
+  },
+  {
+    name: 'Subscriptions',
+    width: '110px',
+    isNumber: true,
+    cell: ({ subscriptions }: Webhook) => subscriptions.length,
+  },
+];
+
+export function Page() {
+  const org = currentOrg.value;
+  const list = useResource(org ? `webhooks ${org.id}` : undefined, () =>
+    webhooksApi.list(org?.id ?? ''),
+  );
+  const [isMaking, setMaking] = useState(false);
+  const [secret, setSecret] = useState<{ title: string; value: string }>();
+  if (!org) return <Loading of="the organization" />;
+  const all = list.data?.webhooks ?? [];
+  const isAdmin = hasRole(Role.ADMIN);
+  const base = `/p/${currentProject.value?.id}/webhooks`;
+  const rotate = async (): Promise<void> => {
+    const answer = await webhooksApi.rotate(org.id);
+    setSecret({ title: 'The secret of webhooks made from now on', value: answer.secret });
+  };
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Webhooks of {org.displayName}</h1>
+        {isAdmin ? (
+          <div class="row">
+            {all.length > 0 ? (
+              <button type="button" onClick={() => void rotate()}>
+                New secret for new webhooks
+              </button>
+            ) : null}
+            <button type="button" class="primary" onClick={() => setMaking(true)}>
+              <Icon name="plus" />
+              New webhook
+            </button>
+          </div>
+        ) : null}
+      </div>
+      <Fault cause={list.error} retry={list.reload} />
+      {list.isLoading && !list.data ? <Loading of="webhooks" /> : null}
+      {list.data && all.length === 0 ? <Empty isAdmin={isAdmin} /> : null}
+      {all.length > 0 ? <List webhooks={all} base={base} /> : null}
+      {isMaking ? (
+        <Dialog title="New webhook" onClose={() => setMaking(false)}>
+          <WebhookForm
+            action="Make the webhook"
+            send={async (content) => {
+              const answer = await webhooksApi.create(org.id, content);
+              setMaking(false);
+              setSecret({ title: `The secret of ${answer.webhook.name}`, value: answer.secret });
+              list.reload();
+            }}
+          />
+        </Dialog>
+      ) : null}
+      {secret ? <NewSecret {...secret} onClose={() => setSecret(undefined)} /> : null}
+    </>
+  );
+}
+
+function Empty({ isAdmin }: { isAdmin: boolean }) {
+  return (
+    <section class="empty">
+      <h2>No webhook yet</h2>
+      <p>
+        A webhook tells another service at once when something happens in a room, a space or a
+        block, signed and repeated until it arrives.
+      </p>
+      {isAdmin ? null : <p class="hint">Admins of the organization make them.</p>}
+      <p>This shows deliveries on your own machine:</p>
+      <Code text="npm run webhook-listen -- --port 9000 --secret whsec_…" what="Command" />
+    </section>
+  );
+}
+
+function List({ webhooks, base }: { webhooks: Webhook[]; base: string }) {
+  const [text, setText] = useState('');
+  const shown = webhooks.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <>
+      <input
+        type="search"
+        aria-label="Search webhooks by name"
+        placeholder="Search by name"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <p class="hint">{plural(shown.length, 'webhook')}</p>
+      <Table
+        label="Webhooks"
+        rows={shown}
+        columns={columns}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => navigate(`${base}/${id}`)}
+        height={`${Math.min(12, shown.length + 1) * 34 + 2}px`}
+      />
+    </>
+  );
+}
+
+function NewSecret(props: { title: string; value: string; onClose: () => void }) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <p>
+        Copy it now: it is shown this once. The receiver checks each delivery’s signature with it.
+      </p>
+      <Code text={props.value} what="Secret" />
+      <div class="row end">
+        <button type="button" class="primary" onClick={props.onClose}>
+          I have copied it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

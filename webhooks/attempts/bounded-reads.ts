@@ -1,0 +1,119 @@
+// The way of every read of the log: two at once, some wait, and each has bounds of time, rows and characters. A failure
+// becomes the caller's error here, and its cause is logged here alone.
+
+import { ClickHouseError } from '@clickhouse/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  type CollectedRows,
+  collectRows,
+  type RowReader,
+  timeoutErrors,
+} from '../../platform/clickhouse/select-rows.ts';
+import type { Log } from '../../platform/log.ts';
+
+export interface BoundedStatement {
+  /** Without FORMAT, and with a LIMIT. */
+  sql: string;
+  params: Readonly<Record<string, unknown>>;
+  /** Reading stops after the row that passes so many characters. */
+  maxCharacters: number;
+}
+
+interface ReadRows extends CollectedRows {
+  /** Whether more rows may follow. */
+  stopped: boolean;
+}
+
+/** Runs one statement within the read's time. */
+export type ReadRowsOf = (statement: BoundedStatement) => Promise<ReadRows>;
+
+export interface BoundedReads {
+  /**
+   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where too many wait or the
+   * engine lacks the memory, deadline_exceeded after ten seconds, unavailable where the engine does not answer.
+   */
+  run<T>(read: (rowsOf: ReadRowsOf) => Promise<T>): Promise<T>;
+}
+
+/** The engine leaves few connections to what takes no turn of query/. */
+const atOnce = 2;
+const maxWaiting = 64;
+const maxReadMs = 10_000;
+
+const settings = {
+  output_format_json_quote_64bit_integers: 1,
+  max_execution_time: maxReadMs / 1_000,
+  // A page of 100 among 250,000 attempts takes 50 ms instead of 400: nothing is read ahead of the page.
+  read_in_order_use_buffering: 0,
+  // A page's ids are a parameter.
+  max_query_size: String(1_048_576),
+} as const;
+
+export function createBoundedReads(options: { clickhouse: RowReader; log: Log }): BoundedReads {
+  const { clickhouse, log } = options;
+  const waiters: (() => void)[] = [];
+  let running = 0;
+
+  const take = async (): Promise<void> => {
+    if (running < atOnce) {
+      running++;
+      return;
+    }
+    if (waiters.length >= maxWaiting) throw busy();
+    await new Promise<void>((resolve) => waiters.push(resolve));
+  };
+  /** Whoever waits longest gets the turn. */
+  const give = (): void => {
+    const next = waiters.shift();
+    if (next === undefined) running--;
+    else next();
+  };
+  return {
+    async run(read) {
+      await take();
+      const signal = AbortSignal.timeout(maxReadMs);
+      try {
+        return await read((statement) => readRows(clickhouse, statement, signal));
+      } catch (error) {
+        throw failureOf(error, signal, log);
+      } finally {
+        give();
+      }
+    },
+  };
+}
+
+async function readRows(
+  clickhouse: RowReader,
+  { sql, params, maxCharacters }: BoundedStatement,
+  signal: AbortSignal,
+): Promise<ReadRows> {
+  const select = { sql, params, settings, signal };
+  const { rows, characters } = await collectRows(clickhouse, select, maxCharacters);
+  return { rows, characters, stopped: characters >= maxCharacters };
+}
+
+function busy(): ConnectError {
+  const message = 'too many reads of the webhook log are waiting, try again';
+  return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': '5' });
+}
+
+/** Code and name of an engine's error are logged, not its text: that repeats the statement with the caller's values. */
+function failureOf(error: unknown, signal: AbortSignal, log: Log): ConnectError {
+  if (error instanceof ConnectError) return error;
+  const type = error instanceof ClickHouseError ? (error.type ?? '') : '';
+  if (signal.aborted || timeoutErrors.has(type)) {
+    log.warn('a read of the webhook log took too long');
+    const message = 'the read took too long: ask for a shorter range';
+    return new ConnectError(message, Code.DeadlineExceeded);
+  }
+  if (type === 'MEMORY_LIMIT_EXCEEDED') {
+    log.warn('a read of the webhook log took too much memory');
+    const message = 'too much to read at once: ask for a shorter range';
+    return new ConnectError(message, Code.ResourceExhausted);
+  }
+  if (error instanceof ClickHouseError) {
+    log.error({ clickhouseCode: error.code, clickhouseError: type }, 'the webhook log is not read');
+  } else log.error({ err: error }, 'the webhook log is not read');
+  return new ConnectError('the webhook log cannot be read now, try again', Code.Unavailable);
+}

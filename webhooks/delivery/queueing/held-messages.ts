@@ -1,0 +1,82 @@
+// The messages that this process works on: each is held once, however often the broker delivers it, and the broker
+// hears every ten seconds that it is worked on, so that no other process gets it. Pulling is queue-puller.ts's.
+
+import { type NatsConnection, nanos } from '../../../platform/broker/nats.ts';
+import type { QueuedMessage } from './queue-puller.ts';
+
+/** A third of the consumers' ack_wait. */
+const reportEveryMs = 10_000;
+
+interface HeldMessage {
+  ackSubject: string;
+  bytes: number;
+}
+
+export class HeldMessages {
+  readonly #connection: NatsConnection;
+  readonly #held = new Map<string, HeldMessage>();
+  readonly #timer: NodeJS.Timeout;
+  #bytes = 0;
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+    this.#timer = setInterval(() => this.#reportWork(), reportEveryMs);
+    this.#timer.unref();
+  }
+
+  get count(): number {
+    return this.#held.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** False where the message is held already: then there is nothing to do. */
+  take({ key, ackSubject, data }: QueuedMessage): boolean {
+    const held = this.#held.get(key);
+    if (held !== undefined) {
+      held.ackSubject = ackSubject;
+      return false;
+    }
+    this.#held.set(key, { ackSubject, bytes: data.length });
+    this.#bytes += data.length;
+    return true;
+  }
+
+  ack(key: string): void {
+    const held = this.#remove(key);
+    if (held === undefined) return;
+    this.#answer(held.ackSubject, '+ACK');
+  }
+
+  /** Gives the message back: some process gets it again after `delayMs`. */
+  giveBack(key: string, delayMs: number): void {
+    const held = this.#remove(key);
+    if (held === undefined) return;
+    const delay = nanos(Math.ceil(delayMs));
+    this.#answer(held.ackSubject, delay === 0 ? '-NAK' : `-NAK ${JSON.stringify({ delay })}`);
+  }
+
+  /** Ends the reports, and gives back what is still held. */
+  stop(): void {
+    clearInterval(this.#timer);
+    for (const key of [...this.#held.keys()]) this.giveBack(key, 0);
+  }
+
+  #remove(key: string): HeldMessage | undefined {
+    const held = this.#held.get(key);
+    if (held === undefined) return undefined;
+    this.#held.delete(key);
+    this.#bytes -= held.bytes;
+    return held;
+  }
+
+  #reportWork(): void {
+    for (const { ackSubject } of this.#held.values()) this.#answer(ackSubject, '+WPI');
+  }
+
+  #answer(ackSubject: string, payload: string): void {
+    if (!this.#connection.isClosed()) this.#connection.publish(ackSubject, payload);
+  }
+}

@@ -1,0 +1,104 @@
+// The catalogue of event types: what each means, the JSON Schema of its payload and an example. Both are made from the
+// table of well-known events, by which ingestion checks the same properties.
+
+import type { JsonObject } from '../../../platform/json.ts';
+import { type PayloadValue, payloadOf, renderEvent } from '../../../platform/webhooks/payload.ts';
+import type { RoomEventType } from '../../../platform/webhooks/webhook-record.ts';
+import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
+
+export const meaningOf: Readonly<Record<RoomEventType, string>> = {
+  message_sent: 'A message was sent in a room.',
+  message_deleted: 'A message was deleted in a room.',
+  message_edited: 'A message was edited in a room.',
+  room_recording_published: 'A recording video is ready.',
+  room_recording_transcript_published: 'A recording transcript is ready.',
+  block_response_sent: 'A block response was submitted.',
+};
+
+/** Examples belong to no project. */
+const noProject = '00000000-0000-0000-0000-000000000000';
+const exampleTexts: Readonly<Record<string, string>> = {
+  room_id: 'room-1',
+  space_id: 'space-1',
+  block_id: 'block-1',
+  room_type: 'chat',
+  message_id: 'message-1',
+  recording_id: 'recording-1',
+  response_id: 'response-1',
+};
+
+/** An example of the type, up to the webhook: see payload.ts in platform/webhooks. Its `data.test` is true. */
+export function exampleEvent(
+  eventType: RoomEventType,
+  of: { organizationId: string; eventId: string; occurTimeMs: number },
+): { projectId: string; part: string } {
+  const properties = new Map<string, PayloadValue>([['test', true]]);
+  for (const { snakeName } of wellKnownKinds.get(eventType) ?? []) {
+    properties.set(snakeName, exampleTexts[snakeName] ?? `${snakeName}-1`);
+  }
+  const part = renderEvent({
+    ...of,
+    projectId: noProject,
+    eventType,
+    source: 'PRIVATE',
+    distinctId: 'user-1',
+    properties,
+  });
+  return { projectId: noProject, part };
+}
+
+/** The payload of a delivery of the type; the same each time. */
+export function examplePayload(eventType: RoomEventType): object {
+  const { part } = exampleEvent(eventType, {
+    organizationId: '7d3f0b0e-2b0a-4a39-8a55-6a2c36e1d5c1',
+    eventId: '0f8fad5b-d9cb-469f-a165-70867728950e',
+    occurTimeMs: Date.UTC(2026, 0, 31, 12),
+  });
+  const webhookId = '5f6d6c1a-9f0e-4c57-a4f5-2a4c5a3b9a11';
+  return JSON.parse(payloadOf('9b2f0c1d4e5a6b7c8d9e0f1a2b3c4d5e', webhookId, part));
+}
+
+const text = { type: 'string' } as const;
+/** Of what an event is about, the payload has texts; other ids are what the event has. */
+const subjectNames: readonly string[] = ['roomId', 'spaceId', 'blockId', 'roomType'];
+
+/** JSON Schema, 2020-12. */
+export function payloadSchema(eventType: RoomEventType): JsonObject {
+  const wellKnown = wellKnownKinds.get(eventType) ?? [];
+  const id = { type: ['string', 'integer'] };
+  const properties = Object.fromEntries(
+    wellKnown.map(({ camelName, check }) => [
+      camelName,
+      check === 'text' || subjectNames.includes(camelName) ? text : id,
+    ]),
+  );
+  const required = wellKnown.filter(({ isRequired }) => isRequired);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    description: meaningOf[eventType],
+    properties: {
+      deliveryId: { ...text, description: 'The same in each attempt.' },
+      webhookId: text,
+      organizationId: text,
+      projectId: text,
+      eventType: { const: eventType },
+      occurTime: { ...text, format: 'date-time' },
+      source: {
+        enum: ['PUBLIC', 'PRIVATE'],
+        description:
+          'The key that brought the event. Anybody can send what came with a PUBLIC one.',
+      },
+      data: {
+        type: 'object',
+        properties: { eventId: text, distinctId: text, ...properties },
+        required: ['eventId', 'distinctId', ...required.map(({ camelName }) => camelName)],
+        description: 'With the custom properties of the event, in camelCase.',
+      },
+    },
+    required: [
+      ...['deliveryId', 'webhookId', 'organizationId', 'projectId'],
+      ...['eventType', 'occurTime', 'source', 'data'],
+    ],
+  };
+}

@@ -1,0 +1,68 @@
+// Answers of the management interface over HTTP: JSON, and the RPC methods' envelope for errors, with their statuses.
+
+import type { ServerResponse } from 'node:http';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { codeToHttpStatus, codeToString } from '@connectrpc/connect/protocol-connect';
+import type { Log } from '../../../platform/log.ts';
+import { recordFailure } from '../../../platform/records/record-failure.ts';
+
+export interface Answer {
+  status: number;
+  /** Undefined for an answer without a body. */
+  json: unknown;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What is away is asked for again every second by most parts, so that an earlier retry is in vain. */
+const unavailableRetrySeconds = '1';
+
+/** The answer to an error that a method, or a check before it, threw. Logs what was not meant for the caller. */
+export function failureAnswer(error: unknown, method: string, log: Log): Answer {
+  const known = error instanceof ConnectError ? error : recordFailure(error, method, log);
+  if (known !== undefined) return refusalAnswer(known);
+  log.error({ err: error, method }, 'a method of the management interface failed');
+  return refusalAnswer(new ConnectError('internal error', Code.Internal));
+}
+
+function refusalAnswer(error: ConnectError): Answer {
+  const status = codeToHttpStatus(error.code);
+  const retryAfter =
+    error.metadata.get('retry-after') ?? (status === 503 ? unavailableRetrySeconds : null);
+  return envelope(status, codeToString(error.code), error.rawMessage, {
+    ...(retryAfter !== null && { 'retry-after': retryAfter }),
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+}
+
+export function envelope(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { status, json: { code, message }, headers };
+}
+
+/** A response that is closed is nobody to write to. */
+export function writeAnswer(response: ServerResponse, answer: Answer, log: Log): void {
+  if (response.destroyed) return;
+  const { status, json, headers } = answer;
+  const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
+  try {
+    response.writeHead(status, {
+      ...(body !== undefined && {
+        'content-type': 'application/json',
+        'content-length': body.length,
+      }),
+      // Secrets are among the answers.
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    });
+    response.end(body);
+  } catch (error) {
+    // Writing fails only where the sender went away in the meantime.
+    log.debug({ err: error }, 'an answer could not be written');
+    response.destroy();
+  }
+}
