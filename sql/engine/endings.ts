@@ -21,14 +21,19 @@ export class Endings {
     this.#control = control;
   }
 
-  /** Tries until `settled`. The connection `name` has no other statement before, so the wrong one is never ended. */
-  async end(name: string, settled: () => boolean): Promise<void> {
-    for (let tries = 0; !settled(); tries++) {
+  /**
+   * Tries until `settled` is aborted. The connection `name` takes no other statement before this resolves: a KILL on its
+   * way would end that one.
+   */
+  async end(name: string, settled: AbortSignal): Promise<void> {
+    const kill = async (): Promise<void> => {
+      if (!settled.aborted) await this.#control.kill(name);
+    };
+    for (let tries = 0; !settled.aborted; tries++) {
       if (tries === triesUntilStuck) this.#stuck.add(name);
       // Where it fails, the next try is as good.
-      await this.#after(() => this.#control.kill(name)).catch(() => {});
-      const pauseMs = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await this.#after(kill).catch(() => {});
+      await pause(Math.min(firstPauseMs * 2 ** tries, maxPauseMs), settled);
     }
     this.#stuck.delete(name);
   }
@@ -44,4 +49,17 @@ export class Endings {
     this.#last = next.catch(() => {});
     return next;
   }
+}
+
+function pause(ms: number, end: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = (): void => {
+      clearTimeout(timer);
+      end.removeEventListener('abort', goOn);
+      resolve();
+    };
+    const timer = setTimeout(goOn, ms);
+    end.addEventListener('abort', goOn);
+    if (end.aborted) goOn();
+  });
 }

@@ -179,15 +179,18 @@ export class Engine {
     const pipe = this.#pipes.get(connection);
     if (pipe === undefined) throw new Error(`no pipe for ${connection.name}`);
     const { bytes, finish } = pipe.open();
-    let settled = false;
+    const settled = new AbortController();
     const run = connection
       .run(statement.into(pipe.path), scope, ownFormat)
       .then(() => undefined, toEngineError)
       .finally(() => {
-        settled = true;
+        settled.abort();
         finish();
       });
-    const endEarly = (): void => void this.#endings.end(connection.name, () => settled);
+    let ended: Promise<void> | undefined;
+    const endEarly = (): void => {
+      ended = this.#endings.end(connection.name, settled.signal);
+    };
     if (cancelled.aborted) endEarly();
     else cancelled.addEventListener('abort', endEarly, { once: true });
     for await (const chunk of bytes) {
@@ -195,6 +198,7 @@ export class Engine {
     }
     const failure = await run;
     cancelled.removeEventListener('abort', endEarly);
+    await ended;
     return failure;
   }
 

@@ -357,7 +357,7 @@ describe('many at once', () => {
     expect(new Set(outcomes)).toEqual(new Set(['202']));
     hangUp.abort();
     await Promise.all([...long, ...short]);
-    expect(outcomes.filter((outcome) => outcome === 'answered')).toHaveLength(maxWaiting);
+    expect(new Set(outcomes.slice(beyond))).toEqual(new Set(['answered']));
     expect(await rows('SELECT 1 AS a')).toEqual([{ a: 1 }]);
   });
 

@@ -1,7 +1,7 @@
 // A modal dialog: the browser's own, with its focus trap, its Esc and its return of the focus.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 /** Is open while it is rendered; `onClose` takes it out. `side`: a drawer at the right edge. */
@@ -14,7 +14,8 @@ export function Dialog(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
-  useEffect(() => {
+  // Before the next key is read: who types at once after opening types into the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     // The browser would choose the button that closes: who opens a form wants its first field.

@@ -1,7 +1,7 @@
 // A menu button: arrow keys walk the items, Esc and a click elsewhere close it.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 export function Menu(props: {
@@ -16,7 +16,8 @@ export function Menu(props: {
   const items = (): HTMLElement[] => [
     ...(box.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []),
   ];
-  useEffect(() => {
+  // Before the next key is read, as in a dialog.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     (items().find((item) => item.ariaChecked === 'true') ?? items()[0])?.focus();
     const close = (event: Event): void => {
