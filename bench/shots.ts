@@ -39,6 +39,13 @@ const pages: Record<string, string> = {
   operator: '/operator',
 };
 
+/** Pages of a record, opened by the first link to one on the page of its list; a list may be empty. */
+const records: Record<string, string> = {
+  profiles: `${project}/profiles/`,
+  webhooks: `${project}/webhooks/`,
+};
+const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
+
 const looks = {
   light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
@@ -54,18 +61,25 @@ try {
     const folder = join(out, look);
     mkdirSync(folder, { recursive: true });
     const page = await (await browser.newContext(options)).newPage();
+    const shoot = async (name: string, path: string): Promise<void> => {
+      await page.goto(url + path);
+      await page.waitForSelector('h1');
+      await page.waitForTimeout(settledMs);
+      const file = join(folder, `${name}.png`);
+      await page.screenshot({ path: file });
+      process.stdout.write(`${file}\n`);
+    };
+    for (const [name, path] of Object.entries(openPages)) await shoot(name, path);
     await page.goto(`${url}/sign-in?to=%2Faccount`);
-    await page.screenshot({ path: join(folder, 'sign-in.png') });
     await page.getByLabel('E-mail').fill(admin.adminEmail);
     await page.getByLabel('Password').fill(admin.adminPassword);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/account');
     for (const [name, path] of Object.entries(pages)) {
-      await page.goto(url + path);
-      await page.waitForSelector('main h1');
-      await page.waitForTimeout(settledMs);
-      await page.screenshot({ path: join(folder, `${name}.png`) });
-      process.stdout.write(`${join(folder, `${name}.png`)}\n`);
+      await shoot(name, path);
+      const links = page.locator(`main a[href^="${records[name] ?? 'none'}"]`);
+      const first = (await links.count()) > 0 ? await links.first().getAttribute('href') : null;
+      if (first !== null) await shoot(`${name}-one`, first);
     }
     await page.context().close();
   }

@@ -9,7 +9,7 @@ import { openSecretBox } from '../platform/secrets/secret-box.ts';
 import { watchWebhooks } from '../platform/webhooks/webhook-directory.ts';
 import { webhookSecretPurpose } from '../platform/webhooks/webhook-record.ts';
 import { dueSubject } from '../platform/webhooks/webhook-streams.ts';
-import { eventually } from './harness/clients/client.ts';
+import { eventually, rows } from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import {
   newDelivery,
@@ -114,6 +114,15 @@ async function arrived(ids: readonly string[]): Promise<{ repeated: number }> {
   return { repeated: posts().length - wanted.size };
 }
 
+/** Resolves when an attempt of the delivery is in the log. */
+async function recorded(deliveryId: string): Promise<void> {
+  const query = `SELECT 1 FROM webhook_attempts WHERE delivery_id = '${deliveryId}'`;
+  await eventually(
+    () => rows(stack.clickhouseUrl, query),
+    (found) => found.length > 0,
+  );
+}
+
 it('loses nothing when the broker is killed, and repeats what was in flight at most', {
   timeout: 180_000,
 }, async () => {
@@ -136,4 +145,24 @@ it('loses nothing when the service is killed, and repeats what was in flight at 
   stack = await stack.restart();
   const { repeated } = await arrived(ids);
   expect(repeated).toBeLessThanOrEqual(mostInFlight);
+});
+
+it('does not send again what the log of attempts had before a restart', {
+  timeout: 180_000,
+}, async () => {
+  const [webhookId = ''] = webhooks;
+  const subject = dueSubject('first', webhookId);
+  const done = newDelivery(organizationId, webhookId);
+  await withBroker((connection) => publishSurely(connection, done));
+  await recorded(done.deliveryId);
+  stack.kill9('service');
+  stack = await stack.restart();
+  const next = newDelivery(organizationId, webhookId);
+  await withBroker(async (connection) => {
+    await publishDelivery(connection, subject, done, `${done.deliveryId} again`);
+    await publishSurely(connection, next);
+  });
+  // The copy stands before `next` in the webhook's queue: it would have arrived by the time that `next` is answered.
+  await recorded(next.deliveryId);
+  expect(receiver.received.map(idOf).filter((id) => id === done.deliveryId)).toHaveLength(1);
 });

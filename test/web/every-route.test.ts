@@ -11,10 +11,13 @@ import { call } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { layoutShift } from '../harness/web/page-faults.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
 const timeout = patienceMs;
+/** A tenth of what counts as good on the web (0.1, web.dev/articles/cls). */
+const maxLayoutShift = 0.01;
 const desk = { width: 1280, height: 800 };
 const phone = { width: 360, height: 740 };
 
@@ -123,6 +126,7 @@ describe.runIf(hasBrowser)('every page', () => {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await page.goto(app.stack.baseUrl + path);
     await settle(page);
+    const shift = await layoutShift(page);
     const light = await axe(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     // Nothing but colours differs.
@@ -136,6 +140,7 @@ describe.runIf(hasBrowser)('every page', () => {
       ),
     );
     return [
+      ...(shift <= maxLayoutShift ? [] : [`the content moved by itself: ${shift}`]),
       ...light.map((fault) => `light: ${fault}`),
       ...dark.map((fault) => `dark: ${fault}`),
       ...narrow.map((fault) => `360 px: ${fault}`),

@@ -70,4 +70,9 @@ describe('the first load', () => {
     expect(packedBytes(files, '.js')).toBeLessThanOrEqual(maxScript);
     expect(packedBytes(files, '.css')).toBeLessThanOrEqual(maxStyle);
   });
+
+  it('of a board that is edited is small', () => {
+    const files = filesOf([entry, 'boards/board-page.tsx', 'boards/board-editor.tsx']);
+    expect(packedBytes(files, '.js')).toBeLessThanOrEqual(maxScript);
+  });
 });

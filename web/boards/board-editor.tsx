@@ -15,12 +15,15 @@ import { address, setQuery } from '../router.ts';
 import { hasRange, RangePicker, useRange } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { dashboards, savedRangeName } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { Conflict } from './conflict.tsx';
 import { type Draft, type DraftTile, draftOf, withPlace, withTile } from './draft.ts';
-import { TileDialog } from './tile-dialog.tsx';
+
+/** The fields of a question are the largest part of the editor, and moving a tile needs none of them. */
+const loadTileDialog = async () => (await import('./tile-dialog.tsx')).TileDialog;
 
 export function BoardEditor(props: {
   projectId: string;
@@ -144,7 +147,11 @@ export function BoardEditor(props: {
         )}
       />
       {edited ? (
-        <TileDialog edited={edited} onPut={put} onClose={() => setEdited(undefined)} />
+        <Loaded
+          load={loadTileDialog}
+          name="the fields"
+          with={{ edited, onPut: put, onClose: () => setEdited(undefined) }}
+        />
       ) : null}
       {newest ? (
         <Conflict

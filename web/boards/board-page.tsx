@@ -1,7 +1,6 @@
 // One board: read, or edited as a draft that is saved whole.
 
-import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Freshness } from '../results/provenance.tsx';
 import { address, setQuery } from '../router.ts';
@@ -9,6 +8,7 @@ import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { savedRangeName, useBoard } from './board-data.ts';
@@ -30,7 +30,13 @@ export function Page({ params }: PageProps) {
       </>
     );
   if (isEdited && !data.dashboard.builtIn)
-    return <Editor projectId={projectId} board={data} onSaved={reload} />;
+    return (
+      <Loaded
+        load={loadEditor}
+        name="the editor"
+        with={{ projectId, board: data, onSaved: reload }}
+      />
+    );
   return (
     <ReadBoard
       projectId={projectId}
@@ -42,18 +48,8 @@ export function Page({ params }: PageProps) {
   );
 }
 
-type EditorProps = { projectId: string; board: RenderResponse; onSaved: () => void };
-
 /** The fields of questions are loaded when they are first needed: most readers of a board only read. */
-function Editor(props: EditorProps) {
-  const [loaded, setLoaded] = useState<{ BoardEditor: ComponentType<EditorProps> }>();
-  const [fault, setFault] = useState<unknown>();
-  useEffect(() => {
-    import('./board-editor.tsx').then(setLoaded, setFault);
-  }, []);
-  if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;
-  return loaded ? <loaded.BoardEditor {...props} /> : <Loading of="the editor" />;
-}
+const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
 function ReadBoard(props: {
   projectId: string;

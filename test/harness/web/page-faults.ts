@@ -1,6 +1,11 @@
 // What no page may do, remembered while it happens.
 
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** How far the page's content has moved by itself since it was opened, as the browser scores it: 1 is the whole window. */
+export async function layoutShift(page: Page): Promise<number> {
+  return Number(await page.evaluate('globalThis.layoutShift'));
+}
 
 /** The list grows while pages of the context run. */
 export async function rememberFaults(context: BrowserContext, origin: string): Promise<string[]> {
@@ -8,7 +13,12 @@ export async function rememberFaults(context: BrowserContext, origin: string): P
   // A text, because the names of a browser are not declared here.
   await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
     console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
-  })`);
+  });
+  globalThis.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries())
+      if (!hadRecentInput) globalThis.layoutShift += value;
+  }).observe({ type: 'layout-shift', buffered: true })`);
   context.on('request', (request) => {
     const url = request.url();
     const isOwn = url.startsWith(`${origin}/`) || /^(?:data|blob):/.test(url);

@@ -1,0 +1,21 @@
+// Code that a page loads only where somebody asks for it.
+
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Fault } from './fault.tsx';
+import { Loading } from './loading.tsx';
+
+/** Shows the component that `load` resolves with. `name` is read as "Loading NAME". */
+export function Loaded<Props extends object>(props: {
+  load: () => Promise<ComponentType<Props>>;
+  name: string;
+  with: Props;
+}) {
+  const [loaded, setLoaded] = useState<{ Content: ComponentType<Props> }>();
+  const [fault, setFault] = useState<unknown>();
+  useEffect(() => {
+    props.load().then((Content) => setLoaded({ Content }), setFault);
+  }, []);
+  if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;
+  return loaded ? <loaded.Content {...props.with} /> : <Loading of={props.name} />;
+}
