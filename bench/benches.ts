@@ -28,6 +28,7 @@ import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
 import { watchBench } from './questions/whole/watch.ts';
 import { webLiveBench } from './questions/whole/web-live.ts';
+import { webOverviewBench } from './questions/whole/web-overview.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
@@ -46,6 +47,7 @@ export const benches: readonly Bench[] = [
   profileReadsBench,
   watchBench,
   webLiveBench,
+  webOverviewBench,
   insightsBench,
   insightsGrowthBench,
   insightsUnderLoadBench,

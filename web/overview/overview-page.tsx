@@ -94,7 +94,7 @@ export function Page({ params }: PageProps) {
       {isEmpty ? (
         <NoEvents projectId={projectId} />
       ) : (
-        <div class="overview" aria-busy={isLoading}>
+        <div class="overview" aria-busy={isLoading || courses.isLoading}>
           <Figures board={board} courses={courses.data} chosen={measure} />
           {measure ? (
             <ChartCard
