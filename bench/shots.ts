@@ -24,13 +24,13 @@ const forms = [
 const project = `/p/${demo.projectId}`;
 const pages: Record<string, string> = {
   projects: '/?all',
-  overview: `${project}?range=30d`,
+  overview: `${project}?range=7d`,
   live: `${project}/live`,
   events: `${project}/events`,
   profiles: `${project}/profiles`,
-  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=30d`])),
+  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=7d`])),
   boards: `${project}/boards`,
-  board: `${project}/boards/overview`,
+  board: `${project}/boards/overview?range=7d`,
   webhooks: `${project}/webhooks`,
   setup: `${project}/setup`,
   settings: `${project}/settings`,
@@ -50,7 +50,9 @@ const looks = {
 } as const;
 
 /** A page that waits for nothing any more; live pages never end their stream, so that an idle network says nothing. */
-const settledMs = 2_000;
+const settledMs = 1_000;
+/** A text, because the names of a browser are not declared here. */
+const isSettled = `!document.querySelector('.loading, [aria-busy=true]')`;
 
 const browser = await startBrowser();
 try {
