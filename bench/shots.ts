@@ -51,8 +51,6 @@ const looks = {
 
 /** A page that waits for nothing any more; live pages never end their stream, so that an idle network says nothing. */
 const settledMs = 1_000;
-/** A text, because the names of a browser are not declared here. */
-const isSettled = `!document.querySelector('.loading, [aria-busy=true]')`;
 
 const browser = await startBrowser();
 try {
@@ -62,7 +60,7 @@ try {
     const page = await (await browser.newContext(options)).newPage();
     const shoot = async (name: string): Promise<void> => {
       await page.waitForSelector('h1');
-      await page.waitForFunction(isSettled);
+      await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
       await page.waitForTimeout(settledMs);
       const file = join(folder, `${name}.png`);
       await page.screenshot({ path: file });
