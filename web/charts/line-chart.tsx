@@ -153,6 +153,10 @@ function options(chart: {
         ...axis,
         space: 70,
         size: 30,
+        incrs: ({ data: [times] }) => {
+          const bucketSeconds = (times[1] ?? 0) - (times[0] ?? 0);
+          return axisSeconds.filter((step) => step >= bucketSeconds);
+        },
         values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
       },
       { ...axis, size: 56, values: (_, splits) => splits.map(chart.format) },
@@ -180,7 +184,15 @@ function options(chart: {
   };
 }
 
+const minuteSeconds = 60;
+const hourSeconds = 3_600;
 const daySeconds = 86_400;
+/** Steps of the axis of time; none is shorter than a bucket, because between two buckets there is no point. */
+const axisSeconds = [
+  ...[1, 5, 15, 30].map((count) => count * minuteSeconds),
+  ...[1, 3, 6, 12].map((count) => count * hourSeconds),
+  ...[1, 2, 3, 7, 14, 30, 61, 91, 182, 365].map((count) => count * daySeconds),
+];
 
 /** What stands at the axis: the day, with steps shorter than a day the clock, with those of months the month. */
 function momentText(zone: string, stepSeconds: number): (seconds: number) => string {
