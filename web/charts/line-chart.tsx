@@ -46,6 +46,7 @@ export function LineChart(props: {
       options({
         width,
         height,
+        buckets: moments.length,
         lines,
         format,
         zone,
@@ -129,6 +130,7 @@ function seriesOf(lines: readonly Line[], index: number): number {
 function options(chart: {
   width: number;
   height: number;
+  buckets: number;
   lines: readonly Line[];
   format: (value: number) => string;
   zone: string;
@@ -136,6 +138,7 @@ function options(chart: {
 }): uPlot.Options {
   const colors = seriesColors();
   const { ink, grid } = textColors();
+  const isWhole = chart.lines.every(({ values }) => values.every(isWholeOrNull));
   const axis = {
     stroke: ink,
     grid: { stroke: grid, width: 1 },
@@ -151,11 +154,18 @@ function options(chart: {
     axes: [
       {
         ...axis,
-        space: 70,
+        // No more marks than buckets: the hours of a chart of days would say nothing.
+        space: (_plot, _axis, _from, _to, widthPx) =>
+          Math.max(70, (0.99 * widthPx) / Math.max(1, chart.buckets - 1)),
         size: 30,
         values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
       },
-      { ...axis, size: 56, values: (_, splits) => splits.map(chart.format) },
+      {
+        ...axis,
+        ...(isWhole ? { incrs: wholeSteps } : {}),
+        size: 56,
+        values: (_, splits) => splits.map(chart.format),
+      },
     ],
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
     series: [
@@ -178,6 +188,15 @@ function options(chart: {
     ],
     hooks: { setCursor: [(plot) => chart.onCursor(plot.cursor.idx)] },
   };
+}
+
+/** Of an axis of counts: there is no half of an event. */
+const wholeSteps = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
+function isWholeOrNull(value: number | null): boolean {
+  return value === null || Number.isInteger(value);
 }
 
 const daySeconds = 86_400;
