@@ -47,6 +47,15 @@ function knownEvents(): object[] {
   ];
 }
 
+const query = '/shared.insights.v1.InsightsService/Query';
+const usersOfTheDay = {
+  spec: {
+    insightType: 'INSIGHT_TYPE_SEGMENTATION',
+    events: [{ event: {}, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }],
+  },
+  timeRange: { from: `${dayAt(0)}T00:00:00Z`, to: `${dayAt(1)}T00:00:00Z` },
+};
+
 const text = (stringValue: string) => ({ stringValue });
 
 describe.runIf(hasBrowser)('known figures', () => {
@@ -63,7 +72,16 @@ describe.runIf(hasBrowser)('known figures', () => {
       (list) => list.events.length === 7,
     );
     const id = events.find(({ distinctId }) => distinctId === 'gone')?.profileId;
-    await call(baseUrl, '/shared.profiles.v1.ProfilesService/Delete', privateKey, { id });
+    // A profile follows its events, and questions follow its deletion.
+    const remove = '/shared.profiles.v1.ProfilesService/Delete';
+    await eventually(
+      () => call(baseUrl, remove, privateKey, { id }),
+      ({ status }) => status === 200,
+    );
+    await eventually(
+      () => call(baseUrl, query, privateKey, usersOfTheDay),
+      ({ body }) => JSON.stringify(body['leftOut'] ?? []).includes('DELETED_PROFILES'),
+    );
     reader = await app.signedIn('/account');
   });
 
@@ -171,8 +189,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     const command = (curl ?? '').replace('YOUR_PRIVATE_KEY', app.stack.privateKey);
     const run = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
     expect(sumOf(JSON.parse(run.stdout))).toBe(6);
-    const path = '/shared.insights.v1.InsightsService/Query';
-    const asked = await call(app.stack.baseUrl, path, app.stack.privateKey, json ?? '');
+    const asked = await call(app.stack.baseUrl, query, app.stack.privateKey, json ?? '');
     expect(sumOf(asked.body)).toBe(6);
     await page.keyboard.press('Escape');
 
