@@ -1,4 +1,4 @@
-// What people do with people in a real browser: invitations, keys, merged profiles; and the way back to a question.
+// What people do with people in a real browser: invitations, keys, merged profiles.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
@@ -56,34 +56,6 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     await page.getByRole('button', { name: 'Revoke it' }).click();
     await row.waitFor({ state: 'detached' });
     await expect.poll(send, { timeout }).toBe(401);
-    expect(faults).toEqual([]);
-    await context.close();
-  });
-
-  it('back and forward change the question of an insight, and its answer', async () => {
-    const { page, context, faults } = await app.signedIn(
-      `/p/${app.stack.projectId}/insights/trends`,
-    );
-    const value = page.getByLabel(/: value$/).first();
-    const chosen = () => value.locator('option:checked').textContent();
-    const [before, users] = ['Number of events', 'Number of users'];
-    await expect.poll(chosen, { timeout }).toBe(before);
-    const addressBefore = page.url();
-    await value.selectOption({ label: users });
-    await page.waitForURL((url) => url.searchParams.has('q'));
-    const addressAfter = page.url();
-    await page.getByLabel('Compare with the range before').check();
-    await page.waitForURL((url) => url.searchParams.has('compare'));
-    await page.goBack();
-    expect(page.url()).toBe(addressAfter);
-    await expect.poll(chosen, { timeout }).toBe(users);
-    await page.goBack();
-    expect(page.url()).toBe(addressBefore);
-    await expect.poll(chosen, { timeout }).toBe(before);
-    await page.goForward();
-    await expect.poll(chosen, { timeout }).toBe(users);
-    await page.reload({ waitUntil: 'commit' });
-    await expect.poll(chosen, { timeout }).toBe(users);
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -136,6 +136,7 @@ function options(chart: {
 }): uPlot.Options {
   const colors = seriesColors();
   const { ink, grid } = textColors();
+  const isWhole = chart.lines.every(({ values }) => values.every(isWholeOrNull));
   const axis = {
     stroke: ink,
     grid: { stroke: grid, width: 1 },
@@ -159,7 +160,12 @@ function options(chart: {
         },
         values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
       },
-      { ...axis, size: 56, values: (_, splits) => splits.map(chart.format) },
+      {
+        ...axis,
+        ...(isWhole ? { incrs: wholeSteps } : {}),
+        size: 56,
+        values: (_, splits) => splits.map(chart.format),
+      },
     ],
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
     series: [
@@ -186,6 +192,15 @@ function options(chart: {
 
 const minuteSeconds = 60;
 const hourSeconds = 3_600;
+/** Of an axis of counts: there is no half of an event. */
+const wholeSteps = Array.from({ length: 16 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
+
+function isWholeOrNull(value: number | null): boolean {
+  return value === null || Number.isInteger(value);
+}
+
 const daySeconds = 86_400;
 /** Steps of the axis of time; none is shorter than a bucket, because between two buckets there is no point. */
 const axisSeconds = [

@@ -2,7 +2,7 @@
 
 import { useSchema } from '../filter/schema.ts';
 import { address, setQuery } from '../router.ts';
-import { Code } from '../ui/copy.tsx';
+import { DemoCommand } from '../setup/demo-command.tsx';
 
 const conditions = ['kind', 'filters', 'who', 'profile', 'session'];
 
@@ -17,9 +17,9 @@ export function NoEvents({ projectId }: { projectId: string }) {
         <h2>No events yet</h2>
         <p>
           <a href={`/p/${projectId}/setup`}>Setup</a> has the line for your page, and shows the
-          first event as it comes. Made-up visits for a look around, with the keys of this project:
+          first event as it comes.
         </p>
-        <Code text="npm run demo -- --key pub_... --private-key prv_..." what="The command" />
+        <DemoCommand />
       </div>
     );
   return (

@@ -1,4 +1,5 @@
-// A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well.
+// A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well. Until
+// something is typed, all of them are shown.
 
 import { useId, useState } from 'preact/hooks';
 
@@ -19,7 +20,9 @@ export function Combo(props: {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
-  const text = props.value.toLowerCase();
+  // What the field held before says nothing about what it is to hold.
+  const [typed, setTyped] = useState('');
+  const text = typed.toLowerCase();
   const fitting = props.suggestions
     .filter(
       ({ value, name }) => value.toLowerCase().includes(text) || name?.toLowerCase().includes(text),
@@ -29,6 +32,7 @@ export function Combo(props: {
   const take = (value: string): void => {
     props.onValue(value);
     props.onTake?.(value);
+    setTyped('');
     setOpen(false);
     setAt(-1);
   };
@@ -62,10 +66,14 @@ export function Combo(props: {
         value={props.value}
         onInput={(event) => {
           props.onValue(event.currentTarget.value);
+          setTyped(event.currentTarget.value);
           setOpen(true);
           setAt(-1);
         }}
-        onFocus={() => setOpen(true)}
+        onFocus={() => {
+          setTyped('');
+          setOpen(true);
+        }}
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />

@@ -14,6 +14,7 @@ import { Form } from '../fields/form.tsx';
 import { boardTime } from '../question/board-time.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { forget, useResource } from '../resource.ts';
+import { questionName } from '../results/names.ts';
 import { address, navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -37,7 +38,7 @@ export function SaveDialog(props: {
     dashboards.list({}, inProject(projectId, end)),
   );
   const own = (boards.data?.dashboards ?? []).filter(({ builtIn }) => !builtIn);
-  const [title, setTitle] = useState(form.name);
+  const [title, setTitle] = useState(questionName(form.name, question.spec));
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState('');
   const asked = address.peek().query.get('board');

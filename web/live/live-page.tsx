@@ -189,7 +189,7 @@ function Waiting({ projectId, isNarrowed }: { projectId: string; isNarrowed: boo
       {isLong && !isNarrowed ? (
         <p>
           Nothing comes? <a href={`/p/${projectId}/setup`}>Setup</a> has the line for your page and
-          says what goes wrong. Or run <code>npm run demo</code> for made-up visits.
+          says what goes wrong. <code>npm run demo</code> plays made-up visits in the demo project.
         </p>
       ) : null}
     </div>

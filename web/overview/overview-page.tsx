@@ -9,13 +9,13 @@ import { type Condition, readConditions, writeConditions } from '../filter/condi
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { timeQuery } from '../question/board-time.ts';
 import { rowsHref } from '../question/rows-link.ts';
-import { Freshness } from '../results/provenance.tsx';
+import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
+import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker } from '../time/range.tsx';
 import { currentZone } from '../time/time.tsx';
-import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
 import { answerOf, type Course, resultOf, useCourses, useOverview } from './board.ts';
@@ -138,11 +138,11 @@ function NoEvents({ projectId }: { projectId: string }) {
   return (
     <section class="empty">
       <h2>No events in this range</h2>
-      <p>Choose a longer range, or send the first event. This plays visits to a made-up shop:</p>
-      <Code what="The command" text="npm run demo" />
-      <a class="button" href={`/p/${projectId}/setup`}>
-        Set up your own site
+      <p>Send the first event, or choose a longer range.</p>
+      <a class="button primary" href={`/p/${projectId}/setup`}>
+        Send the first event
       </a>
+      <DemoCommand />
     </section>
   );
 }
@@ -170,13 +170,16 @@ function Figures(props: {
   );
 }
 
-function Fresh({ board }: { board: RenderResponse }) {
+/** How fresh the page is, and what its chosen figure does not count. */
+function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) {
+  const answer = answerOf(board, measure.id);
   const answers = board.results.flatMap(({ outcome }) =>
     outcome.case === 'insight' ? [outcome.value] : [],
   );
   return (
     <>
       <Freshness answers={answers} /> · cookieless visitors count, each of their days as a visitor
+      {answer ? <LeftOutNote answer={answer} hideGroups /> : null}
     </>
   );
 }
@@ -201,7 +204,7 @@ function ChartCard(props: {
         onOpen={onOpen}
       />
       <footer class="row between">
-        <small>{board ? <Fresh board={board} /> : null}</small>
+        <div class="provenance">{board ? <Fresh board={board} measure={measure} /> : null}</div>
         <RowsOf measure={measure} projectId={props.projectId} />
       </footer>
     </section>

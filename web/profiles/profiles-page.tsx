@@ -8,8 +8,8 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { usePages } from '../pages.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
+import { DemoCommand } from '../setup/demo-command.tsx';
 import { Time } from '../time/time.tsx';
-import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -114,7 +114,7 @@ function FindById({ projectId }: { projectId: string }) {
       <input
         type="search"
         aria-label="Find a person by id"
-        placeholder="Find by the site’s id"
+        placeholder="Find by your id"
         value={id}
         onInput={(event) => {
           setId(event.currentTarget.value);
@@ -139,8 +139,8 @@ function Empty({ isFiltered }: { isFiltered: boolean }) {
   return (
     <section class="empty">
       <h2>Nobody yet</h2>
-      <p>A profile appears with the first event of a person. This fills a project with visits:</p>
-      <Code text="npm run demo" what="Command" />
+      <p>A profile appears with the first event of a person.</p>
+      <DemoCommand />
     </section>
   );
 }

@@ -97,6 +97,15 @@ export function seriesName(
   return spec.events.length > 1 ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
 }
 
+/** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
+export function questionName(form: string, spec: InsightQuerySpec): string {
+  const events = spec.events.map((_, index) => eventName(spec, index));
+  const what = spec.session ? [metricNames[spec.session.metric]] : events;
+  const groups = spec.breakdowns.map(({ property }) => property).join(', ');
+  const name = what.length > 0 ? `${form}: ${what.join(', ')}` : form;
+  return `${name}${groups ? ` by ${groups}` : ''}`.slice(0, 150);
+}
+
 /** How the question's values are written. */
 export function formatOf(spec: InsightQuerySpec): (value: number) => string {
   switch (spec.session?.metric) {

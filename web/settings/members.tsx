@@ -9,6 +9,7 @@ import { session } from '../session.ts';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { orgsClient, Role } from '../workspace.ts';
 import { Action } from './action.tsx';
@@ -22,6 +23,8 @@ export function Members({ org }: { org: Org }) {
   const isAdmin = org.role >= Role.ADMIN;
   const now = session.value;
   const ownId = now.state === 'signed-in' ? now.person.id : '';
+  // What stands below the members would move down as they come.
+  if (!members.data && !members.error) return <Loading of="the members" />;
   return (
     <>
       <section class="card">

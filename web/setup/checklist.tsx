@@ -17,7 +17,7 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
     <section class="card setup-checklist" aria-label="What has arrived">
       <header>
         <h2>What has arrived</h2>
-        <small>{progress.stored ? '' : 'Waiting; this page follows the live stream'}</small>
+        <small>{progress.stored ? '' : 'Waiting for events'}</small>
       </header>
       <div role="status">
         <ol>

@@ -23,16 +23,25 @@ await millrace.close(); // at the end of the program: sends what waits`;
 }
 
 export function curlSnippet({ origin, key }: Of): string {
-  return `curl -s ${origin}/sdk.events.v1.EventsService/BatchCreate \\
-  -H 'content-type: application/json' -H 'x-api-key: ${key}' -d '{"events": [{
-    "eventId": "'$(cat /proc/sys/kernel/random/uuid)'", "kind": "signup", "distinctId": "ada",
-    "sessionId": "'$(cat /proc/sys/kernel/random/uuid)'", "occurTime": "'$(date -u +%FT%TZ)'",
-    "customProperties": {"plan": {"stringValue": "pro"}, "seats": {"intValue": "12"}}
+  return `curl -s \\
+  ${origin}/sdk.events.v1.EventsService/BatchCreate \\
+  -H 'content-type: application/json' \\
+  -H 'x-api-key: ${key}' \\
+  -d '{"events": [{
+    "kind": "signup", "distinctId": "ada",
+    "eventId": "'$(cat /proc/sys/kernel/random/uuid)'",
+    "sessionId": "'$(cat /proc/sys/kernel/random/uuid)'",
+    "occurTime": "'$(date -u +%FT%TZ)'",
+    "customProperties": {
+      "plan": {"stringValue": "pro"}, "seats": {"intValue": "12"}
+    }
   }]}'`;
 }
 
 export function identifyCurl({ origin, key }: Of): string {
-  return `curl -s ${origin}/sdk.profiles.v1.ProfilesSDKService/Identify \\
-  -H 'content-type: application/json' -H 'x-api-key: ${key}' \\
+  return `curl -s \\
+  ${origin}/sdk.profiles.v1.ProfilesSDKService/Identify \\
+  -H 'content-type: application/json' \\
+  -H 'x-api-key: ${key}' \\
   -d '{"externalId": "ada", "traits": {"plan": "pro"}}'`;
 }

@@ -18,7 +18,8 @@ export function shortFigure(value: number): string {
 
 /** `share` of 1: 0.253 is 25.3%. */
 export function percent(share: number): string {
-  return `${(share * 100).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%`;
+  const digits = share !== 0 && Math.abs(share) < 0.0995 ? 1 : 0;
+  return `${(share * 100).toFixed(digits)}%`;
 }
 
 /** The change from `before`, with its sign: +12%; undefined where nothing was before. */
@@ -31,10 +32,11 @@ export function change(now: number, before: number): string | undefined {
 /** A time between two things: 340 ms, 4.2 s, 3 min 20 s, 5 h 3 min, 2 d 4 h. */
 export function milliseconds(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;

@@ -71,7 +71,7 @@ export function Table<T>(props: {
     else return;
     event.preventDefault();
   };
-  const template = columns.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ');
+  const template = columns.map(({ width }) => width ?? 'minmax(110px, 1fr)').join(' ');
   return (
     <div
       ref={box}

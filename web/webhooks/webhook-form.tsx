@@ -41,7 +41,7 @@ export function WebhookForm(props: {
         label="Endpoint"
         type="url"
         required
-        hint="An https address that takes POST requests."
+        hint="An https address on the internet that takes POST requests. Others need MILLRACE_WEBHOOK_ALLOW."
         placeholder="https://example.org/hooks"
         value={draft.endpoint_url}
         onValue={(endpoint_url) => set({ endpoint_url })}

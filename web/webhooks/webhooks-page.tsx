@@ -95,10 +95,15 @@ function Empty({ isAdmin }: { isAdmin: boolean }) {
       <h2>No webhook yet</h2>
       <p>
         A webhook tells another service at once when something happens in a room, a space or a
-        block, signed and repeated until it arrives.
+        block, signed and repeated until it arrives: an event <code>message_sent</code> with its{' '}
+        <code>roomId</code>, for example.
       </p>
       {isAdmin ? null : <p class="hint">Admins of the organization make them.</p>}
-      <p>This shows deliveries on your own machine:</p>
+      <p>
+        To try one on your own machine, start the service with{' '}
+        <code>MILLRACE_WEBHOOK_ALLOW=127.0.0.0/8</code>, make a webhook to{' '}
+        <code>http://127.0.0.1:9000/</code>, and listen there with its secret:
+      </p>
       <Code text="npm run webhook-listen -- --port 9000 --secret whsec_…" what="Command" />
     </section>
   );

@@ -1,0 +1,233 @@
+// The overview and the questions in a real browser, against events whose every figure is known: what pages show, where
+// it leads, and what can be taken away of it.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import {
+  batchCreate,
+  call,
+  eventually,
+  listActivity,
+  newEvent,
+} from '../harness/clients/client.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const dayMs = 86_400_000;
+/** All events are of this day, the third of the five that the pages are asked for. */
+const startMs = Math.floor(Date.now() / dayMs) * dayMs;
+const dayAt = (days: number) => new Date(startMs + days * dayMs).toISOString().slice(0, 10);
+const range = `from=${dayAt(-2)}&to=${dayAt(2)}`;
+/** As pages write it: 5 Mar 2026. */
+const dayName = new Date(startMs).toUTCString().slice(5, 16).replace(/^0/, '');
+
+/** Two visits from Germany, one of them with a purchase; one from France; one cookieless; one of somebody deleted. */
+function knownEvents(): object[] {
+  const view = (path: string, country: string, seconds = 0) => ({
+    occurTime: new Date(startMs + seconds * 1000).toISOString(),
+    autoProperties: { $pathname: text(path), $country: text(country) },
+  });
+  const ada = { distinctId: 'ada', sessionId: newEvent().sessionId };
+  const { distinctId, sessionId, ...unknown } = newEvent(view('/docs', 'FR'));
+  return [
+    newEvent({ ...view('/pricing', 'DE'), ...ada }),
+    newEvent({ ...view('/docs', 'DE', 20), ...ada }),
+    newEvent({
+      ...{ ...view('/pay', 'DE', 50), ...ada, kind: 'purchase' },
+      customProperties: { amount: { doubleValue: 30 } },
+    }),
+    newEvent({ ...view('/pricing', 'DE'), distinctId: 'bob' }),
+    newEvent({ ...view('/pricing', 'FR'), distinctId: 'eve' }),
+    { ...unknown, cookieless: true },
+    newEvent({ ...view('/docs', 'FR'), distinctId: 'gone' }),
+  ];
+}
+
+const query = '/shared.insights.v1.InsightsService/Query';
+const usersOfTheDay = {
+  spec: {
+    insightType: 'INSIGHT_TYPE_SEGMENTATION',
+    events: [{ event: {}, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }],
+  },
+  timeRange: { from: `${dayAt(0)}T00:00:00Z`, to: `${dayAt(1)}T00:00:00Z` },
+};
+
+const text = (stringValue: string) => ({ stringValue });
+
+describe.runIf(hasBrowser)('known figures', () => {
+  const app = useWebApp();
+  let reader: Reader & { page: Page };
+
+  beforeAll(async () => {
+    const { baseUrl, privateKey } = app.stack;
+    // A country is taken from a sender with a private key alone.
+    const sent = await batchCreate(app.stack, knownEvents(), { key: privateKey });
+    expect(sent.status).toBe(200);
+    const { events } = await eventually(
+      () => listActivity(app.stack, {}),
+      (list) => list.events.length === 7,
+    );
+    const id = events.find(({ distinctId }) => distinctId === 'gone')?.profileId;
+    // A profile follows its events, and questions follow its deletion.
+    const remove = '/shared.profiles.v1.ProfilesService/Delete';
+    await eventually(
+      () => call(baseUrl, remove, privateKey, { id }),
+      ({ status }) => status === 200,
+    );
+    await eventually(
+      () => call(baseUrl, query, privateKey, usersOfTheDay),
+      ({ body }) => JSON.stringify(body['leftOut'] ?? []).includes('DELETED_PROFILES'),
+    );
+    reader = await app.signedIn('/account');
+  });
+
+  async function go(path: string): Promise<Page> {
+    const { page } = reader;
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}${path}?${range}`);
+    return page;
+  }
+
+  it('of the overview open their rows, and say what they leave out', async () => {
+    const page = await go('');
+    await expect
+      .poll(() => figures(page), { timeout })
+      .toEqual({ Visitors: '4', 'Page views': '6', Visits: '5', 'Bounce rate': '80%' });
+    const chart = page.getByRole('region', { name: /^Chart/ });
+    await chart.getByText('Complete until').waitFor();
+    await chart.getByText('Not counted: 1 event of deleted profiles.').waitFor();
+
+    await page.getByRole('button', { name: 'Page views' }).click();
+    await page.getByRole('link', { name: 'Page views behind it' }).click();
+    await listed(page, 6);
+    await page.goBack();
+    await chart.getByRole('img').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await listed(page, 6);
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({
+      from: dayAt(0),
+      to: dayAt(0),
+      kind: 'page_view',
+    });
+    expect(reader.faults).toEqual([]);
+  });
+
+  it('of the overview are those of a country, and of a page in it, once their rows are chosen', async () => {
+    const page = await go('');
+    const places = page.getByRole('region', { name: 'Places and devices' });
+    expect(await rows(places)).toEqual({ Germany: '2', France: '3' });
+    await places.getByRole('button', { name: 'Germany' }).click();
+    await expect
+      .poll(() => figures(page), { timeout })
+      .toEqual({ Visitors: '2', 'Page views': '3', Visits: '2', 'Bounce rate': '50%' });
+    const pages = page.getByRole('region', { name: 'Pages', exact: true });
+    await pages.getByRole('button', { name: '/docs' }).click();
+    await expect
+      .poll(() => figures(page), { timeout })
+      .toEqual({ Visitors: '1', 'Page views': '1', Visits: '1', 'Bounce rate': '0%' });
+    await pages.getByRole('link', { name: 'Events of these' }).click();
+    await listed(page, 1);
+    await page.getByRole('button', { name: 'Remove: Pathname is /docs' }).click();
+    await listed(page, 3);
+    expect(reader.faults).toEqual([]);
+  });
+
+  it('of a question follow its address, back, forward and loaded anew', async () => {
+    const page = await go('/insights/segmentation');
+    const value = page.getByRole('combobox', { name: /: value$/ });
+    const chosen = () => value.locator('option:checked').textContent();
+    const shown = async () => [await chosen(), await page.locator('.big-figure b').textContent()];
+    const [events, users] = ['Number of events', 'Number of users'];
+    await expect.poll(shown, { timeout }).toEqual([events, '6']);
+    await value.selectOption({ label: users });
+    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByText('Complete until').waitFor();
+    await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
+    await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
+    await page.getByLabel('Compare with the range before').check();
+    await page.waitForURL((url) => url.searchParams.has('compare'));
+    await page.goBack();
+    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    await page.goBack();
+    await expect.poll(shown, { timeout }).toEqual([events, '6']);
+    await page.goForward();
+    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    await page.reload({ waitUntil: 'commit' });
+    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    await page.getByRole('link', { name: 'Trends' }).click();
+    await page.waitForURL('**/insights/trends?**');
+    await expect.poll(chosen, { timeout }).toBe(users);
+    expect(reader.faults).toEqual([]);
+  });
+
+  it('of a question are those of its table, its CSV, its code and its tile', async () => {
+    const page = await go('/insights/trends');
+    await page.getByRole('combobox', { name: 'Event' }).fill('page_view');
+    await page.waitForURL((url) => url.searchParams.has('q'));
+    await page.getByRole('img', { name: /^Trends/ }).waitFor();
+    await page.getByText('Table', { exact: true }).click();
+    const cells = page.getByRole('row', { name: dayName }).getByRole('cell');
+    expect(await cells.allTextContents()).toEqual([dayName, '6']);
+    const file = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const lines = readFileSync(await (await file).path(), 'utf8').split('\r\n');
+    expect(lines).toContain(`${dayName},6`);
+    expect(lines).toHaveLength(1 + 5);
+
+    await page.getByRole('button', { name: 'Copy the question' }).click();
+    await page.getByRole('menuitem', { name: 'Show both' }).click();
+    const json = await page.getByRole('region', { name: 'Question as JSON' }).textContent();
+    const curl = await page.getByRole('region', { name: 'Question as curl' }).textContent();
+    const command = (curl ?? '').replace('YOUR_PRIVATE_KEY', app.stack.privateKey);
+    const run = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect(sumOf(JSON.parse(run.stdout))).toBe(6);
+    const asked = await call(app.stack.baseUrl, query, app.stack.privateKey, json ?? '');
+    expect(sumOf(asked.body)).toBe(6);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Save to a board' }).click();
+    await page.getByLabel('Title of the tile').fill('Views');
+    await page.getByLabel('Name of the board').fill('Shop');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
+    const tile = page.getByRole('article', { name: 'Views' });
+    await tile.getByText('Table', { exact: true }).click();
+    await tile.getByRole('row', { name: `${dayName} 6` }).waitFor();
+    expect(reader.faults).toEqual([]);
+  });
+});
+
+/** The overview's figures by name, once all are answered; the length of visits is left out. */
+async function figures(page: Page): Promise<Record<string, string>> {
+  const tiles = page.locator('.overview:not([aria-busy=true]) .figure-tile');
+  const names = await tiles.locator('.figure-name').allTextContents();
+  const values = await tiles.locator('b').allTextContents();
+  return Object.fromEntries(names.slice(0, 4).map((name, index) => [name, values[index] ?? '']));
+}
+
+/** The sum over the buckets of an answer of one series. */
+function sumOf(answer: { trends?: { series: { points: { value?: number }[] }[] } }): number {
+  const points = answer.trends?.series[0]?.points ?? [];
+  return points.reduce((sum, { value }) => sum + (value ?? 0), 0);
+}
+
+/** A ranking's figures by the names of its rows. */
+async function rows(card: Locator): Promise<Record<string, string>> {
+  await card.getByRole('listitem').first().waitFor({ timeout });
+  const texts = await card.getByRole('listitem').allInnerTexts();
+  return Object.fromEntries(texts.map((row) => [row.split('\n')[0], row.split('\n').at(-1)]));
+}
+
+/** The page of events has loaded all that meet its conditions. */
+async function listed(page: Page, count: number): Promise<void> {
+  const events = count === 1 ? '1 event' : `${count} events`;
+  await page.getByText(`${events}: all of them.`).waitFor();
+}

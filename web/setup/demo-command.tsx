@@ -1,0 +1,19 @@
+// The command that fills an empty project.
+
+import { Code } from '../ui/copy.tsx';
+
+export function DemoCommand() {
+  const { origin } = window.location;
+  return (
+    <>
+      <p>Made-up visits for a look around, with the keys of this project:</p>
+      <Code
+        text={`npm run demo -- --url ${origin} \\\n  --key pub_... --private-key prv_...`}
+        what="The command"
+      />
+      <p class="hint">
+        For the demo project of a plain <code>npm start</code>, <code>npm run demo</code> is enough.
+      </p>
+    </>
+  );
+}
