@@ -24,13 +24,13 @@ const forms = [
 const project = `/p/${demo.projectId}`;
 const pages: Record<string, string> = {
   projects: '/?all',
-  overview: `${project}?range=30d`,
+  overview: `${project}?range=7d`,
   live: `${project}/live`,
   events: `${project}/events`,
   profiles: `${project}/profiles`,
-  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=30d`])),
+  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=7d`])),
   boards: `${project}/boards`,
-  board: `${project}/boards/overview`,
+  board: `${project}/boards/overview?range=7d`,
   webhooks: `${project}/webhooks`,
   setup: `${project}/setup`,
   settings: `${project}/settings`,
@@ -39,11 +39,8 @@ const pages: Record<string, string> = {
   operator: '/operator',
 };
 
-/** Pages of a record, opened by the first link to one on the page of its list; a list may be empty. */
-const records: Record<string, string> = {
-  profiles: `${project}/profiles/`,
-  webhooks: `${project}/webhooks/`,
-};
+/** Lists whose first row is opened too: a person's page, an event's drawer. */
+const lists: readonly string[] = ['profiles', 'events'];
 const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
 
 const looks = {
@@ -53,7 +50,7 @@ const looks = {
 } as const;
 
 /** A page that waits for nothing any more; live pages never end their stream, so that an idle network says nothing. */
-const settledMs = 2_000;
+const settledMs = 1_000;
 
 const browser = await startBrowser();
 try {
@@ -61,25 +58,30 @@ try {
     const folder = join(out, look);
     mkdirSync(folder, { recursive: true });
     const page = await (await browser.newContext(options)).newPage();
-    const shoot = async (name: string, path: string): Promise<void> => {
-      await page.goto(url + path);
+    const shoot = async (name: string): Promise<void> => {
       await page.waitForSelector('h1');
+      await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
       await page.waitForTimeout(settledMs);
       const file = join(folder, `${name}.png`);
       await page.screenshot({ path: file });
       process.stdout.write(`${file}\n`);
     };
-    for (const [name, path] of Object.entries(openPages)) await shoot(name, path);
+    const shootAt = async (name: string, path: string): Promise<void> => {
+      await page.goto(url + path);
+      await shoot(name);
+    };
+    for (const [name, path] of Object.entries(openPages)) await shootAt(name, path);
     await page.goto(`${url}/sign-in?to=%2Faccount`);
     await page.getByLabel('E-mail').fill(admin.adminEmail);
     await page.getByLabel('Password').fill(admin.adminPassword);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/account');
     for (const [name, path] of Object.entries(pages)) {
-      await shoot(name, path);
-      const links = page.locator(`main a[href^="${records[name] ?? 'none'}"]`);
-      const first = (await links.count()) > 0 ? await links.first().getAttribute('href') : null;
-      if (first !== null) await shoot(`${name}-one`, first);
+      await shootAt(name, path);
+      const row = page.locator('main .table-row').first();
+      if (!lists.includes(name) || !(await row.isVisible())) continue;
+      await row.click();
+      await shoot(`${name}-one`);
     }
     await page.context().close();
   }

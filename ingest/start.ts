@@ -23,6 +23,7 @@ import { CookielessResolver } from './cookieless/visitor-ids.ts';
 import { createIngestMetrics, type IngestMetrics } from './metrics.ts';
 import { createOutcomeLog } from './publish/outcome-log.ts';
 import { Publisher } from './publish/publish.ts';
+import { createPreflightNotice } from './refusals/preflights.ts';
 import { Refusals } from './refusals/refusals.ts';
 import type { IngestParts } from './rpc/accept.ts';
 import { createBatchCreate } from './rpc/batch-create.ts';
@@ -54,9 +55,10 @@ export interface IngestOptions extends IngestBase {
   frameLz4: boolean;
 }
 
-/** Takes accepted requests to the broker, and word of refused ones. */
+/** Takes accepted requests to the broker, and word of refused ones and of preflights. */
 export interface Queue {
   refusals: IngestParts['refusals'];
+  onPreflight(): void;
   events: IngestParts['publisher'];
   changes: IngestParts['publisher'];
   /** The largest body that fits into a message. */
@@ -78,7 +80,7 @@ const minPayloadBytes = 2 * brokerPayloadReserveBytes;
 
 /** Throws one sentence where the broker takes too small messages only. */
 export function startIngest(options: IngestOptions): Ingest {
-  const { nats, disk, publishDeadlineMs: deadlineMs, frameLz4: lz4 } = options;
+  const { nats, disk, clock, publishDeadlineMs: deadlineMs, frameLz4: lz4 } = options;
   const payloadBytes = maxPayloadBytes(nats);
   if (payloadBytes < minPayloadBytes) {
     throw new Error(
@@ -115,13 +117,12 @@ export function startIngest(options: IngestOptions): Ingest {
     lz4,
     onLate: (count) => metrics.acceptedChanges.inc(count),
   });
+  const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);
   const { nodeHttpRoute, plainRequestRoute, register } = createIngest(options, metrics, {
     events,
     changes,
-    refusals: new Refusals({
-      send: (subject, content) => tellLive(nats, subject, content),
-      clock: options.clock,
-    }),
+    refusals: new Refusals({ send, clock }),
+    onPreflight: createPreflightNotice(send, clock),
     maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
   });
   return {
@@ -170,7 +171,7 @@ export function createIngest(
   };
   const events = createBatchCreate(eventParts, log);
   const changes = createIdentify(changeParts, log);
-  const pageRoute = createPageRoute(options.collectPath);
+  const pageRoute = createPageRoute(options.collectPath, queue.onPreflight);
   return {
     nodeHttpRoute: (request, response, url, bodies) =>
       events.nodeHttpRoute(request, response, url, bodies) ||

@@ -124,7 +124,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
   if (shared.operator !== undefined) registerOperator(router, shared, shared.operator);
 }
 
-function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }: LiveViews): void {
+function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): void {
   const { watch, ingestHealth: health } = ActivityService.method;
   const { clock, log } = shared;
   const viewers = new OpenStreams(viewerBounds, systemTimer);
@@ -132,7 +132,7 @@ function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }:
     watch,
     (request, context) =>
       readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
-        watchEvents({ feed, clock, log }, projectId, request),
+        watchEvents({ feed: live.feed, clock, log }, projectId, request),
       ),
     requestOptions(watch.input),
   );
@@ -140,7 +140,7 @@ function registerLive(router: ConnectRouter, shared: Shared, { feed, refusals }:
     health,
     (request, context) =>
       read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
-        ingestHealth({ clickhouse, refusals, clock }, projectId, request, deadline),
+        ingestHealth({ clickhouse, live, clock }, projectId, request, deadline),
       ),
     requestOptions(health.input),
   );

@@ -1,5 +1,6 @@
 // Live views of the whole product over HTTP: each stage of an event, refusals and dead letters, the bound on viewers.
 
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -179,6 +180,38 @@ describe('a viewer', () => {
       wanted.eventId,
     ]);
     viewer.close();
+  });
+});
+
+describe('how far a set-up has come', () => {
+  it('is told by the last preflight of any page, and by nothing else that asks for options', async () => {
+    const ask = (path: string, headers: Record<string, string>) =>
+      fetch(stack.baseUrl + path, { method: 'OPTIONS', headers });
+    const page = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+    await ask('/sdk.events.v1.EventsService/BatchCreate', { origin: page.origin });
+    await ask('/shared.profiles.v1.ProfilesService/Get', page);
+    // Its refusal is told after the two, over the same connection.
+    const { refusals } = await health();
+    await batchCreate(stack, [newEvent({ kind: 'no kind!' })]);
+    const before = await eventually(health, (told) => told.refusals.length > refusals.length);
+    expect(before.preflightTime).toBeUndefined();
+    const startMs = Date.now();
+    await ask('/sdk.events.v1.EventsService/BatchCreate', page);
+    const { preflightTime } = await eventually(health, (told) => told.preflightTime !== undefined);
+    const ms = preflightTime && timestampMs(preflightTime);
+    expect(ms).toBeGreaterThanOrEqual(startMs);
+    expect(ms).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('is told by the last user who was named', async () => {
+    expect((await health()).identifyTime).toBeUndefined();
+    const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+    const startMs = Date.now();
+    await call(stack.baseUrl, path, stack.publicKey, { externalId: 'ada' });
+    const { identifyTime } = await eventually(health, (told) => told.identifyTime !== undefined);
+    const ms = identifyTime && timestampMs(identifyTime);
+    expect(ms).toBeGreaterThanOrEqual(startMs);
+    expect(ms).toBeLessThanOrEqual(Date.now());
   });
 });
 

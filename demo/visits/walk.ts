@@ -75,10 +75,16 @@ function seenByPage(walk: Walk, kind: string): Properties {
   return properties;
 }
 
+/** From a private key nothing is derived: the server says it all. */
 function seenByServer(walk: Walk): Properties {
   const { agent, place } = walk.visitor;
+  const { pathname, searchParams } = new URL(walk.url);
+  const referrerDomain = walk.referrer === '' ? '' : new URL(walk.referrer).hostname;
+  const utm = (name: string): string => searchParams.get(`utm_${name}`) ?? '';
   const named: Record<string, string> = {
     ...{ $url: walk.url, $title: walk.title, $referrer: walk.referrer, $hostname: shopHost },
+    ...{ $pathname: pathname, $referrerDomain: referrerDomain },
+    ...{ $utmSource: utm('source'), $utmMedium: utm('medium'), $utmCampaign: utm('campaign') },
     ...{ $browser: agent.browser, $browserVersion: agent.browserVersion, $os: agent.os },
     ...{ $osVersion: agent.osVersion, $deviceType: agent.deviceType, $device: agent.device ?? '' },
     ...{ $country: place.country, $region: place.region, $city: place.city },

@@ -63,12 +63,13 @@ function isOpenToPages(path: string, collectPath: string): boolean {
  * Answers preflights, and sets the headers of the answers that the Connect router writes. Tried behind all methods.
  * The short paths themselves come as their methods' own; `collectPath` opens what a page asks for below it by mistake.
  */
-export function createPageRoute(collectPath: string): NodeHttpRoute {
+export function createPageRoute(collectPath: string, onPreflight: () => void): NodeHttpRoute {
   return (request, response, { path }) => {
     if (!isOpenToPages(path, collectPath)) return false;
     const headers = pageHeaders(request.headers.origin);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (request.method !== 'OPTIONS') return false;
+    if (request.headers['access-control-request-method'] !== undefined) onPreflight();
     response.writeHead(204, preflightHeaders);
     response.end();
     return true;

@@ -22,8 +22,8 @@ export class Endings {
   }
 
   /**
-   * Tries until `settled` is aborted. The connection `name` takes no other statement before this resolves: a KILL on its
-   * way would end that one.
+   * Tries until `settled` is aborted. The connection `name` takes no other statement before this resolves: a KILL on
+   * its way would end that one.
    */
   async end(name: string, settled: AbortSignal): Promise<void> {
     const kill = async (): Promise<void> => {

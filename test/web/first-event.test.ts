@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { batchCreate, call, newEvent } from '../harness/clients/client.ts';
 import { signalProcess } from '../harness/servers/stack.ts';
 import { press, typeInto } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
@@ -22,11 +22,10 @@ describe.runIf(hasBrowser)('events in the browser', () => {
   /** The badge of every page says so: a stream tells what comes from then on. */
   const streamIsOpen = (page: Page) => page.locator('.lag[data-state=live]').waitFor();
 
-  it('are seen by a newcomer who has a keyboard alone, and so is a refused one with its rule', async () => {
-    const { context, openTab, faults } = await app.newReader();
-    const page = await openTab('/');
+  /** A new account, and the setup page of its project: by keyboard. */
+  async function openSetup(page: Page, email: string): Promise<void> {
     await press(page, 'link', 'Create an account');
-    await typeInto(page, 'E-mail', 'newcomer@example.com');
+    await typeInto(page, 'E-mail', email);
     await typeInto(page, 'Password', 'correct horse battery');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -35,11 +34,18 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await page.keyboard.type('setup');
     await page.getByRole('option', { name: 'Setup', selected: true }).waitFor();
     await page.keyboard.press('Enter');
-    const publicKey = await page.locator('.setup-key').first().textContent();
-    const step = (state: string, name: string) =>
-      page.locator(`li[data-state=${state}]`, { hasText: name });
-    await step('waiting', 'An event stored').waitFor();
+    await step(page, 'waiting', 'An event stored').waitFor();
     await streamIsOpen(page);
+  }
+
+  const step = (page: Page, state: string, name: string) =>
+    page.locator(`li[data-state=${state}]`, { hasText: name });
+
+  it('are seen by a newcomer who has a keyboard alone, and so is a refused one with its rule', async () => {
+    const { context, openTab, faults } = await app.newReader();
+    const page = await openTab('/');
+    await openSetup(page, 'newcomer@example.com');
+    const publicKey = await page.locator('.setup-key').first().textContent();
 
     const project = { baseUrl: app.stack.baseUrl, publicKey: publicKey ?? '' };
     const refused = await batchCreate(project, [newEvent({ kind: 'no kind!' })]);
@@ -49,10 +55,45 @@ describe.runIf(hasBrowser)('events in the browser', () => {
 
     const accepted = await batchCreate(project, [newEvent({ kind: 'first_of_all' })]);
     expect(accepted.status).toBe(200);
-    const stored = step('done', 'An event stored');
+    const stored = step(page, 'done', 'An event stored');
     await stored.waitFor();
     expect(await stored.textContent()).toContain('first_of_all from visitor');
-    await step('done', 'An event accepted').waitFor();
+    await step(page, 'done', 'An event accepted').waitFor();
+
+    await step(page, 'waiting', 'A visitor identified').waitFor();
+    const identify = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+    await call(project.baseUrl, identify, project.publicKey, { externalId: 'ada' });
+    await step(page, 'done', 'A visitor identified').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('that do not come after a preflight are told by it, and what to look for', async () => {
+    const { context, openTab, faults } = await app.newReader();
+    await context.clock.install();
+    const page = await openTab('/');
+    const preflight = () => {
+      const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+      const path = '/sdk.events.v1.EventsService/BatchCreate';
+      return fetch(app.stack.baseUrl + path, { method: 'OPTIONS', headers });
+    };
+    const healthAnswer = () => page.waitForResponse((answer) => /IngestHealth/.test(answer.url()));
+    // One of before the page was opened tells nothing: once there is a second answer, the first is shown.
+    await preflight();
+    const first = healthAnswer();
+    await openSetup(page, 'preflight@example.com');
+    await first;
+    const second = healthAnswer();
+    await context.clock.fastForward('00:05');
+    await second;
+    await step(page, 'waiting', 'No request yet').waitFor();
+
+    await preflight();
+    await step(page, 'waiting', 'A browser asked whether it may send').waitFor();
+    await context.clock.fastForward('00:20');
+    const likeliest = page.locator('.setup-faults li').first();
+    await likeliest.waitFor();
+    expect(await likeliest.textContent()).toContain('Only a preflight');
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -50,7 +50,7 @@ export function Page({ params }: PageProps) {
           </button>
         ) : null}
       </div>
-      <p class="hint">A board shows answers side by side: save one from Insights.</p>
+      <p class="hint">A board shows answers side by side: save questions to it from Insights.</p>
       <Fault cause={error ?? fault} retry={reload} />
       {data ? (
         <ul class="board-list">

@@ -46,7 +46,6 @@ export function LineChart(props: {
       options({
         width,
         height,
-        buckets: moments.length,
         lines,
         format,
         zone,
@@ -130,7 +129,6 @@ function seriesOf(lines: readonly Line[], index: number): number {
 function options(chart: {
   width: number;
   height: number;
-  buckets: number;
   lines: readonly Line[];
   format: (value: number) => string;
   zone: string;
@@ -154,10 +152,12 @@ function options(chart: {
     axes: [
       {
         ...axis,
-        // No more marks than buckets: the hours of a chart of days would say nothing.
-        space: (_plot, _axis, _from, _to, widthPx) =>
-          Math.max(70, (0.99 * widthPx) / Math.max(1, chart.buckets - 1)),
+        space: 70,
         size: 30,
+        incrs: ({ data: [times] }) => {
+          const bucketSeconds = (times[1] ?? 0) - (times[0] ?? 0);
+          return axisSeconds.filter((step) => step >= bucketSeconds);
+        },
         values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
       },
       {
@@ -199,7 +199,15 @@ function isWholeOrNull(value: number | null): boolean {
   return value === null || Number.isInteger(value);
 }
 
+const minuteSeconds = 60;
+const hourSeconds = 3_600;
 const daySeconds = 86_400;
+/** Steps of the axis of time; none is shorter than a bucket, because between two buckets there is no point. */
+const axisSeconds = [
+  ...[1, 5, 15, 30].map((count) => count * minuteSeconds),
+  ...[1, 3, 6, 12].map((count) => count * hourSeconds),
+  ...[1, 2, 3, 7, 14, 30, 61, 91, 182, 365].map((count) => count * daySeconds),
+];
 
 /** What stands at the axis: the day, with steps shorter than a day the clock, with those of months the month. */
 function momentText(zone: string, stepSeconds: number): (seconds: number) => string {

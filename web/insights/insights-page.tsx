@@ -7,6 +7,7 @@ import { QuestionFields } from '../question/question-form.tsx';
 import { address } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
+import { useTabInSight } from '../ui/tabs.tsx';
 import { Answer } from './answer.tsx';
 import { type QuestionState, useQuestion } from './question-state.ts';
 import { TimeFields } from './time-fields.tsx';
@@ -44,9 +45,10 @@ function Insight({ projectId, form }: { projectId: string; form: QuestionForm })
 function Forms(props: { projectId: string; here: QuestionForm; question: QuestionState }) {
   const { projectId, here, question } = props;
   const { query } = address.value;
+  const row = useTabInSight(here.id);
   const kept = { ...timeQuery(query), ...pick(query, ['by', 'compare', 'asof', 'board', 'tile']) };
   return (
-    <nav class="tabs" aria-label="Forms of questions">
+    <nav class="tabs" ref={row} aria-label="Forms of questions">
       {forms.map((form) => {
         const q = writeSpec(asForm(question.draft, form));
         const search = new URLSearchParams(query.has('q') ? { ...kept, q } : kept).toString();

@@ -49,7 +49,8 @@ function Change(props: {
   const { measure, value = 0, before } = props;
   const text = before === undefined ? undefined : change(value, before);
   if (props.value === undefined) return <small />;
-  if (before === undefined || text === undefined) return <small>nothing before</small>;
+  if (before === undefined || text === undefined)
+    return <small class="figure-change">nothing before</small>;
   const isBetter = value === before ? undefined : value > before === measure.isMoreBetter;
   return (
     <small class="figure-change">

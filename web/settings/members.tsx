@@ -37,29 +37,31 @@ export function Members({ org }: { org: Org }) {
           ) : null}
         </header>
         <Fault cause={members.error} retry={members.reload} />
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">E-mail</th>
-              <th scope="col">Role</th>
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(members.data?.members ?? []).map((member) => (
-              <MemberRow
-                key={member.customerId}
-                orgId={org.id}
-                member={member}
-                mayChange={isAdmin && member.customerId !== ownId}
-                onChange={members.reload}
-              />
-            ))}
-          </tbody>
-        </table>
+        <div class="scroll" tabIndex={0} role="region" aria-label="Members: table">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">E-mail</th>
+                <th scope="col">Role</th>
+                <th scope="col">
+                  <span class="unseen">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {(members.data?.members ?? []).map((member) => (
+                <MemberRow
+                  key={member.customerId}
+                  orgId={org.id}
+                  member={member}
+                  mayChange={isAdmin && member.customerId !== ownId}
+                  onChange={members.reload}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
       </section>
       {isAdmin ? (
         <Invitations org={org} isInviting={isInviting} end={() => setInviting(false)} />
@@ -79,28 +81,36 @@ function Invitations(props: { org: Org; isInviting: boolean; end: () => void }) 
       <h2>Open invitations</h2>
       <Fault cause={list.error} retry={list.reload} />
       {invitations.length === 0 ? <p class="hint">None waits.</p> : null}
-      <table hidden={invitations.length === 0}>
-        <thead>
-          <tr>
-            <th scope="col">E-mail</th>
-            <th scope="col">Role</th>
-            <th scope="col">Good until</th>
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {invitations.map((invitation) => (
-            <InvitationRow
-              key={invitation.id}
-              orgId={orgId}
-              invitation={invitation}
-              onChange={list.reload}
-            />
-          ))}
-        </tbody>
-      </table>
+      <div
+        class="scroll"
+        hidden={invitations.length === 0}
+        tabIndex={0}
+        role="region"
+        aria-label="Open invitations: table"
+      >
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">E-mail</th>
+              <th scope="col">Role</th>
+              <th scope="col">Good until</th>
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {invitations.map((invitation) => (
+              <InvitationRow
+                key={invitation.id}
+                orgId={orgId}
+                invitation={invitation}
+                onChange={list.reload}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
       {props.isInviting ? (
         <Invite
           orgId={orgId}

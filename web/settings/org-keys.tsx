@@ -34,23 +34,31 @@ export function OrgKeys({ org }: { org: Org }) {
         Programs manage webhooks with them: <code>Authorization: Bearer org_…</code>
       </p>
       <Fault cause={keys.error} retry={keys.reload} />
-      <table hidden={list.length === 0}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Role</th>
-            <th scope="col">Made</th>
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.map((key) => (
-            <OrgKeyRow key={key.id} orgId={org.id} orgKey={key} onChange={keys.reload} />
-          ))}
-        </tbody>
-      </table>
+      <div
+        class="scroll"
+        hidden={list.length === 0}
+        tabIndex={0}
+        role="region"
+        aria-label="Organization keys: table"
+      >
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Role</th>
+              <th scope="col">Made</th>
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((key) => (
+              <OrgKeyRow key={key.id} orgId={org.id} orgKey={key} onChange={keys.reload} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       {isMaking ? (
         <NewOrgKey
           org={org}

@@ -25,7 +25,11 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
             name="A request with this project’s key"
             seen={progress.request}
             isBad={isRefusedOnly}
-            waiting="No request yet"
+            waiting={
+              progress.preflight
+                ? `A browser asked whether it may send, ${ago(progress.preflight)}, and no request with this key followed`
+                : 'No request yet'
+            }
           />
           <Item
             name="An event accepted"

@@ -11,13 +11,22 @@ export function LikelyFaults({ publicKey, progress }: { publicKey: string; progr
   const isLocal = local.test(host);
   return (
     <div class="setup-faults">
-      <h3>{progress.request ? 'No event was accepted yet' : 'Nothing came for 20 seconds'}</h3>
+      <h3>{progress.request ? 'No event was accepted yet' : 'No request came for 20 seconds'}</h3>
       <p class="hint">
         {progress.request
           ? 'A request came and was refused: its rule is above. The page that sends it has the fault.'
           : 'Open your page’s developer tools: console and network show which of these it is.'}
       </p>
       <ul>
+        {progress.preflight && !progress.request ? (
+          <Fault name="Only a preflight">
+            A browser asked by <code>OPTIONS</code> and was answered. It may have been another
+            project’s page: that request has no key. Your page’s network list shows what followed.
+            Nothing: the console says why, such as a header that is not allowed, or a proxy that
+            drops the <code>access-control</code> headers of the answer. A request answered 401: its
+            key is another.
+          </Fault>
+        ) : null}
         {isLocal ? (
           <Fault name={`Your page cannot reach ${host}`}>
             That address means the visitor’s own machine. It works for pages that you open here; for
@@ -46,11 +55,6 @@ export function LikelyFaults({ publicKey, progress }: { publicKey: string; progr
         <Fault name="No consent">
           With <code>data-consent="denied"</code> nothing is sent until the page calls{' '}
           <code>millrace.consent</code>.
-        </Fault>
-        <Fault name="Only a preflight">
-          Requests of your own with other headers are asked for by <code>OPTIONS</code> first. The
-          service answers it and cannot tell whose it is; the console says why the browser stopped
-          there.
         </Fault>
       </ul>
     </div>

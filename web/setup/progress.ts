@@ -1,14 +1,13 @@
-// How far a project's set-up has come, told by its live stream, by what is stored and by what was refused.
+// How far a project's set-up has come, told by its live stream, by what is stored and by what IngestHealth says.
 
-import { createClient } from '@connectrpc/connect';
 import { useEffect, useState } from 'preact/hooks';
 import {
+  type IngestHealthResponse,
   type Refusal,
   type WatchRow,
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { inProject, transport } from '../client.ts';
+import { inProject } from '../client.ts';
 import { activity, openFeed } from '../shell/live-feed.ts';
 import { toDate } from '../time/time.tsx';
 
@@ -20,25 +19,23 @@ export type Progress = {
   accepted: Seen;
   stored: Seen;
   identified: Seen;
+  /** When a page of any project asked whether it may send; undefined while none did since this page was opened. */
+  preflight: Date | undefined;
   /** The newest refusal of each fault, newest first. */
   refusals: Refusal[];
   /** Nothing came since the page was opened, for a while. */
   isQuiet: boolean;
 };
 
-const profiles = createClient(ProfilesService, transport);
-
 const quietMs = 20_000;
-const identifyEveryMs = 5_000;
+const healthEveryMs = 5_000;
 const maxRefusals = 3;
-/** Pages of a hundred profiles that are looked through for a named one, newest first. */
-const maxPages = 5;
 /** Refusals of this long ago still say what is wrong now. */
 const recentMs = 15 * 60_000;
 
 const nothing: Progress = {
   ...{ request: undefined, accepted: undefined, stored: undefined, identified: undefined },
-  ...{ refusals: [], isQuiet: false },
+  ...{ preflight: undefined, refusals: [], isQuiet: false },
 };
 
 export function useProgress(projectId: string): Progress {
@@ -51,19 +48,20 @@ export function useProgress(projectId: string): Progress {
       () => setProgress((last) => ({ ...last, isQuiet: true })),
       quietMs,
     );
-    void before(projectId, end.signal).then(
-      (found) => setProgress((last) => merge(last, found)),
+    void newestStored(projectId, end.signal).then(
+      (stored) => setProgress((last) => withStored(last, stored)),
       // The bar of the connection says so; the stream tells what comes from now on.
       () => {},
     );
-    const stopLooking = lookForIdentify(projectId, end.signal, (seen) =>
-      setProgress((last) => ({ ...last, identified: seen })),
+    const openedMs = Date.now();
+    const stopAsking = followHealth(projectId, end.signal, (health) =>
+      setProgress((last) => withHealth(last, health, openedMs)),
     );
     return () => {
       end.abort();
       stop();
       close();
-      stopLooking();
+      stopAsking();
       window.clearTimeout(quiet);
     };
   }, [projectId]);
@@ -112,62 +110,55 @@ function newestOfEach(refusals: readonly Refusal[]): Refusal[] {
 }
 
 /** What the stream tells is newer than what was there before. */
-function merge(
-  last: Progress,
-  { stored, refusals }: { stored: Seen; refusals: Refusal[] },
-): Progress {
-  const next = withRefusals({ ...last, refusals: [] }, refusals);
+function withStored(last: Progress, stored: Seen): Progress {
   return {
-    ...next,
-    request: last.request ?? stored ?? next.request,
+    ...last,
+    request: last.request ?? stored,
     accepted: last.accepted ?? stored,
     stored: last.stored ?? stored,
-    refusals: newestOfEach([...last.refusals, ...next.refusals]),
   };
 }
 
-async function before(projectId: string, signal: AbortSignal) {
-  const options = inProject(projectId, signal);
-  const [{ events }, { refusals }] = await Promise.all([
-    activity.list({ pageSize: 1 }, options),
-    activity.ingestHealth({ pageSize: 1 }, options),
-  ]);
+async function newestStored(projectId: string, signal: AbortSignal): Promise<Seen> {
+  const { events } = await activity.list({ pageSize: 1 }, inProject(projectId, signal));
   const newest = events[0];
-  const stored: Seen = newest?.occurTime && {
-    at: toDate(newest.occurTime),
-    what: `${newest.kind} from ${newest.distinctId}`,
-  };
-  const oldest = Date.now() - recentMs;
+  return (
+    newest?.occurTime && {
+      at: toDate(newest.occurTime),
+      what: `${newest.kind} from ${newest.distinctId}`,
+    }
+  );
+}
+
+function withHealth(
+  last: Progress,
+  { identifyTime, preflightTime, refusals }: IngestHealthResponse,
+  openedMs: number,
+): Progress {
+  const isRecent = ({ time }: Refusal): boolean =>
+    time !== undefined && toDate(time).getTime() > openedMs - recentMs;
+  const preflight = preflightTime && toDate(preflightTime);
   return {
-    stored,
-    refusals: refusals.filter(({ time }) => time && toDate(time).getTime() > oldest),
+    ...withRefusals(last, refusals.filter(isRecent)),
+    identified: identifyTime && { at: toDate(identifyTime), what: 'A profile was made' },
+    preflight: preflight && preflight.getTime() > openedMs ? preflight : last.preflight,
   };
 }
 
-/** Asks for a profile that Identify named, until there is one. */
-function lookForIdentify(
+/** Asks for what the stream does not tell, until somebody was named. */
+function followHealth(
   projectId: string,
   signal: AbortSignal,
-  found: (seen: Seen) => void,
+  tell: (health: IngestHealthResponse) => void,
 ): () => void {
-  const look = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     if (document.visibilityState === 'hidden') return;
-    let pages = 0;
-    for await (const page of profiles.list({}, inProject(projectId, signal))) {
-      const named = page.profiles.find(({ externalId }) => externalId !== '');
-      if (named) {
-        window.clearInterval(timer);
-        const time = named.updateTime ?? named.createTime;
-        found({ at: time ? toDate(time) : new Date(), what: named.externalId });
-        return;
-      }
-      pages += 1;
-      // Leaving the loop ends the stream.
-      if (pages >= maxPages) return;
-    }
+    const health = await activity.ingestHealth({ pageSize: 1 }, inProject(projectId, signal));
+    if (health.identifyTime) window.clearInterval(timer);
+    tell(health);
   };
-  const ask = (): void => void look().catch(() => {});
-  const timer = window.setInterval(ask, identifyEveryMs);
-  ask();
+  const askAgain = (): void => void ask().catch(() => {});
+  const timer = window.setInterval(askAgain, healthEveryMs);
+  askAgain();
   return () => window.clearInterval(timer);
 }

@@ -76,7 +76,8 @@ async function readStream(
 ): Promise<LoggedAttempt[]> {
   const manager = await connection.jetstreamManager({ checkAPI: false });
   const { state } = await manager.streams.info(attemptLogStream);
-  const firstSeq = Math.max(state.first_seq, state.last_seq - maxWaiting + 1);
+  // A stream that never held a message says that it begins at 0, where no message is.
+  const firstSeq = Math.max(1, state.first_seq, state.last_seq - maxWaiting + 1);
   const found: LoggedAttempt[] = [];
   let bytes = 0;
   for (let last = state.last_seq; last >= firstSeq && bytes < maxWaitingBytes; last -= getsAtOnce) {

@@ -50,6 +50,7 @@ const atOnce = { publish: () => Promise.resolve('stored' as const) };
 const openEnd: Queue = {
   ...{ events: atOnce, changes: atOnce, maxBodyBytes },
   refusals: { tell: () => {} },
+  onPreflight: () => {},
 };
 
 function directoryOf(publicKey: string): ProjectDirectory {

@@ -2,7 +2,7 @@
 // directory. Ends only processes that it started. What runs in the child is for engine.ts and broker.ts to say.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,6 +38,7 @@ interface ServerProgram {
 }
 
 const startTimeoutMs = 30_000;
+const stopTimeoutMs = 5_000;
 const maxKeptLines = 100;
 // setpriv lets the kernel end the server with the test process, however that dies.
 const setpriv = '/usr/bin/setpriv';
@@ -67,7 +68,10 @@ export async function startChildServer(
       await end(child, 'SIGTERM');
       ({ child, port } = await launch(program, dir, port));
     },
-    pause: () => void child.kill('SIGSTOP'),
+    pause() {
+      child.kill('SIGSTOP');
+      untilStopped(child.pid ?? 0);
+    },
     resume: () => void child.kill('SIGCONT'),
   };
 }
@@ -110,6 +114,15 @@ function listeningPort(program: ServerProgram, child: ChildProcess): Promise<num
       if (stream !== null) createInterface({ input: stream }).on('line', read);
     }
   });
+}
+
+/** A thread that computes stops a moment after the signal: an answer may leave meanwhile. */
+function untilStopped(pid: number): void {
+  const tasks = `/proc/${pid}/task`;
+  const endMs = performance.now() + stopTimeoutMs;
+  const isStopped = (): boolean =>
+    readdirSync(tasks).every((id) => / [TZX] /.test(readFileSync(`${tasks}/${id}/stat`, 'utf8')));
+  while (!isStopped() && performance.now() < endMs);
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** How far the page's content has moved by itself since it was opened, as the browser scores it: 1 is the whole window. */
+/** How far the content has moved by itself since the page was opened, as the browser scores it: 1 is the window. */
 export async function layoutShift(page: Page): Promise<number> {
   return Number(await page.evaluate('globalThis.layoutShift'));
 }

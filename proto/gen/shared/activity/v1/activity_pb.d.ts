@@ -489,7 +489,8 @@ export declare type IngestHealthRequest = Message<"shared.activity.v1.IngestHeal
 export declare const IngestHealthRequestSchema: GenMessage<IngestHealthRequest>;
 
 /**
- * Refusals as one process has heard of them, and a page of dead letters.
+ * What of a project came in and what did not: refusals and preflights as one process has heard of them, and a page of
+ * dead letters.
  *
  * @generated from message shared.activity.v1.IngestHealthResponse
  */
@@ -535,6 +536,22 @@ export declare type IngestHealthResponse = Message<"shared.activity.v1.IngestHea
    * @generated from field: string next_page_token = 6;
    */
   nextPageToken: string;
+
+  /**
+   * When a web page last asked by a CORS preflight whether it may send, to a second. A preflight has no key: the page may be
+   * any project's. Absent where none came since the process started.
+   *
+   * @generated from field: google.protobuf.Timestamp preflight_time = 7;
+   */
+  preflightTime?: Timestamp | undefined;
+
+  /**
+   * When a call of Identify or Alias last named a user who had no profile; absent where none did. Deleting the profile
+   * changes nothing here.
+   *
+   * @generated from field: google.protobuf.Timestamp identify_time = 8;
+   */
+  identifyTime?: Timestamp | undefined;
 };
 
 /**
