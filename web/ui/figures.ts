@@ -16,7 +16,7 @@ export function shortFigure(value: number): string {
   return Math.abs(value) < 10_000 ? figure(value) : compact.format(value);
 }
 
-/** `share` of 1: 0.253 is 25.3%. */
+/** `share` of 1: 0.253 is 25%, 0.0253 is 2.5%. */
 export function percent(share: number): string {
   const digits = share !== 0 && Math.abs(share) < 0.0995 ? 1 : 0;
   return `${(share * 100).toFixed(digits)}%`;
