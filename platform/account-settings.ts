@@ -2,6 +2,7 @@
 // providers. The texts come from config.ts, which alone reads the environment. Problems are collected, never thrown.
 
 import { type BlockList, isIP } from 'node:net';
+import { parseUrl } from './http/parse-url.ts';
 import { smtpUrlTls } from './mail/mail.ts';
 import { readMailbox } from './mail/mailbox.ts';
 import { isLoopbackHost, networks } from './private-networks.ts';
@@ -59,8 +60,9 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
 
 function readPublicUrl(url: string | undefined, problems: string[]): string | undefined {
   if (url === undefined) return undefined;
-  if (URL.canParse(url)) {
-    const { protocol, search, hash } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed !== undefined) {
+    const { protocol, search, hash } = parsed;
     const web = protocol === 'https:' || protocol === 'http:';
     if (web && search === '' && hash === '') return url.replace(/\/+$/, '');
   }
@@ -70,8 +72,9 @@ function readPublicUrl(url: string | undefined, problems: string[]): string | un
 
 function readSmtpUrl(url: string | undefined, problems: string[]): string | undefined {
   if (url === undefined) return undefined;
-  if (URL.canParse(url)) {
-    const { protocol, hostname, searchParams } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed !== undefined) {
+    const { protocol, hostname, searchParams } = parsed;
     const mail = ['smtp:', 'smtps:'].includes(protocol) && hostname !== '';
     if (mail && smtpUrlTls.includes(searchParams.get('tls'))) return url;
   }
@@ -129,13 +132,14 @@ function isProvider(value: unknown): value is OAuthProviderSettings {
     isTrustworthy(issuer) &&
     Array.isArray(redirectUris) &&
     redirectUris.length > 0 &&
-    redirectUris.every((uri) => typeof uri === 'string' && URL.canParse(uri))
+    redirectUris.every((uri) => typeof uri === 'string' && parseUrl(uri) !== undefined)
   );
 }
 
 function isTrustworthy(issuer: string): boolean {
-  if (!URL.canParse(issuer)) return false;
-  const { protocol, hostname } = new URL(issuer);
+  const url = parseUrl(issuer);
+  if (url === undefined) return false;
+  const { protocol, hostname } = url;
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 

@@ -6,6 +6,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
+import { parseUrl } from './http/parse-url.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
 import type { WebhookSettings } from './webhooks/webhook-settings.ts';
 
@@ -253,8 +254,7 @@ function readUrl(
 ): string | undefined {
   if (text === undefined) return undefined;
   // Every URL of a list: the error of a wrong one would hold it, and the password in it.
-  const isUrl = (part: string): boolean =>
-    URL.canParse(part) && protocols.includes(new URL(part).protocol);
+  const isUrl = (part: string): boolean => protocols.includes(parseUrl(part)?.protocol ?? '');
   if (text.split(',').every((part) => isUrl(part.trim()))) return text;
   problems.push(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
   return undefined;

@@ -78,6 +78,10 @@ it('no marker of unfinished work, no switched-off test, no hidden type decision'
   expect(found(service, /console\.(log|error|warn)/)).toEqual([]);
 });
 
+it('URLs are parsed, not tried: the fast call of canParse is wrong in Node 20', () => {
+  expect(found(service, /URL\.canParse\(/)).toEqual([]);
+});
+
 it('interfaces carry no prefix', () => {
   expect(found(files, /\binterface I[A-Z][a-z]/)).toEqual([]);
 });

@@ -5,6 +5,7 @@
 import type { HandlerContext } from '@connectrpc/connect';
 import { cameStraightFromThisMachine } from '../../platform/access/only-this-machine.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
+import { parseUrl } from '../../platform/http/parse-url.ts';
 import { refreshTokenDays } from './session.ts';
 
 const cookieName = 'millrace_refresh';
@@ -51,11 +52,7 @@ function isOfOwnPage({ requestHeader, url }: HandlerContext, publicUrl: string):
   // Whether a proxy in front speaks TLS is not known here, so both schemes of the called host are own.
   const { host } = new URL(url);
   const own = [`http://${host}`, `https://${host}`];
-  return own.includes(origin) || origin === originOf(publicUrl);
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
+  return own.includes(origin) || origin === parseUrl(publicUrl)?.origin;
 }
 
 /** Not every browser keeps a Secure cookie of plain http to this machine; no other network may carry it bare. */

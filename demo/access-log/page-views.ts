@@ -4,6 +4,7 @@
 
 import { createHmac, type Hmac } from 'node:crypto';
 import { UAParser } from 'ua-parser-js';
+import { parseUrl } from '../../platform/http/parse-url.ts';
 import {
   maxOccurTimeAheadMs,
   maxStringValueCodePoints,
@@ -84,15 +85,17 @@ function pageOf(line: LogLine, { hostname, scheme }: MapperOptions): Properties 
   const host = line.hostname ?? hostname;
   const isPath = line.target.startsWith('/');
   const url =
-    isPath || !URL.canParse(line.target) ? `${scheme}://${host}${line.target}` : line.target;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    isPath || parseUrl(line.target) === undefined
+      ? `${scheme}://${host}${line.target}`
+      : line.target;
+  const parsed = parseUrl(url);
   const referrer = line.referrer ?? '';
   return strings({
     $url: url,
     $hostname: parsed?.hostname ?? host,
     $pathname: isPath ? (line.target.split('?', 1)[0] ?? '') : (parsed?.pathname ?? ''),
     $referrer: referrer,
-    $referrerDomain: URL.canParse(referrer) ? new URL(referrer).hostname : '',
+    $referrerDomain: parseUrl(referrer)?.hostname ?? '',
     $utmSource: parsed?.searchParams.get('utm_source') ?? '',
     $utmMedium: parsed?.searchParams.get('utm_medium') ?? '',
     $utmCampaign: parsed?.searchParams.get('utm_campaign') ?? '',

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseUrl } from '../../platform/http/parse-url.ts';
 import { isObject } from '../../platform/json.ts';
 
 export interface Target {
@@ -43,7 +44,7 @@ export function findTarget(
     publicKey: flags.key ?? kept['publicKey'] ?? '',
     privateKey: flags['private-key'] ?? kept['privateKey'] ?? '',
   };
-  if (!/^https?:\/\/./.test(target.baseUrl) || !URL.canParse(target.baseUrl)) {
+  if (!/^https?:\/\/./.test(target.baseUrl) || parseUrl(target.baseUrl) === undefined) {
     return { kind: 'refused', why: `${target.baseUrl} is not an http or https URL` };
   }
   const missing = needs.filter((name) => target[name] === '');

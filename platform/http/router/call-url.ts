@@ -2,6 +2,7 @@
 // middle of node's server where it cannot: nobody would catch that, and the process would end.
 
 import type { IncomingMessage } from 'node:http';
+import { parseUrl } from '../parse-url.ts';
 
 /**
  * False where a request has no URL: HTTP/1.0 may leave the host out, and node lets any text pass for one. A request of
@@ -11,5 +12,5 @@ export function completeUrl(request: IncomingMessage): boolean {
   const { headers, url = '' } = request;
   if (request.httpVersionMajor === 2) headers[':authority'] ??= headers.host;
   const authority = headers[':authority'] ?? headers.host;
-  return typeof authority === 'string' && URL.canParse(url, `http://${authority}`);
+  return typeof authority === 'string' && parseUrl(url, `http://${authority}`) !== undefined;
 }

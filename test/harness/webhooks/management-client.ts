@@ -2,6 +2,7 @@
 // status must be there, its body must be what the schema says, with no field that the schema does not name.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseUrl } from '../../../platform/http/parse-url.ts';
 import { isObject, type JsonObject } from '../../../platform/json.ts';
 
 export interface ManagementAnswer {
@@ -43,7 +44,7 @@ export async function managementClient(baseUrl: string): Promise<ManagementClien
   if (!isObject(document)) throw new Error('/openapi.json is no object');
   const methods = methodsOf(document);
   const ajv = new Ajv2020({ strict: false, allErrors: true });
-  ajv.addFormat('uri', (text) => URL.canParse(text));
+  ajv.addFormat('uri', (text) => parseUrl(text) !== undefined);
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   ajv.addSchema(closed(document), 'document');
   const seen = new Set<string>();

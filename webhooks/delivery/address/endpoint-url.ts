@@ -2,6 +2,7 @@
 // text itself says is judged here; the addresses that a name leads to are endpoint-connector.ts's.
 
 import { type BlockList, isIP } from 'node:net';
+import { parseUrl } from '../../../platform/http/parse-url.ts';
 import { isReachableAddress } from '../../../platform/private-networks.ts';
 
 export type EndpointUrl =
@@ -23,8 +24,8 @@ export function checkEndpointUrl(text: string, { allowed }: { allowed: BlockList
   if (text.length > maxEndpointUrlLength) {
     return refused(`must have at most ${maxEndpointUrlLength} characters`);
   }
-  if (!URL.canParse(text)) return refused('must be a URL such as https://example.com/hook');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) return refused('must be a URL such as https://example.com/hook');
   const isOpened = allowed.rules.length > 0;
   if (url.protocol !== 'https:' && !(isOpened && url.protocol === 'http:')) {
     return refused('must start with https://');
