@@ -51,6 +51,8 @@ const looks = {
 
 /** A page that waits for nothing any more; live pages never end their stream, so that an idle network says nothing. */
 const settledMs = 1_000;
+/** Until events that come have been counted for a while. */
+const liveMs = 15_000;
 
 const browser = await startBrowser();
 try {
@@ -61,7 +63,7 @@ try {
     const shoot = async (name: string): Promise<void> => {
       await page.waitForSelector('h1');
       await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
-      await page.waitForTimeout(settledMs);
+      await page.waitForTimeout(name === 'live' ? liveMs : settledMs);
       const file = join(folder, `${name}.png`);
       await page.screenshot({ path: file });
       process.stdout.write(`${file}\n`);
