@@ -127,6 +127,10 @@ describe.runIf(hasBrowser)('known figures', () => {
     await expect
       .poll(() => figures(page), { timeout })
       .toEqual({ Visitors: '2', 'Page views': '3', Visits: '2', 'Bounce rate': '50%' });
+    await places.getByRole('link', { name: 'Ask further' }).click();
+    const answer = page.getByRole('region', { name: 'Answer' });
+    expect(await rows(answer)).toEqual({ Germany: '2' });
+    await page.goBack();
     const pages = page.getByRole('region', { name: 'Pages', exact: true });
     await pages.getByRole('button', { name: '/docs' }).click();
     await expect
@@ -201,6 +205,10 @@ describe.runIf(hasBrowser)('known figures', () => {
     const tile = page.getByRole('article', { name: 'Views' });
     await tile.getByText('Table', { exact: true }).click();
     await tile.getByRole('row', { name: `${dayName} 6` }).waitFor();
+    await tile.getByRole('link', { name: 'Views' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Trends' }).waitFor();
+    await page.getByText('Table', { exact: true }).click();
+    await page.getByRole('row', { name: `${dayName} 6` }).waitFor();
     expect(reader.faults).toEqual([]);
   });
 });

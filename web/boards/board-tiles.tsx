@@ -15,6 +15,7 @@ import {
 import { explain, inProject } from '../client.ts';
 import { fromPropertyFilter } from '../filter/condition.ts';
 import { writeSpec } from '../question/ask.ts';
+import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import type { Rows } from '../results/shown.ts';
@@ -78,6 +79,9 @@ function OneTile(props: {
       content={content}
       time={board.time}
       tools={props.tools}
+      href={
+        props.isRead && spec ? questionHref(questionContext(projectId, board, spec)) : undefined
+      }
       onOpen={props.isRead ? open : undefined}
     />
   );
@@ -133,17 +137,30 @@ function asTileError(cause: unknown) {
   return { $typeName: 'dashboard.dashboards.v1.TileError' as const, code: todo, message: what };
 }
 
+/** The days that the board shows, as addresses have them. */
+function daysOf(time: RenderedTime | undefined): Record<string, string> {
+  const zone = time?.timezone || 'UTC';
+  const { from, to } = time?.range ?? {};
+  if (!from || !to) return {};
+  const last = new Date(toDate(to).getTime() - 1);
+  return { from: dayText(toDate(from), zone), to: dayText(last, zone) };
+}
+
+function questionContext(
+  projectId: string,
+  { dashboard, time }: RenderResponse,
+  spec: InsightQuerySpec,
+) {
+  const filterGroups = dashboard?.filters?.filterGroups ?? [];
+  return { projectId, spec, filterGroups, time: daysOf(time) };
+}
+
 function rowsContext(
   projectId: string,
   { dashboard, time }: RenderResponse,
   spec: InsightQuerySpec,
 ) {
   const zone = time?.timezone || 'UTC';
-  const { from, to } = time?.range ?? {};
-  const days =
-    from && to
-      ? { from: dayText(toDate(from), zone), to: dayText(new Date(toDate(to).getTime() - 1), zone) }
-      : {};
   const ofBoard = dashboard?.filters?.filterGroups ?? [];
   return {
     projectId,
@@ -151,6 +168,6 @@ function rowsContext(
     zone,
     granularity: time?.granularity ?? Granularity.DAY,
     conditions: ofBoard.flatMap(({ filters }) => filters.map(fromPropertyFilter)),
-    time: days as Record<string, string>,
+    time: daysOf(time),
   };
 }

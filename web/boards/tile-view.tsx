@@ -37,13 +37,16 @@ export function TileView(props: {
   content: TileContent;
   time: RenderedTime | undefined;
   onOpen?: ((rows: Rows) => void) | undefined;
+  /** Where its question can be asked further. */
+  href?: string | undefined;
   tools?: ComponentChildren;
 }) {
-  const { title, content, rows } = props;
+  const { title, content, rows, href } = props;
+  const name = title || 'A tile without a title';
   return (
     <>
       <header class="tile-head">
-        {title ? <h2 class="clip">{title}</h2> : <h2 class="unseen">A tile without a title</h2>}
+        <h2 class={title ? 'clip' : 'unseen'}>{href ? <a href={href}>{name}</a> : name}</h2>
         {props.tools}
       </header>
       {/* What is higher than its tile scrolls, so it must be reachable by keyboard. */}

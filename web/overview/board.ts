@@ -27,7 +27,7 @@ import { type Measure, measures } from './measures.ts';
 const dashboards = createClient(DashboardsService, transport);
 const insights = createClient(InsightsService, transport);
 
-function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
+export function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
   if (conditions.length === 0) return [];
   return [create(FilterGroupSchema, { filters: conditions.map(toPropertyFilter) })];
 }

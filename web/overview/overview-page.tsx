@@ -8,6 +8,7 @@ import {
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { timeQuery } from '../question/board-time.ts';
+import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
@@ -18,7 +19,7 @@ import { RangePicker } from '../time/range.tsx';
 import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
-import { answerOf, type Course, resultOf, useCourses, useOverview } from './board.ts';
+import { answerOf, type Course, groupsOf, resultOf, useCourses, useOverview } from './board.ts';
 import { FigureTile } from './figure-tile.tsx';
 import { type Measure, measures } from './measures.ts';
 import { RankingCard } from './ranking-card.tsx';
@@ -65,17 +66,9 @@ export function Page({ params }: PageProps) {
   const setConditions = (next: readonly Condition[]): void =>
     setQuery({ filters: writeConditions(next) });
   const hrefOf = (spec: InsightQuerySpec, rows: Rows): string | undefined =>
-    rowsHref(
-      {
-        projectId,
-        spec,
-        conditions,
-        time: timeQuery(query),
-        granularity: board?.time?.granularity ?? Granularity.DAY,
-        zone: board?.time?.timezone ?? currentZone(),
-      },
-      rows,
-    );
+    rowsHref({ projectId, spec, conditions, time: timeQuery(query), ...bucketsOf(board) }, rows);
+  const asked = (spec: InsightQuerySpec): string | undefined =>
+    questionHref({ projectId, spec, filterGroups: groupsOf(conditions), time: timeQuery(query) });
   const open = (spec: InsightQuerySpec, rows: Rows): void => {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
@@ -103,6 +96,7 @@ export function Page({ params }: PageProps) {
               measure={measure}
               course={courses.data?.get(measure.id)}
               fault={courses.error}
+              questionHref={asked(measure.trend)}
               onOpen={(rows) => open(measure.trend, rows)}
             />
           ) : null}
@@ -113,6 +107,7 @@ export function Page({ params }: PageProps) {
                 {...card}
                 board={board}
                 hrefOf={hrefOf}
+                questionOf={asked}
                 onFilter={(condition) => setConditions(withCondition(conditions, condition))}
                 onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
               />
@@ -122,6 +117,11 @@ export function Page({ params }: PageProps) {
       )}
     </>
   );
+}
+
+function bucketsOf(board: RenderResponse | undefined) {
+  const { granularity = Granularity.DAY, timezone = currentZone() } = board?.time ?? {};
+  return { granularity, zone: timezone };
 }
 
 /** A condition on a property takes the place of the one before it. */
@@ -190,6 +190,7 @@ function ChartCard(props: {
   measure: Measure;
   course: Course | undefined;
   fault: unknown;
+  questionHref: string | undefined;
   onOpen: (rows: Rows) => void;
 }) {
   const { board, measure, course, fault, onOpen } = props;
@@ -199,13 +200,15 @@ function ChartCard(props: {
         measure={measure}
         course={course}
         fault={fault}
-        zone={board?.time?.timezone ?? currentZone()}
-        granularity={board?.time?.granularity ?? Granularity.DAY}
+        {...bucketsOf(board)}
         onOpen={onOpen}
       />
       <footer class="row between">
         <div class="provenance">{board ? <Fresh board={board} measure={measure} /> : null}</div>
-        <RowsOf measure={measure} projectId={props.projectId} />
+        <div class="row">
+          {props.questionHref ? <a href={props.questionHref}>Ask further</a> : null}
+          <RowsOf measure={measure} projectId={props.projectId} />
+        </div>
       </footer>
     </section>
   );

@@ -28,6 +28,8 @@ export function RankingCard(props: {
   onFilter: (condition: Condition) => void;
   /** Where the rows of a ranking are; undefined where no list shows them. */
   hrefOf: (spec: InsightQuerySpec, rows: Rows) => string | undefined;
+  /** Where the ranking can be asked further. */
+  questionOf: (spec: InsightQuerySpec) => string | undefined;
   onKind: (kind: string) => void;
 }) {
   const { name, title, board, tiles } = props;
@@ -37,6 +39,7 @@ export function RankingCard(props: {
   const tile = board?.dashboard?.tiles.find(({ id }) => id === chosen);
   const spec = tile?.content.case === 'insight' ? tile.content.value : undefined;
   const href = spec ? props.hrefOf(spec, { kind: '' }) : undefined;
+  const question = spec ? props.questionOf(spec) : undefined;
   return (
     <section class="card ranking" aria-label={title}>
       <header>
@@ -63,11 +66,10 @@ export function RankingCard(props: {
           <Ranking {...props} board={board} tile={tile} spec={spec} />
         ) : null}
       </div>
-      {href ? (
-        <a class="rows-link" href={href}>
-          Events of these
-        </a>
-      ) : null}
+      <p class="rows-link row">
+        {href ? <a href={href}>Events of these</a> : null}
+        {question ? <a href={question}>Ask further</a> : null}
+      </p>
     </section>
   );
 }

@@ -1,0 +1,32 @@
+// A figure's question on the page of questions, where it can be changed and taken away as JSON, curl and CSV.
+
+import { LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import type {
+  FilterGroup,
+  InsightQuerySpec,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { writeSpec } from './ask.ts';
+import { formOf } from './forms.ts';
+
+export type QuestionOf = {
+  projectId: string;
+  spec: InsightQuerySpec;
+  /** Those of the page or board, which hold besides the question's own. */
+  filterGroups: readonly FilterGroup[];
+  /** `range`, `from` and `to` of the address. */
+  time: Record<string, string>;
+};
+
+/** undefined where one question cannot say it: its own groups are alternatives, and others must hold besides. */
+export function questionHref({
+  projectId,
+  spec,
+  filterGroups,
+  time,
+}: QuestionOf): string | undefined {
+  const isEither = spec.filterGroups.length > 1 && spec.filterGroupsOperator === LogicalOperator.OR;
+  if (isEither && filterGroups.length > 0) return undefined;
+  const whole = { ...spec, filterGroups: [...spec.filterGroups, ...filterGroups] };
+  const query = new URLSearchParams({ ...time, q: writeSpec(whole) });
+  return `/p/${projectId}/insights/${formOf(spec).id}?${query}`;
+}
