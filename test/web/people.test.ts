@@ -60,6 +60,20 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     await context.close();
   });
 
+  it('traits are columns of the list where the address says so', async () => {
+    await identify(app.stack, { externalId: 'grace', traits: { plan: 'pro', 'a,b': [1, 2] } });
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/profiles`);
+    for (const name of ['plan', 'a,b']) {
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('menuitemcheckbox', { name }).click();
+    }
+    await page.reload({ waitUntil: 'commit' });
+    await page.locator('.table-row', { hasText: 'grace' }).getByText('pro').waitFor();
+    await page.locator('.table-row', { hasText: 'grace' }).getByText('[1,2]').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   it('a merge is undone', async () => {
     const { projectId } = app.stack;
     const [externalId, anonymousId] = ['ada', 'anon-of-ada'];

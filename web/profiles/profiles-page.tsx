@@ -15,6 +15,7 @@ import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { deviceOf, loadProfiles, nameOf, placeOf, profilesClient } from './profiles-client.ts';
+import { TraitColumnsMenu, traitColumns } from './trait-columns.tsx';
 
 const columns: Column<Profile>[] = [
   { name: 'Who', width: 'minmax(150px, 2fr)', cell: nameOf },
@@ -67,13 +68,16 @@ export function Page({ params }: PageProps) {
       ) : null}
       {rows.length > 0 ? (
         <>
-          <p class="hint" aria-live="polite">
-            {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
-          </p>
+          <div class="row between">
+            <p class="hint" aria-live="polite">
+              {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
+            </p>
+            <TraitColumnsMenu rows={rows} />
+          </div>
           <Table
             label="Profiles"
             rows={rows}
-            columns={columns}
+            columns={[...columns, ...traitColumns()]}
             rowKey={({ id }) => id}
             onOpen={({ id }) => navigate(`/p/${projectId}/profiles/${id}`)}
             onEnd={more}

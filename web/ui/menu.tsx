@@ -81,13 +81,16 @@ export function MenuItem(props: {
   children: ComponentChildren;
   onChoose: () => void;
   isChosen?: boolean;
+  /** Others of the menu may be chosen beside it. */
+  isOneOfMany?: boolean;
   isDanger?: boolean;
 }) {
   const isChoice = props.isChosen !== undefined;
+  const choiceRole = props.isOneOfMany ? 'menuitemcheckbox' : 'menuitemradio';
   return (
     <button
       type="button"
-      role={isChoice ? 'menuitemradio' : 'menuitem'}
+      role={isChoice ? choiceRole : 'menuitem'}
       aria-checked={isChoice ? props.isChosen : undefined}
       tabIndex={-1}
       class={props.isDanger ? 'danger-text' : ''}
