@@ -22,7 +22,7 @@ export function leftOutSql(question: Question, parts: readonly Counted[]): strin
     ...(part.countsUsers && !question.spec.includeCookieless
       ? [`SELECT ${LeftOut_Reason.COOKIELESS_EVENTS} AS reason, ${cookielessSql(question, part)}`]
       : []),
-    ...(part.countsUsers
+    ...(part.countsUsers && question.hasDeletions
       ? [`SELECT ${LeftOut_Reason.DELETED_PROFILES} AS reason, ${deletedSql(question, part)}`]
       : []),
     ...(question.asOfMs === undefined
@@ -42,7 +42,6 @@ function cookielessSql(question: Question, part: Counted): string {
 }
 
 function deletedSql(question: Question, part: Counted): string {
-  // Where nobody is deleted, the set is empty and nothing is read.
   const gone = `NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)}`;
   return countSql(question, part, { condition: narrowed(part.condition, gone) });
 }

@@ -51,6 +51,10 @@ describe('a question of many series', () => {
   });
 
   it('is refused where its texts, at each place, are longer than a statement', async () => {
+    // What deletions leave out is one more place of each text.
+    await service.clickhouse.command({
+      query: `INSERT INTO project_changes (project_id, deletions) VALUES ('${project}', 1)`,
+    });
     const error = await refusalOf({
       source: PropertySource.PROFILE,
       operator: FilterOperator.EQUALS,

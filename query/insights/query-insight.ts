@@ -5,10 +5,12 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
+  AggregationType,
   InsightType,
   type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
+  TopKQuery_Dimension,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
@@ -63,11 +65,14 @@ async function runQuestion(
   const own = readQuestion(projectId, request, standIns);
   const beside = together.questions(projectId);
   const range = rangeOfAll([own, ...beside]);
-  const look = (): Promise<Stored> => runs.stored(projectId, range, deadline);
+  const look = (): Promise<Stored> => runs.stored(projectId, range);
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
   const reads = runs.smallReads(projectId);
-  const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
-  const question = { ...own, typesOf, beside: beside.map((other) => ({ ...other, typesOf })) };
+  const found = {
+    typesOf: await typesOfProperties(reads, [own, ...beside], together, deadline),
+    hasDeletions: countsUsers(own) ? (await stored.seen).hasDeletions : true,
+  };
+  const question = { ...own, ...found, beside: beside.map((other) => ({ ...other, ...found })) };
   const { sql, maxRows, jointParams, read } = planOf(question);
   const statement = { sql, maxRows, params: jointParams ?? question.bindings.params };
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
@@ -85,6 +90,26 @@ async function runQuestion(
     identitiesAreCurrent: question.asOfMs !== undefined,
   });
 }
+
+/** A question of which this is not true may have to know, too: it then looks whether anybody was deleted. */
+function countsUsers({ spec }: Question): boolean {
+  switch (spec.insightType) {
+    case InsightType.FUNNEL:
+    case InsightType.RETENTION:
+    case InsightType.LIFECYCLE:
+    case InsightType.STICKINESS:
+      return true;
+    case InsightType.TOP_K:
+      return spec.topK?.dimension === TopKQuery_Dimension.USER;
+    default:
+      return spec.events.some(({ aggregation }) => ofUsers.has(aggregation));
+  }
+}
+
+const ofUsers: ReadonlySet<AggregationType> = new Set([
+  AggregationType.UNIQUE_USERS,
+  AggregationType.PER_USER_AVG,
+]);
 
 /** Only properties that are shown are looked up: a filter's value tells which types can have it. */
 async function typesOfProperties(

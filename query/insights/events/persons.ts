@@ -2,6 +2,7 @@
 // million users, the chance that any two share a key is three in a million.
 
 import { profileKeySql } from '../../identity/identity-sql.ts';
+import type { Question } from '../question/question.ts';
 
 /**
  * The FROM and WHERE of the profiles that have traits: neither merged nor deleted. More conditions may follow with AND.
@@ -11,44 +12,44 @@ export function livingProfilesSql(project: string): string {
 }
 
 /**
- * JOIN clause that adds to rows with a profile_key what merges and deletions made of it: root_key, 0 for an id that is
- * its own root, and is_gone. Few ids have a row here, so that the join costs little for an event.
+ * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
+ * an id that is its own root. Few ids have a row here, so that the join costs little for an event.
  */
-export function personJoinSql(project: string): string {
-  return `LEFT ANY JOIN (${personsSql(project)}) AS person USING (profile_key)`;
+export function personJoinSql({ project }: Pick<Question, 'project'>): string {
+  return `LEFT ANY JOIN (SELECT ${profileKeySql('profile_id')} AS profile_key, ${profileKeySql('root_id')} AS root_key
+    ${mergedIdsSql(project)}) AS person USING (profile_key)`;
+}
+
+/** The key of an event's user after personJoinSql; 0 where it has none, or a deleted one. */
+export function userKeySql(
+  { project, hasDeletions }: Pick<Question, 'project' | 'hasDeletions'>,
+  includeCookieless: boolean,
+): string {
+  const cookieless = includeCookieless ? 'profile_key' : '0';
+  const root = 'if(person.root_key != 0, person.root_key, profile_key)';
+  if (!hasDeletions) return `if(cookieless, ${cookieless}, ${root})`;
+  const deleted = `(SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`;
+  return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
 }
 
 /** A set of the profile_keys of deleted persons. Where nobody is deleted, next to nothing is read for it. */
 export function gonePersonsSql(project: string): string {
-  return `(SELECT profile_key ${edgesSql(project)} AND root_id IN ${deletedSql(project)}
-    UNION ALL SELECT profile_key FROM (${deletedRootsSql(project)}))`;
+  const deleted = deletedSql(project);
+  // A deletion from before a merge does not count: the root's does.
+  return `(SELECT ${profileKeySql('profile_id')} ${mergedIdsSql(project)} AND root_id IN ${deleted}
+    UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deleted}
+      WHERE profile_id NOT IN (SELECT profile_id ${mergedIdsSql(project)} AND profile_id IN ${deleted}))`;
 }
 
 /** A set of the profile_keys that were ever merged into another or had others merged into them. */
 export function mergedKeysSql(project: string): string {
-  return `(SELECT arrayJoin([profile_key, ${profileKeySql('root_id')}]) FROM profiles
-    WHERE project_id = ${project} AND edge AND root != '')`;
+  return `(SELECT arrayJoin([${profileKeySql('profile_id')}, ${profileKeySql('root_id')}]) FROM profiles_by_root
+    WHERE project_id = ${project})`;
 }
 
-/**
- * The ids that are merged or deleted, each once. A deletion from before a merge does not count: the root's does. To
- * group rows of both took twice the time of reading them.
- */
-function personsSql(project: string): string {
-  return `SELECT profile_key, ${profileKeySql('root_id')} AS root_key, root_id IN ${deletedSql(project)} AS is_gone ${edgesSql(project)}
-    UNION ALL SELECT profile_key, toUInt64(0) AS root_key, toUInt8(1) AS is_gone FROM (${deletedRootsSql(project)})`;
-}
-
-/** FROM and WHERE of the ids that are merged into another. */
-function edgesSql(project: string): string {
-  return `FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''`;
-}
-
-/** SELECT of profile_key: the deleted ids that are not merged. */
-function deletedRootsSql(project: string): string {
-  const gone = deletedSql(project);
-  return `SELECT ${profileKeySql('profile_id')} AS profile_key FROM ${gone}
-    WHERE profile_id NOT IN (SELECT profile_id ${edgesSql(project)} AND profile_id IN ${gone})`;
+/** FROM and WHERE of the ids that are merged into another, each once, with the profile_id and the root_id. */
+function mergedIdsSql(project: string): string {
+  return `FROM profiles_by_root FINAL WHERE project_id = ${project} AND live`;
 }
 
 // Two steps: who was ever deleted are few, and only their newest rows are looked for.
@@ -56,10 +57,4 @@ function deletedSql(project: string): string {
   const rows = `FROM profiles WHERE project_id = ${project} AND NOT edge`;
   return `(SELECT profile_id ${rows} AND profile_id IN (SELECT profile_id ${rows} AND deleted)
     GROUP BY profile_id HAVING argMax(deleted, version))`;
-}
-
-/** The key of an event's user after personJoinSql, 0 where it has none. */
-export function userKeySql(includeCookieless: boolean): string {
-  const cookieless = includeCookieless ? 'profile_key' : '0';
-  return `multiIf(cookieless, ${cookieless}, person.is_gone, 0, person.root_key != 0, person.root_key, profile_key)`;
 }

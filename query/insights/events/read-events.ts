@@ -17,7 +17,7 @@ export interface EventRead {
   condition: EventCondition;
   /** Result columns by name: SQL over columns of `events`. `occur_time` and `event_id` need no entry. */
   columns?: Readonly<Record<string, string>>;
-  /** Also answers user_key, cookieless and is_gone; an event without a user has user_key 0. */
+  /** Also answers user_key, 0 for an event without a user, and cookieless. */
   withUser?: boolean;
   /** Properties or traits to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
   groups?: readonly string[];
@@ -48,10 +48,10 @@ export function readEventsSql(question: Question, read: EventRead): string {
           ],
     ),
     ...(asksUser
-      ? [`${userKeySql(question.spec.includeCookieless)} AS user_key`, 'cookieless', 'is_gone']
+      ? [`${userKeySql(question, question.spec.includeCookieless)} AS user_key`, 'cookieless']
       : []),
   ];
-  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
+  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question) : ''}
     WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
   return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), events);
 }

@@ -59,6 +59,8 @@ export interface Question {
   readonly everyEvent: EventCondition;
   /** The types with which a property of events was ever stored; undefined where nobody knows. */
   typesOf(property: string): PropertyTypes | undefined;
+  /** False where it is known that no profile of the project was ever deleted. */
+  readonly hasDeletions: boolean;
   /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
   readonly beside: readonly Question[];
 }
@@ -108,6 +110,7 @@ export function readQuestion(
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
     typesOf: () => undefined,
+    hasDeletions: true,
     beside: [],
   };
 }

@@ -71,7 +71,7 @@ async function ask(
   sql = 'question',
   { project = 'a', params = {}, signal = new AbortController().signal } = {},
 ) {
-  const stored = await runs.stored(project, range, { signal });
+  const stored = await runs.stored(project, range);
   return runs.rows(project, stored, { sql, params, maxRows: 10 }, { signal });
 }
 

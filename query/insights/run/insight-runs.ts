@@ -14,7 +14,7 @@ import { firstPriority, RecentUse } from './recent-use.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, runInsight } from './run-insight.ts';
 import { SharedRuns } from './shared-runs.ts';
-import { readStoredVersion, type StoredRange } from './stored-version.ts';
+import { readStoredVersion, type StoredRange, type StoredVersion } from './stored-version.ts';
 
 export interface InsightSources {
   clickhouse: RowReader;
@@ -36,15 +36,29 @@ export interface InsightRows extends Rows {
   completeUntilMs: number | undefined;
 }
 
-/** What was stored when, at the same moment or later, the statement began. */
+/** What was stored when a question was asked. */
 export interface Stored {
-  version: string;
+  /** Known before the statement begins. */
   completeUntilMs: number | undefined;
+  /** Read beside the statement, unless that depends on it. */
+  seen: Promise<Seen>;
+}
+
+export interface Seen extends StoredVersion {
   /** Whether every insert that made this version has surely ended. */
   isSettled: boolean;
 }
 
-type Kept = Rows & Stored & { keptAtMs: number };
+interface Kept extends Rows, Seen {
+  completeUntilMs: number | undefined;
+  keptAtMs: number;
+}
+
+/** A run of a statement, and what was stored when it began. */
+interface Running {
+  name: string;
+  seen: Promise<Seen>;
+}
 
 const cores = availableParallelism();
 const maxCacheBytes = 32 * 1_048_576;
@@ -52,8 +66,9 @@ const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
 /**
  * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
- * repeated later. So rows may lack a part of the version that was read before them: where it is this young, or events
- * from before it was seen still wait, they are kept no longer, and say no more than when they were read.
+ * repeated later. And a statement may begin just before its version is read. So rows may lack a part of their version:
+ * where it is this young, or events from before it was seen still wait, they are kept no longer, and say no more than
+ * when they were read.
  */
 const settleMs = 5_000;
 
@@ -62,7 +77,10 @@ export class InsightRuns {
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
   readonly #runs = new SharedRuns<Kept>();
-  readonly #checks = new JointReads<Stored>();
+  /** One run of each statement that runs. */
+  readonly #running = new Map<string, Running>();
+  readonly #checks = new JointReads<Seen>();
+  #begun = 0;
   readonly #use: RecentUse;
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
@@ -75,27 +93,20 @@ export class InsightRuns {
 
   /**
    * What a question depends on. Ask before anything else is read for the statement: what was stored before is then not
-   * missing in its rows. One check at a time of a range, whoever asks: the tiles of a board ask at once.
+   * missing in its rows. One check at a time of a range, whoever asks.
    */
-  stored(
-    projectId: string,
-    range: StoredRange,
-    { signal }: Pick<Deadline, 'signal'>,
-  ): Promise<Stored> {
-    const { completeUntilMs } = this.#sources;
+  async stored(projectId: string, range: StoredRange): Promise<Stored> {
+    // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
+    const completeUntilMs = await this.#sources.completeUntilMs(projectId);
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
     const check = this.#checks.join(key, async () => {
-      // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
-      const completeUntil = await completeUntilMs(projectId);
       const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
-      const version = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
-      return {
-        version,
-        completeUntilMs: completeUntil,
-        isSettled: this.#isSettled(key, version, completeUntil),
-      };
+      const read = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+      return { ...read, isSettled: this.#isSettled(key, read.version, completeUntilMs) };
     });
-    return unlessLeft(check, signal);
+    // A question that is refused meanwhile does not wait for it.
+    check.catch(() => {});
+    return { completeUntilMs, seen: check };
   }
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
@@ -107,14 +118,36 @@ export class InsightRuns {
   ): Promise<InsightRows> {
     const key = keyOf(projectId, statement);
     const kept = this.#cache.get(key);
-    if (kept !== undefined && this.#holds(kept, stored)) return answer(kept, stored);
-    const run = await this.#runs.join(`${key} ${stored.version}`, signal, async (shared) => {
-      const rows = { ...(await this.#run(projectId, statement, shared)), ...stored };
-      const result = { ...rows, keptAtMs: this.#nowMs() };
-      this.#cache.set(key, result);
-      return result;
+    let name = `${key} ${this.#begun++}`;
+    // A new question does not wait for its version.
+    if (kept !== undefined || this.#running.has(key)) {
+      const seen = await unlessLeft(stored.seen, signal);
+      if (kept !== undefined && this.#holds(kept, seen)) return answer(kept, stored);
+      name = (await this.#runOf(key, seen)) ?? `${key} ${seen.version}`;
+    }
+    if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen });
+    const run = await this.#runs.join(name, signal, async (shared) => {
+      try {
+        const [rows, seen] = await Promise.all([
+          this.#run(projectId, statement, shared),
+          stored.seen,
+        ]);
+        const { completeUntilMs } = stored;
+        const result = { ...rows, ...seen, completeUntilMs, keptAtMs: this.#nowMs() };
+        this.#cache.set(key, result);
+        return result;
+      } finally {
+        if (this.#running.get(key)?.name === name) this.#running.delete(key);
+      }
     });
     return answer(run, stored);
+  }
+
+  /** The name of a run of the statement that began with the same version. */
+  async #runOf(key: string, { version }: Seen): Promise<string | undefined> {
+    const running = this.#running.get(key);
+    const began = await running?.seen.catch(() => undefined);
+    return began?.version === version ? running?.name : undefined;
   }
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
@@ -129,7 +162,7 @@ export class InsightRuns {
     return turns.reader(first, projectId, 'look-up');
   }
 
-  #holds(kept: Kept, { version }: Stored): boolean {
+  #holds(kept: Kept, { version }: Seen): boolean {
     if (kept.version !== version) return false;
     return kept.isSettled || this.#nowMs() - kept.keptAtMs < settleMs;
   }

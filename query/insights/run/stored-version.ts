@@ -1,5 +1,6 @@
 // What a question's answer depends on besides the question: a text that is another one once an event was stored in the
-// question's range, or a profile, trait, merge or deletion of the project. Reading it costs one small statement.
+// question's range, or a profile, trait, merge or deletion of the project. Reading it costs one small statement, which
+// also tells whether the project has ever deleted anybody: most have not, and their statements need not look.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -36,10 +37,16 @@ export function rangeOfAll(questions: readonly Question[]): StoredRange {
   };
 }
 
+export interface StoredVersion {
+  version: string;
+  /** A profile of the project was deleted, now or at any time before. */
+  hasDeletions: boolean;
+}
+
 // A later change adds an event or a change, so both sums only grow.
-const sql = `SELECT 'events' AS part, sum(events) AS count, toUInt64(0) AS newest FROM event_counts
+const sql = `SELECT 'events' AS part, sum(events) AS count, toUInt64(0) AS newest, toUInt64(0) AS deleted FROM event_counts
   WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
-  UNION ALL SELECT 'changes', sum(changes), max(newest_version) FROM project_changes WHERE project_id = {project:String}`;
+  UNION ALL SELECT 'changes', sum(changes), max(newest_version), sum(deletions) FROM project_changes WHERE project_id = {project:String}`;
 
 /** Throws as readRows does. */
 export async function readStoredVersion(
@@ -47,7 +54,7 @@ export async function readStoredVersion(
   projectId: string,
   { fromMs, toMs }: StoredRange,
   deadline: Pick<Deadline, 'signal'>,
-): Promise<string> {
+): Promise<StoredVersion> {
   const fromQuarter = Math.floor(fromMs / 1_000 / quarterSeconds) * quarterSeconds;
   const params = {
     project: projectId,
@@ -57,7 +64,10 @@ export async function readStoredVersion(
   const bounds = { deadline, maxRows: 2, maxCharacters: 1_000 };
   const read = await readRows(clickhouse, { sql, params }, bounds);
   if (read.kind !== 'rows') throw new Error('the engine has no memory for a sum');
-  return JSON.stringify(
-    read.rows.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
-  );
+  return {
+    version: JSON.stringify(
+      read.rows.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+    ),
+    hasDeletions: read.rows.some(([, , , deleted]) => Number(deleted) > 0),
+  };
 }

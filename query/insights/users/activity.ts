@@ -133,6 +133,6 @@ export function ofUsersSql(
   columns: readonly string[],
 ): string {
   return `SELECT * FROM (
-    SELECT ${userKeySql(question.spec.includeCookieless)} AS user_key, ${columns.join(', ')}
-    FROM (${profiles}) AS active ${personJoinSql(question.project)}) WHERE user_key != 0`;
+    SELECT ${userKeySql(question, question.spec.includeCookieless)} AS user_key, ${columns.join(', ')}
+    FROM (${profiles}) AS active ${personJoinSql(question)}) WHERE user_key != 0`;
 }

@@ -58,13 +58,16 @@ export function userCountsSql(
     return `SELECT cell.1 AS part, cell.2 AS place, count() AS number
       FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY part, place`;
   }
-  // A sum for each place costs a tenth of taking the bits of each user apart, but hundreds take seconds to plan.
-  const sums = parts.flatMap(({ part, words }) =>
-    Array.from({ length: places }, (_, place) => {
-      const isSet = `bitAnd(${words.join()}, ${1n << BigInt(place)}) != 0`;
-      return `(toUInt8(${part}), toUInt16(${place}), sum(${isSet}))`;
-    }),
+  // A sum for each place costs a tenth of taking the bits of each user apart, but hundreds take seconds to plan: each
+  // term costs the engine a tenth of a millisecond before it reads a row.
+  const sums = parts.flatMap(({ words }) =>
+    Array.from(
+      { length: places },
+      (_, place) => `sum(bitAnd(${words.join()}, ${1n << BigInt(place)}) != 0)`,
+    ),
   );
-  return `SELECT count.1 AS part, count.2 AS place, count.3 AS number
-    FROM (SELECT arrayJoin([${sums.join(', ')}]) AS count FROM (${users})) WHERE number > 0`;
+  const numbers = parts.map(({ part }) => part);
+  return `SELECT [${numbers.join(', ')}][intDiv(at, ${places}) + 1] AS part, at % ${places} AS place, number
+    FROM (SELECT [${sums.join(', ')}] AS numbers FROM (${users}))
+    ARRAY JOIN numbers AS number, range(${sums.length}) AS at WHERE number > 0`;
 }
