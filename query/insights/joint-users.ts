@@ -54,17 +54,19 @@ export function jointUsersSql(
   const users = `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activitySql(question, activity), columns)}) GROUP BY user_key`;
   const parts = asked.map((one) => {
     const begins = startsOf(one);
-    const cells = begins.map((startMs, index) => {
+    const counts = begins.map((startMs, index) => {
       const endMs = begins[index + 1] ?? one.toMs;
       const bits = starts.reduce(
         (mask, at, place) => (at >= startMs && at < endMs ? mask | (1n << BigInt(place)) : mask),
         0n,
       );
-      const bucket = begins.length === 1 ? 0 : one.buckets[index];
-      return `(toInt64(${bucket}), toFloat64(countIf(bitAnd(${columns.join()}, toUInt64(${bits})) != 0)), toFloat64(0))`;
+      return `sum(bitAnd(${columns.join()}, ${bits}) != 0)`;
     });
-    return `(toInt32(${one.part}), [${cells.join(', ')}])`;
+    const buckets = begins.length === 1 ? [0] : one.buckets;
+    return `(toInt32(${one.part}), [${buckets.join(', ')}], [${counts.join(', ')}])`;
   });
-  return `SELECT one.1 AS part, toUInt64(1) AS place, emptyArrayString() AS values, one.2 AS cells, toUInt64(1) AS folded
+  // Few terms for each bucket: the engine takes a tenth of a millisecond to plan one.
+  const cells = `arrayMap((bucket, users) -> (toInt64(bucket), toFloat64(users), toFloat64(0)), one.2, one.3)`;
+  return `SELECT one.1 AS part, toUInt64(1) AS place, emptyArrayString() AS values, ${cells} AS cells, toUInt64(1) AS folded
     FROM (SELECT arrayJoin([${parts.join(', ')}]) AS one FROM (${users}))`;
 }

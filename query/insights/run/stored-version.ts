@@ -7,6 +7,7 @@ import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.j
 import type { Deadline } from '../../deadline.ts';
 import { readRows } from '../../read-rows.ts';
 import type { Question } from '../question/question.ts';
+import { visitWindow } from '../visits/visit.ts';
 
 /** In milliseconds since the epoch, half-open. */
 export interface StoredRange {
@@ -14,17 +15,16 @@ export interface StoredRange {
   toMs: number;
 }
 
-const dayMs = 86_400_000;
 const quarterSeconds = 900;
 /** The last second of a DateTime. */
 const maxSeconds = 2 ** 32 - 1;
 
 /** The events that may change the answer, by the time when they occurred. */
-export function rangeOf({ spec, fromMs, toMs }: Question): StoredRange {
+export function rangeOf(question: Question): StoredRange {
+  const { spec, fromMs, toMs } = question;
   // A user's first event ever may lie before every range.
   if (spec.insightType === InsightType.LIFECYCLE) return { fromMs: 0, toMs };
-  // A visit has events before and after the range.
-  if (spec.session !== undefined) return { fromMs: fromMs - dayMs, toMs: toMs + dayMs };
+  if (spec.session !== undefined) return visitWindow(question);
   return { fromMs, toMs };
 }
 

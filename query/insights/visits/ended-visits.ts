@@ -3,7 +3,6 @@
 
 import { bucketSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { dayVisitsSql } from './day-visits.ts';
 import { severalRowsSql, visitDays } from './visit-days.ts';
 import { partsSql, type VisitPart } from './visit-groups.ts';
 
@@ -33,7 +32,7 @@ export function endedVisitsSql(
     WHERE ${days.isInRange('occur_time')} GROUP BY bucket, text`;
   const numbers = `SELECT session_id, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
       toUInt64(events) AS seen, toUInt64(views) AS viewed, ${withExit ? 'toString(exit)' : `''`} AS ended
-    FROM (${dayVisitsSql(question, days, withExit)}) WHERE ${severalRowsSql('visits', question, days.inWindow)}`;
+    FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
   const sessions = `SELECT groupArray((first, last, seen, viewed, ended)) AS rows,
       (min(first), max(last), sum(seen), sum(viewed), max(ended)) AS visit
     FROM (${numbers}) GROUP BY session_id`;

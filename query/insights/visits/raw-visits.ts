@@ -11,7 +11,7 @@ import {
   withTrait,
 } from '../events/read-events.ts';
 import { type Question, traitPrefix } from '../question/question.ts';
-import { type VisitRead, visitMarginMs } from './visit.ts';
+import { type VisitRead, visitWindow } from './visit.ts';
 
 /**
  * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, views, and the
@@ -31,8 +31,7 @@ export function rawVisitsSql(question: Question, read: VisitRead): string {
         ...Object.fromEntries(ofEdge),
       },
       withUser: read.someEvent.usesUser || read.edgeEvent.usesUser,
-      fromMs: fromMs - visitMarginMs,
-      toMs: toMs + visitMarginMs,
+      ...visitWindow(question),
     },
   );
   const names = ofEdge.map(([name]) => name);

@@ -19,7 +19,7 @@ import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
 import { pointsOf } from '../trends.ts';
 import { rawVisitsSql } from './raw-visits.ts';
 import { storedVisits } from './stored-visits.ts';
-import { readVisits, type VisitRead, visitMarginMs } from './visit.ts';
+import { readVisits, type VisitRead, visitWindow } from './visit.ts';
 import { cellType, type VisitCells, visitGroupsSql } from './visit-groups.ts';
 
 /** The parts of a cell, in the order of cellColumns. */
@@ -111,8 +111,7 @@ function everythingAround(question: Question): Question {
   return {
     ...question,
     everyEvent: every,
-    fromMs: question.fromMs - visitMarginMs,
-    toMs: question.toMs + visitMarginMs,
+    ...visitWindow(question),
   };
 }
 

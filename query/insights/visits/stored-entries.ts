@@ -3,8 +3,7 @@
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { dayVisitsSql } from './day-visits.ts';
-import { severalRowsSql, type VisitDays, visitDays } from './visit-days.ts';
+import { severalRowsSql, visitDays } from './visit-days.ts';
 import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
 
 export const entryColumns = [
@@ -27,9 +26,14 @@ export function storedEntriesSql(
     read.reduce((bits, column) => 2 * bits + (set.includes(column) ? 0 : 1), 0);
   const sets = [...new Map(parts.map((part) => [mask(setOf(part)), setOf(part)])).values()];
   const names = read.join(', ');
-  const by = sets.map((set) => `(${[...set, 'bucket'].join(', ')})`).join(', ');
-  const bucketed = `SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${entriesSql(question, read)})`;
-  const rows = `SELECT ${names}, toUInt64(grouping(${names})) AS in_set, bucket, sum(weight) AS visits, ${noLengths}
+  // One column of few values is grouped in a third of the time of two.
+  const isOne = question.buckets.length === 1;
+  const by = sets.map((set) => `(${[...set, ...(isOne ? [] : ['bucket'])].join(', ')})`).join(', ');
+  const bucket = bucketSql(question, question.buckets);
+  const entries = entriesSql(question, read);
+  const bucketed = isOne ? entries : `SELECT *, ${bucket} AS bucket FROM (${entries})`;
+  const rows = `SELECT ${names}, toUInt64(grouping(${names})) AS in_set, ${isOne ? `${bucket} AS bucket` : 'bucket'},
+      sum(weight) AS visits, ${noLengths}
     FROM (${bucketed}) GROUP BY GROUPING SETS (${by}) HAVING visits > 0`;
   return partsSql(rows, parts, {
     width,
@@ -53,9 +57,9 @@ export function storedLengthsSql(question: Question, columns: readonly string[])
   const unlike = [...new Set(columns)];
   const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
   const numbers = `SELECT session_id, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
-    FROM (${dayVisitsSql(question, days, false)})`;
+    FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
   const entries = `SELECT session_id, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
-      precedence, ${unlike.join(', ')} FROM visit_entries WHERE ${inWindow(question, days)}`;
+      precedence, ${unlike.join(', ')} FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`;
   // A tuple of the columns would take twice as long.
   const edges = unlike.map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`);
   // An insert fills one table after the other: until it has filled both, its visits are not there.
@@ -83,21 +87,8 @@ function entriesSql(question: Question, columns: readonly string[]): string {
   const names = columns.join(', ');
   const inRange = days.isInRange('occur_time');
   const placed = `SELECT occur_time, ${names}, row_number() OVER (PARTITION BY session_id ORDER BY precedence DESC) AS place
-    FROM visit_entries WHERE ${inWindow(question, days)} AND ${several}`;
+    FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND ${several}`;
   return `SELECT occur_time, toInt8(1) AS weight, ${names} FROM visit_entries
     WHERE project_id = ${question.project} AND ${days.ofRange} AND ${inRange}
     UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE place > 1 AND ${inRange}`;
-}
-
-/** Holds for rows of visit_entries that may tell how a visit of the range began. */
-function inWindow(
-  { project }: Question,
-  { start, firstDay, untilRangeEnds, beginsWithDay }: VisitDays,
-): string {
-  const rows = `project_id = ${project} AND ${untilRangeEnds}`;
-  if (beginsWithDay) return rows;
-  // A visit with events before and after the window's start on its first day began before the range; one that had ended
-  // by then is not there.
-  return `${rows} AND (occur_time >= ${start} OR session_id IN (
-    SELECT session_id FROM visits WHERE project_id = ${project} AND day = ${firstDay} AND last_time >= ${start}))`;
 }

@@ -2,27 +2,16 @@
 // session, or several until they are merged. Nearly all sessions have one row, which is the visit; only the others are
 // grouped.
 
+import { dayMs } from '../../../platform/clock.ts';
 import { momentSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { visitMarginMs } from './visit.ts';
+import { visitWindow } from './visit.ts';
 
-const dayMs = 24 * 3_600_000;
 /** The last one that a Date can be. */
 const latestDayMs = Date.UTC(2149, 5, 6);
 
-/** SQL for the days of the window in which a visit's events count: a day before the range to a day after it. */
+/** SQL for the days of a question's visits. */
 export interface VisitDays {
-  /** When the window begins, and its day. */
-  start: string;
-  firstDay: string;
-  /** When the window ends, its day, and when that day begins. */
-  end: string;
-  lastDay: string;
-  lastDayStart: string;
-  /** The window begins with a day. */
-  beginsWithDay: boolean;
-  /** The window ends with a day, so that nothing of `lastDay` is in it. */
-  endsWithDay: boolean;
   /** A condition on `day`: one of the window. */
   inWindow: string;
   /** Conditions on `day`: a visit of the range may begin on it, and the same with the days of the window before. */
@@ -32,27 +21,24 @@ export interface VisitDays {
   isInRange(first: string): string;
 }
 
-export function visitDays({ bindings, fromMs, toMs }: Question): VisitDays {
-  const startMs = fromMs - visitMarginMs;
-  const endMs = toMs + visitMarginMs;
+export function visitDays(question: Question): VisitDays {
+  const { bindings, fromMs, toMs } = question;
+  const window = visitWindow(question);
   const dayOf = (ms: number): string =>
-    `toDate(${momentSql(Math.min(Math.max(ms, 0), latestDayMs), bindings)})`;
-  const endsWithDay = endMs % dayMs === 0;
-  const [firstDay, lastDay, lastOfRange] = [dayOf(startMs), dayOf(endMs), dayOf(toMs - 1)];
+    `toDate(${bindings.bind('Int64', Math.min(Math.max(ms, 0), latestDayMs) / dayMs)})`;
+  const between = (firstMs: number, lastMs: number): string =>
+    `day >= ${dayOf(floorDay(firstMs))} AND day <= ${dayOf(floorDay(lastMs - 1))}`;
   return {
-    start: momentSql(startMs, bindings),
-    firstDay,
-    end: momentSql(endMs, bindings),
-    lastDay,
-    lastDayStart: momentSql(endMs - (endMs % dayMs), bindings),
-    beginsWithDay: startMs % dayMs === 0,
-    endsWithDay,
-    inWindow: `day >= ${firstDay} AND day ${endsWithDay ? '<' : '<='} ${lastDay}`,
-    ofRange: `day >= ${dayOf(fromMs)} AND day <= ${lastOfRange}`,
-    untilRangeEnds: `day >= ${firstDay} AND day <= ${lastOfRange}`,
+    inWindow: between(window.fromMs, window.toMs),
+    ofRange: between(fromMs, toMs),
+    untilRangeEnds: between(window.fromMs, toMs),
     isInRange: (first) =>
       `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,
   };
+}
+
+function floorDay(ms: number): number {
+  return Math.floor(ms / dayMs) * dayMs;
 }
 
 /** Hardly any two sessions have the same; those that do are grouped, too. */

@@ -1,6 +1,7 @@
 // What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
 // tables of sums; sessions.ts makes values of them.
 
+import { dayMs } from '../../../platform/clock.ts';
 import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { both, type EventCondition, eventCondition, every } from '../events/event-condition.ts';
@@ -17,8 +18,16 @@ export interface VisitRead {
   countsOnly: boolean;
 }
 
-/** A visit has its events from this long before the range to as long after it. */
-export const visitMarginMs = 24 * 3_600_000;
+/**
+ * The time whose events a visit of the range has, half-open, in milliseconds: whole UTC days, from the one before the
+ * range's first to the one after its last. The tables of visits know no shorter time.
+ */
+export function visitWindow({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>) {
+  return {
+    fromMs: (Math.floor(fromMs / dayMs) - 1) * dayMs,
+    toMs: (Math.ceil(toMs / dayMs) + 1) * dayMs,
+  };
+}
 
 /** Throws invalid_argument. */
 export function readVisits(question: Question): VisitRead {

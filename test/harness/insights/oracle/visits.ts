@@ -1,4 +1,4 @@
-// Questions about visits: all events of a session, from a day before the range to a day after it.
+// Questions about visits: all events of a session in the UTC days of the range, the one before and the one after.
 
 import type { Question, SessionMetric } from '../questions/question.ts';
 import type { Part } from './answer.ts';
@@ -19,7 +19,8 @@ const dayMs = 86_400_000;
 /** SQL: the event is near enough to the range to belong to one of its visits. */
 export function isNearRange(question: Question): string {
   const { from, to } = rangeMs(question);
-  return `(ts >= ${from - dayMs} AND ts < ${to + dayMs})`;
+  const [first, last] = [Math.floor(from / dayMs), Math.floor((to - 1) / dayMs)];
+  return `(ts >= ${(first - 1) * dayMs} AND ts < ${(last + 2) * dayMs})`;
 }
 
 const values: Record<SessionMetric, string> = {
