@@ -41,17 +41,10 @@ function visit(...steps: string[]): StoredRow[] {
     });
   });
 }
-const inOneMs = (order: readonly string[]): StoredRow[] => {
+const inOneMs = (kinds: readonly string[]): StoredRow[] => {
   const sessionId = randomUUID();
-  // The first half of an id is its greater one.
-  return order.map((kind, place) =>
-    storedRow({
-      projectId: project,
-      sessionId,
-      kind,
-      occurTimeMs: dayMs,
-      eventId: `${String(place).padStart(8, '0')}-0000-4000-8000-${String(9 - place).padStart(12, '0')}`,
-    }),
+  return kinds.map((kind) =>
+    storedRow({ projectId: project, sessionId, kind, occurTimeMs: dayMs }),
   );
 };
 
@@ -63,7 +56,7 @@ beforeAll(async () => {
     ...visit('open /a', 'click /b', 'open /c'),
     ...visit('open /b').toReversed(),
     ...visit('click /c', 'open', 'open /c').toReversed(),
-    ...inOneMs(['buy', 'open', 'click']),
+    ...inOneMs(['open', 'buy']),
   ]);
 });
 afterAll(() => service.stop());
@@ -92,7 +85,6 @@ describe('ways by kind', () => {
       ['1:click', '2:open', 2],
       ['0:buy', '1:open', 1],
       ['0:click', '1:open', 1],
-      ['1:open', '2:click', 1],
       ['2:open', '3:buy', 1],
       ['3:buy', '4:leave', 1],
       ['4:leave', '5:open', 1],
@@ -104,7 +96,7 @@ describe('ways by kind', () => {
   it('end after the hops asked for, and tell the steps beyond', async () => {
     const { links, leftOut } = await flow({ maxHops: 1 });
     expect(links).toHaveLength(3);
-    expect(leftOut).toEqual([['STEPS_BEYOND_LIMIT', 4 + 1 + 0 + 1]]);
+    expect(leftOut).toEqual([['STEPS_BEYOND_LIMIT', 4 + 1]]);
   });
 
   it('fold the nodes beyond the limit into one', async () => {
@@ -122,7 +114,7 @@ describe('ways by kind', () => {
     const { links, nodes, leftOut } = await flow({ maxLinks: 1 });
     expect(links).toEqual([['0:open', '1:click', 2]]);
     expect(nodes).toEqual(['0:buy', '0:click', '0:open', '1:click']);
-    expect(leftOut).toEqual([['LINKS_BEYOND_LIMIT', 7]]);
+    expect(leftOut).toEqual([['LINKS_BEYOND_LIMIT', 6]]);
   });
 });
 

@@ -13,10 +13,10 @@ function flowTables(question: Question): string {
   const hops = flow.maxHops || 5;
   const kept = flow.maxNodes || 20;
   return `${presentEvents(question)},
-    events_of AS (SELECT session, ts, id, ${value} AS value FROM ev
+    events_of AS (SELECT session, ts, ${value} AS value FROM ev
       WHERE ${isInRange(question)} AND ${matches(question, flow.scope)} AND ${value} IS NOT NULL),
-    changes AS (SELECT *, lag(value) OVER (PARTITION BY session ORDER BY ts, id) AS before FROM events_of),
-    steps AS (SELECT session, value, row_number() OVER (PARTITION BY session ORDER BY ts, id) - 1 AS step
+    changes AS (SELECT *, lag(value) OVER (PARTITION BY session ORDER BY ts, value) AS before FROM events_of),
+    steps AS (SELECT session, value, row_number() OVER (PARTITION BY session ORDER BY ts, value) - 1 AS step
       FROM changes WHERE before IS NULL OR before <> value),
     followed AS (SELECT * FROM steps WHERE step <= ${hops}),
     counted AS (SELECT step, value, count(*) AS visits FROM followed GROUP BY step, value),
