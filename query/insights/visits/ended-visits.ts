@@ -23,13 +23,19 @@ export function endedVisitsSql(
   const days = visitDays(question);
   const bucket = bucketSql(question, question.buckets);
   const text = withExit ? `substring(exit, ${momentBytes + 1})` : `''`;
+  // A constant among them would make grouping by one text twice as dear.
+  const keys = [
+    ...(question.buckets.length === 1 ? [] : ['bucket']),
+    ...(withExit ? ['text'] : []),
+  ];
+  const by = keys.length === 0 ? '' : `GROUP BY ${keys.join(', ')}`;
   // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visit that they
   // are is added.
   const alone = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(count()) AS visits,
       toInt64(sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(first_time))) AS duration_ms,
       toInt64(countIf(row.events = 1 AND row.views = 1)) AS bounces, toInt64(sum(row.events)) AS events
     FROM (SELECT *, first_time AS occur_time FROM visits WHERE project_id = ${project} AND ${days.ofRange}) AS row
-    WHERE ${days.isInRange('occur_time')} GROUP BY bucket, text`;
+    WHERE ${days.isInRange('occur_time')} ${by}`;
   const numbers = `SELECT session_id, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
       toUInt64(events) AS seen, toUInt64(views) AS viewed, ${withExit ? 'toString(exit)' : `''`} AS ended
     FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
@@ -43,7 +49,7 @@ export function endedVisitsSql(
   const changed = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(sum(weight)) AS visits,
       toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * (seen = 1 AND viewed = 1))) AS bounces,
       toInt64(sum(weight * toInt64(seen))) AS events
-    FROM (${changes}) GROUP BY bucket, text`;
+    FROM (${changes}) ${by}`;
   const added = sums.map((sum) => `sum(cell.${sum}) AS ${sum}`).join(', ');
   const cells = `SELECT bucket, text, ${added} FROM (${alone} UNION ALL ${changed}) AS cell
     GROUP BY bucket, text HAVING visits > 0`;
