@@ -16,3 +16,11 @@ it('looks for a thing once, and again after a failure', async () => {
   expect(await found.get('a day', async () => other)).toBe(one);
   expect(await found.get('two days', async () => other)).toBe(other);
 });
+
+it('does not run a statement again that failed', async () => {
+  const { rows } = new AskedTogether();
+  const failing = rows.get('a statement', () => Promise.reject(new Error('too much memory')));
+  await expect(failing).rejects.toThrow('too much memory');
+  const later = rows.get('a statement', () => expect.fail('ran again'));
+  await expect(later).rejects.toThrow('too much memory');
+});

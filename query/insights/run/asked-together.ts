@@ -9,9 +9,10 @@ import { type Question, readQuestion } from '../question/question.ts';
 import type { InsightRows, Stored } from './insight-runs.ts';
 
 export class AskedTogether {
-  readonly stored = new Found<Stored>();
-  readonly types = new Found<ReadonlyMap<string, PropertyTypes> | undefined>();
-  readonly rows = new Found<InsightRows>();
+  readonly stored = new Found<Stored>('again');
+  readonly types = new Found<ReadonlyMap<string, PropertyTypes> | undefined>('again');
+  /** A statement that needs too much would need it again for each question that it answers. */
+  readonly rows = new Found<InsightRows>('once');
   readonly #requests: readonly QueryRequest[];
   #questions: readonly Question[] | undefined;
 
@@ -30,14 +31,21 @@ export class AskedTogether {
 /** What was found for each key when it was first asked for. */
 class Found<T> {
   readonly #found = new Map<string, Promise<T>>();
+  readonly #afterFailure: 'again' | 'once';
 
-  /** A look-up that failed is made again. */
+  /** Whether what failed is looked for again, or fails for all who ask. */
+  constructor(afterFailure: 'again' | 'once') {
+    this.#afterFailure = afterFailure;
+  }
+
   get(key: string, look: () => Promise<T>): Promise<T> {
     const known = this.#found.get(key);
     if (known !== undefined) return known;
     const found = look();
     this.#found.set(key, found);
-    found.catch(() => this.#found.delete(key));
+    found.catch(() => {
+      if (this.#afterFailure === 'again') this.#found.delete(key);
+    });
     return found;
   }
 }
