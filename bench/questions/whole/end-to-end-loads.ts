@@ -146,8 +146,8 @@ function loadOptions(
 ): LoadOptions {
   return {
     ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed },
-    ...{ nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
-    ...{ firstSequence: session.nextLoad() * 2 ** 22, warmUpMs: 0, durationMs, traced: true },
+    ...{ bodiesPerConnection, connections, requestsPerSecond },
+    ...{ load: session.nextLoad(), warmUpMs: 0, durationMs, traced: true },
   };
 }
 
