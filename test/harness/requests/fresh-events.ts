@@ -1,6 +1,6 @@
-// Makes the events of a body new before it is sent again, in place: making its text anew would cost more than sending it.
-// What pages and goods its visits see stays; who visits, in which session and when, does not. So no event comes twice,
-// and what is stored is as hard to compress as a real site's events.
+// Makes the events of a body new before it is sent again, in place: building its text again would cost more than
+// sending it. What pages and goods its visits see stays; who visits, in which session and when, does not. So no event
+// comes twice, and what is stored is about as hard to compress as a real site's events.
 
 import { createRandom, mix, type Random } from '../../../demo/visits/random.ts';
 import type { Body } from './bodies.ts';
@@ -24,8 +24,8 @@ export class FreshEvents {
   }
 
   /**
-   * Overwrites every id, the visitors and the sessions, and the times: the last event occurs at `timeMs`, each before it
-   * 50 ms earlier. Events of one visit stay one visit, across bodies that have been sent equally often.
+   * Overwrites every id, the visitors and the sessions, and the times: the last event occurs at `timeMs`, each before
+   * it 50 ms earlier. Events of one visit stay one visit, across bodies that have been sent equally often.
    */
   freshen(body: Body, timeMs: number): void {
     const { bytes, idOffsets, timeOffsets, visits } = body;
