@@ -9,8 +9,8 @@ const MiB = 1_048_576;
 
 /**
  * `memoryMiB` bounds all allocations of the engine. A statement beyond three quarters of it fails with code 241: the
- * largest insert is within them (pipeline/largest-insert.test.ts), and reads set less for themselves. Large aggregations
- * and sorts go to disk long before. The library and Node take about 250 MiB besides.
+ * largest insert is within them (pipeline/largest-insert.test.ts), and reads set less for themselves. Large
+ * aggregations and sorts go to disk long before. The library and Node take about 250 MiB besides.
  */
 export function engineArguments(memoryMiB: number): string[] {
   const share = (part: number): number => Math.floor((memoryMiB * MiB) / part);
