@@ -31,7 +31,7 @@ export interface Session {
   stack(): Promise<Stack>;
   /** The same stack with a shop in its project, which `store` stores where no bench of the session has yet. */
   stackWithShop(store: (stack: Stack) => Promise<void>): Promise<Stack>;
-  /** A number that no earlier load of this session used, for event ids that are new to the stack. */
+  /** A number that no earlier load of this session used, for events that are new to the stack. */
   nextLoad(): number;
 }
 

@@ -93,7 +93,8 @@ describe('the page', () => {
       columns: ['process', 'us/event', 'MiB'],
       rows: [
         ['service', '4.00', '300'],
-        ['engine', '4.00', '900'],
+        ['engine: inserts', '3.00', '900'],
+        ['engine: merges', '1.00', ''],
         ['together', '8.00', '1200'],
       ],
     },
@@ -107,11 +108,13 @@ describe('the page', () => {
       ['0.9', '0.90'],
       ['0.1', ''],
       ['4', '4.00'],
-      ['4', '4.00'],
+      ['3', '3.00'],
+      ['1', '1.00'],
     ]);
     const widths = [...page.matchAll(/class="chain"[^>]*width:([\d.]+)%/g)];
     expect(widths.map(([, width]) => width)).toEqual(['50.0', '100.0']);
     expect(page).toContain('validation (service) 3.00 us, 75 %');
+    expect(page).toContain('merges (engine) 1.00 us, 13 %');
   });
 
   it('in the repository is drawn from the kept results: npm run bench -- report', () => {

@@ -33,11 +33,14 @@ ${sections.join('\n')}
 `;
 }
 
-/** The whole service's table of CPU by process, as a chain whose stages are the processes. */
+/** The whole service's table of CPU by process, or by `process: stage`, as a chain. */
 function wholeChain({ title, columns, rows }: Table): Table[] {
   const us = columns.indexOf('us/event');
   if (columns[0] !== 'process' || us < 0) return [];
-  const parts = rows.map((row) => [row[0] ?? '', row[0] ?? '', row[us] ?? '']);
+  const parts = rows.map((row) => {
+    const [process = '', stage = process] = (row[0] ?? '').split(': ');
+    return [stage, process, row[us] ?? ''];
+  });
   return [{ title: `The whole service. ${title}`, columns: stageColumns, rows: parts }];
 }
 

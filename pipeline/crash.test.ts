@@ -105,8 +105,17 @@ interface Writer {
   stop(): void;
 }
 
+/** Of messages of 41 rows. Both leave batches of two sizes behind: what is over is the last one. */
+const batchLimits = {
+  small: { maxRows: 120, maxMessages: 5, enoughShare: 1 },
+  /** Takes what waits, as a writer does that is behind. */
+  large: { maxRows: 400, maxMessages: 20, enoughShare: 0.3 },
+} as const;
+
 interface Hooks {
   death?: Death;
+  /** `small` unless given. */
+  batches?: keyof typeof batchLimits;
   /** The ids of stored events never come into memory: each is looked up. */
   isLoadingHeld?: boolean;
   /** Called before each insert, which waits for it. */
@@ -147,9 +156,8 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     retry: untilAnswered,
   });
   const source = new MessageSource(stream, {
-    maxRows: 400,
+    ...batchLimits[hooks.batches ?? 'small'],
     maxBytes: 1e7,
-    maxMessages: 5,
     minWaitMs: 20,
     minIntervalMs: 0,
     maxWaitMs: 100,
@@ -361,10 +369,13 @@ describe('a writer that dies', () => {
         const sent = await publish(20);
         // In every second case no stored id has been loaded, neither when the writer dies nor in the next one.
         const isLoadingHeld = batch === 3;
-        const first = await startWriter({ death: { at, batch }, isLoadingHeld });
+        // The next writer takes batches of another size, but repeats the promised one as it is.
+        const [batches, next] =
+          batch === 1 ? (['large', 'small'] as const) : (['small', 'large'] as const);
+        const first = await startWriter({ death: { at, batch }, isLoadingHeld, batches });
         expect(await first.ended).toBe('crashed');
         await publish(5, sent);
-        await drain(await startWriter({ isLoadingHeld }));
+        await drain(await startWriter({ isLoadingHeld, batches: next }));
         await expectExactly(sent);
       });
     }

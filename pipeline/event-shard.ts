@@ -61,12 +61,13 @@ export interface EventShardOptions {
   onState(state: WriterState): void;
 }
 
-/** Two batches of this size and a pull are in memory at once. */
-const sourceLimits: BatchLimits = {
+/** Two of the largest and a pull are in memory at once. */
+export const eventBatches: BatchLimits = {
   maxRows: maxBatchRows,
-  maxBytes: 32 * 1_048_576,
+  maxBytes: 64 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
+  enoughShare: 0.5,
   minWaitMs: 100,
   // At most two and a half parts a second in the table; an event waits half of this time on average.
   minIntervalMs: 400,
@@ -118,7 +119,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     created,
     retry: untilAnswered,
   });
-  const source = new MessageSource(stream, sourceLimits);
+  const source = new MessageSource(stream, eventBatches);
   const stopSource = () => source.stop();
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();

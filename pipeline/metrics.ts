@@ -35,7 +35,7 @@ export interface QueueMetrics {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const rows = [1, 10, 100, 1_000, 5_000, 10_000, 25_000, 50_000];
+const rows = [1, 10, 100, 1_000, 5_000, 10_000, 25_000, 50_000, 100_000];
 
 const shard = ['shard'] as const;
 

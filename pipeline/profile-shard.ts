@@ -43,6 +43,7 @@ const sourceLimits: BatchLimits = {
   maxRows: 10_000,
   maxBytes: 16 * 1_048_576,
   maxMessages: 4_000,
+  enoughShare: 1,
   minWaitMs: 30,
   minIntervalMs: 200,
   maxWaitMs: 300,

@@ -92,7 +92,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     natsServerBinary: text('MILLRACE_NATS_SERVER') ?? 'nats-server',
     shards: integer('MILLRACE_SHARDS', 1, 1, 64),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
-    seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 160, 8, 65_536) * 1_048_576,
+    seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 160, 16, 65_536) * 1_048_576,
     engineMemoryBytes: readEngineMemory(integer),
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
     publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),

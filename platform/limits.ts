@@ -47,8 +47,11 @@ export const maxIdentityBodyBytes = 512 * KiB;
 export const maxFrameBytes = 256 * KiB;
 export const maxFrameEvents = 10_000;
 
-/** The rows of one insert, and the time that the first of them may wait for the others and for the insert before. */
-export const maxBatchRows = 50_000;
+/**
+ * The rows of one insert, and the time that the first of them may wait for the others and for the insert before. More
+ * rows of as many visitors and long addresses would take more memory than an insert has in the least engine.
+ */
+export const maxBatchRows = 100_000;
 export const maxBatchWaitMs = 1_000;
 
 /** Contract: a visit whose events name no session ends after this long without events. */

@@ -2,43 +2,45 @@
 // pipeline.
 
 import { BatchBuilder } from '../../pipeline/build/build-batch.ts';
-import { freshen, makeBodies } from '../../test/harness/requests/bodies.ts';
-import { makeFrames } from './frames.ts';
+import { makeBodies } from '../../test/harness/requests/bodies.ts';
+import { FreshEvents } from '../../test/harness/requests/fresh-events.ts';
+import { makeFrames, packFrames } from './frames.ts';
 
 const batch = 100;
 const bodies = 256;
 /** Bodies that share a frame, as under load. */
 const bodiesAFrame = 4;
+/** Between two bodies. */
+const apartMs = 1;
 // Times lie within one month: a batch of two months is two inserts.
 const nowMs = Date.UTC(2026, 10, 20, 12);
 
-/** `count` Arrow streams of `rows` medium events each, a multiple of 100; no event id comes twice. */
+/** `count` Arrow streams of `rows` medium events each, a multiple of 100, all different and in the order of time. */
 export function makeBatches(rows: number, count: number, seed: number): Uint8Array[] {
+  const make = createBatches(seed);
+  return Array.from({ length: count }, () => make(rows));
+}
+
+/** Makes one stream after the other, each of `rows` events that no stream before it has. */
+export function createBatches(seed: number): (rows: number) => Uint8Array {
   const pool = makeBodies({ size: 'medium', batch, count: bodies, seed, nowMs });
+  const fresh = new FreshEvents(seed, 0);
   const builder = new BatchBuilder(Buffer.alloc(32, 7));
-  let sequence = 0;
-  return Array.from({ length: count }, () => {
+  let made = 0;
+  return (rows) => {
     const frames: Uint8Array[] = [];
     for (let left = rows / batch; left > 0; left -= bodiesAFrame) {
       const some = Array.from({ length: Math.min(left, bodiesAFrame) }, () => {
-        const body = pool[sequence % pool.length];
+        const body = pool[made % pool.length];
         if (body === undefined) throw new RangeError('no bodies');
-        freshen(body, sequence++);
+        fresh.freshen(body, nowMs + apartMs * made++);
         return body;
       });
       frames.push(...makeFrames(some, nowMs));
     }
-    return buildOne(builder, frames, rows);
-  });
-}
-
-function buildOne(builder: BatchBuilder, frames: readonly Uint8Array[], rows: number): Uint8Array {
-  builder.read(0, {
-    seqs: Float64Array.from(frames, (_, index) => index + 1),
-    lengths: Uint32Array.from(frames, (frame) => frame.length),
-    bytes: Buffer.concat(frames),
-  });
-  const [month] = builder.finish({ dropped: undefined }).months;
-  if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
-  return month.arrow;
+    builder.read(0, packFrames(frames));
+    const [month] = builder.finish({ dropped: undefined }).months;
+    if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
+    return month.arrow;
+  };
 }

@@ -79,7 +79,7 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
     retry: (call) => call(),
   });
   const source = new MessageSource(stream, {
-    ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000 },
+    ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000, enoughShare: 1 },
     ...{ minWaitMs: 1, minIntervalMs: 0, maxWaitMs: 1_000 },
   });
   await source.start(0);

@@ -92,8 +92,8 @@ function loadOptionsOf(batch: number, mode: Mode): Omit<LoadOptions, 'baseUrl' |
       ? { bodiesPerConnection: 1, connections: 2, durationMs: 50 }
       : { bodiesPerConnection: 8, connections: batch === 1 ? 64 : 16, durationMs: 2_000 };
   return {
-    ...{ ...size, size: 'medium', batch, seed, nowMs: Date.now(), requestsPerSecond: 0 },
-    ...{ firstSequence: 0, warmUpMs: 0, traced: false },
+    ...{ ...size, size: 'medium', batch, seed, requestsPerSecond: 0 },
+    ...{ load: 0, warmUpMs: 0, traced: false },
   };
 }
 

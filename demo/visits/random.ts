@@ -71,7 +71,8 @@ function createWords(seed: number, stream: number): () => number {
   return word;
 }
 
-function mix(value: number): number {
+/** Spreads each bit of a 32-bit number over all of them. */
+export function mix(value: number): number {
   value = Math.imul(value ^ (value >>> 16), 0x21f0_aaad);
   value = Math.imul(value ^ (value >>> 15), 0x735a_2d97);
   return value ^ (value >>> 15);

@@ -6,10 +6,15 @@ import type { StreamMessage } from './event-stream.ts';
 import type { MessageBatch } from './message-batch.ts';
 
 export interface BatchLimits {
-  /** A batch is closed at any of these three, unless one message alone is larger. */
+  /** A batch takes all that waits, up to any of these three, unless one message alone is larger. */
   maxRows: number;
   maxBytes: number;
   maxMessages: number;
+  /**
+   * This share of `maxRows` or `maxBytes` closes a batch. So a batch is larger only where more waits already: of a
+   * writer that is behind, whose parts are then fewer and cheaper to merge.
+   */
+  enoughShare: number;
   /**
    * A batch stays open this long after its first message, and this long after the batch before it was closed: the
    * engine must merge every part.
@@ -49,12 +54,13 @@ export class MessageQueue {
     return this.#messages.at(-1)?.seq;
   }
 
-  /** The next batch can grow no further. */
-  get isFull(): boolean {
+  /** The next batch need not wait for more messages. */
+  get hasEnough(): boolean {
+    const { maxRows, maxBytes, maxMessages, enoughShare } = this.#limits;
     return (
-      this.#rows >= this.#limits.maxRows ||
-      this.#bytes >= this.#limits.maxBytes ||
-      this.#messages.length >= this.#limits.maxMessages
+      this.#rows >= enoughShare * maxRows ||
+      this.#bytes >= enoughShare * maxBytes ||
+      this.#messages.length >= maxMessages
     );
   }
 
@@ -72,7 +78,7 @@ export class MessageQueue {
 
   /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
   openMs(isStoring: boolean): number {
-    if (this.isFull) return 0;
+    if (this.hasEnough) return 0;
     const { minWaitMs, minIntervalMs, maxWaitMs } = this.#limits;
     const latestMs = this.#waitingSinceMs + maxWaitMs;
     const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + minIntervalMs);

@@ -46,6 +46,7 @@ const limits: BatchLimits = {
   maxRows: 50_000,
   maxBytes: 32 * 1_048_576,
   maxMessages: 8_000,
+  enoughShare: 1,
   minWaitMs: 100,
   minIntervalMs: 0,
   maxWaitMs: 1_000,

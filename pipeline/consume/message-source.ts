@@ -152,7 +152,7 @@ export class MessageSource {
     this.#queue.push(message);
     this.#unacked.add(message);
     this.#moveExpected(this.#expected + 1);
-    if (this.#queue.length === 1 || this.#queue.isFull) this.#notify();
+    if (this.#queue.length === 1 || this.#queue.hasEnough) this.#notify();
   }
 
   #openMs(): number {

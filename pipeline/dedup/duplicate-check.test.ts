@@ -56,10 +56,10 @@ it('lets a batch wait where memory is full of new keys and older ones are still 
     },
   });
   let seq = 0;
-  while (!seen.isOver) await check.check(batch(++seq, 40_000, startMs));
+  while (!seen.isOver) await check.check(batch(++seq, 80_000, startMs));
   expect(seen.hasRoomFor(1)).toBe(false);
   let isChecked = false;
-  const waiting = check.check(batch(++seq, 40_000, startMs)).then(() => {
+  const waiting = check.check(batch(++seq, 80_000, startMs)).then(() => {
     isChecked = true;
   });
   await setImmediate();
@@ -92,7 +92,7 @@ it('stores rows with whole sequences only, also where a table holds nothing but 
   });
   let seq = 0;
   await check.check(batch(++seq, 10, nowMs, startMs + 40 * hourMs));
-  while (stored.length === 0) await check.check(batch(++seq, 40_000, nowMs));
+  while (stored.length === 0) await check.check(batch(++seq, 80_000, nowMs));
   // The first rows have left in a later period without batches: the keys of events to come are put back into a table
   // of their own.
   nowMs = startMs + periodMs;
@@ -100,7 +100,7 @@ it('stores rows with whole sequences only, also where a table holds nothing but 
   await setImmediate();
   nowMs = startMs + 2 * periodMs;
   const last = seq + 30;
-  while (seq < last) await check.check(batch(++seq, 40_000, nowMs));
+  while (seq < last) await check.check(batch(++seq, 80_000, nowMs));
   expect(stored.length).toBeGreaterThan(4);
   for (const { span, reach } of stored) {
     expect(Number.isSafeInteger(span.firstSeq) && span.firstSeq <= span.lastSeq).toBe(true);

@@ -69,7 +69,7 @@ const nothing = { stored: 0, maybe: 0 };
 function fill(set: SeenSet, count: number, occurTimeMs?: number): number {
   for (let n = 0; n < count; n++) {
     const nowMs = startMs + n * 60_000;
-    const known = check(set, keys(50_000, n + 1), nowMs, occurTimeMs);
+    const known = check(set, keys(100_000, n + 1), nowMs, occurTimeMs);
     expect(known.stored).toEqual([]);
     makeRoom(set, nowMs);
     expect(set.bytes).toBeLessThanOrEqual(minSeenBytes);
@@ -80,13 +80,13 @@ function fill(set: SeenSet, count: number, occurTimeMs?: number): number {
 describe('the seen-set', () => {
   it('within the budget knows the keys that were added, and no others', () => {
     const set = new SeenSet(32 * MiB);
-    const first = keys(50_000, 1);
-    const second = keys(50_000, 2);
+    const first = keys(100_000, 1);
+    const second = keys(100_000, 2);
     expect(counts(check(set, first, startMs))).toEqual(nothing);
     expect(counts(check(set, second, startMs + 1))).toEqual(nothing);
-    expect(counts(check(set, first, startMs + 2))).toEqual({ stored: 50_000, maybe: 0 });
-    expect(counts(check(set, second, startMs + 3))).toEqual({ stored: 50_000, maybe: 0 });
-    expect(counts(check(set, keys(50_000, 3), startMs + 4))).toEqual(nothing);
+    expect(counts(check(set, first, startMs + 2))).toEqual({ stored: 100_000, maybe: 0 });
+    expect(counts(check(set, second, startMs + 3))).toEqual({ stored: 100_000, maybe: 0 });
+    expect(counts(check(set, keys(100_000, 3), startMs + 4))).toEqual(nothing);
   });
 
   it('agrees with a JavaScript Map for any order of batches and times', () => {
@@ -171,14 +171,14 @@ describe('the seen-set', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 100);
     for (const n of [0, 30, 60]) {
-      const known = counts(check(set, keys(50_000, n + 1), nowMs, startMs + n * 60_000));
-      expect(known).toEqual({ stored: 0, maybe: 50_000 });
+      const known = counts(check(set, keys(100_000, n + 1), nowMs, startMs + n * 60_000));
+      expect(known).toEqual({ stored: 0, maybe: 100_000 });
       makeRoom(set, nowMs);
     }
-    expect(counts(check(set, keys(50_000, 253), nowMs))).toEqual(nothing);
+    expect(counts(check(set, keys(100_000, 253), nowMs))).toEqual(nothing);
     makeRoom(set, nowMs);
-    expect(counts(check(set, keys(50_000, 253), nowMs + 60_000))).toEqual({
-      stored: 50_000,
+    expect(counts(check(set, keys(100_000, 253), nowMs + 60_000))).toEqual({
+      stored: 100_000,
       maybe: 0,
     });
   });
@@ -187,17 +187,17 @@ describe('the seen-set', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 43);
     for (const n of [41, 42, 43]) {
-      const known = counts(check(set, keys(50_000, n), nowMs, startMs - hourMs));
-      expect(known).toEqual({ stored: 50_000, maybe: 0 });
+      const known = counts(check(set, keys(100_000, n), nowMs, startMs - hourMs));
+      expect(known).toEqual({ stored: 100_000, maybe: 0 });
     }
   });
 
   it('says new of nearly all new events of an old minute, as long as its fingerprints fit', () => {
     const set = new SeenSet(minSeenBytes);
     const nowMs = fill(set, 30, startMs);
-    const { stored, maybe } = counts(check(set, keys(50_000, 252), nowMs, startMs));
+    const { stored, maybe } = counts(check(set, keys(100_000, 252), nowMs, startMs));
     expect(stored).toBe(0);
-    expect(maybe).toBeLessThan(500);
+    expect(maybe).toBeLessThan(1_000);
   });
 
   it('keeps an event that has not occurred yet exactly until then, so that its minute stays free of old events', () => {
@@ -207,7 +207,7 @@ describe('the seen-set', () => {
     let nowMs = startMs;
     for (let n = 0; n < 100; n++) {
       nowMs = startMs + n * 60_000;
-      expect(counts(check(set, keys(50_000, n + 1), nowMs))).toEqual(nothing);
+      expect(counts(check(set, keys(100_000, n + 1), nowMs))).toEqual(nothing);
       makeRoom(set, nowMs);
       if (n === 40) {
         const known = counts(check(set, ahead, nowMs, startMs + 50 * 60_000 + 1_000));
@@ -223,13 +223,13 @@ describe('the seen-set', () => {
     const span = { minReceiveTimeMs: startMs - 5, maxReceiveTimeMs: startMs };
     expect(set.leaving).toBeUndefined();
     for (let seq = 1; set.leaving === undefined; seq++) {
-      const occurTimesMs = new Float64Array(10_000).fill(startMs);
+      const occurTimesMs = new Float64Array(20_000).fill(startMs);
       set.check(
-        { keys: keys(10_000, seq), occurTimesMs, firstSeq: 2 * seq, lastSeq: 2 * seq + 1, ...span },
+        { keys: keys(20_000, seq), occurTimesMs, firstSeq: 2 * seq, lastSeq: 2 * seq + 1, ...span },
         startMs,
       );
     }
-    // 98,304 keys fill the first table.
+    // 196,608 keys fill the first table.
     expect(set.leaving).toEqual({ firstSeq: 2, lastSeq: 21, ...span });
     expect(set.reach).toBe(19);
   });
@@ -238,13 +238,13 @@ describe('the seen-set', () => {
     const set = new SeenSet(minSeenBytes);
     const ahead = keys(10, 500);
     check(set, ahead, startMs, startMs + 40 * hourMs);
-    for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
+    for (let n = 1; set.leaving === undefined; n++) check(set, keys(80_000, n), startMs);
     // The keys of events to come go back into a table of their own; then nobody sends for a period.
     set.retire(startMs + periodMs, set.leaving);
     const laterMs = startMs + 2 * periodMs;
     const left: RowSpan[] = [];
     for (let n = 101; n < 130; n++) {
-      check(set, keys(40_000, n), laterMs);
+      check(set, keys(80_000, n), laterMs);
       while (set.leaving !== undefined) {
         expect(Number.isSafeInteger(set.reach)).toBe(true);
         left.push(set.leaving);
@@ -257,12 +257,12 @@ describe('the seen-set', () => {
 
   it('retires no other keys where the leaving ones were forgotten meanwhile', () => {
     const set = new SeenSet(minSeenBytes);
-    for (let n = 1; set.leaving === undefined; n++) check(set, keys(40_000, n), startMs);
+    for (let n = 1; set.leaving === undefined; n++) check(set, keys(80_000, n), startMs);
     const leaving = set.leaving;
     const laterMs = startMs + 55 * hourMs;
-    for (let n = 101; n < 108; n++) check(set, keys(40_000, n), laterMs);
+    for (let n = 101; n < 108; n++) check(set, keys(80_000, n), laterMs);
     set.retire(laterMs, leaving);
-    expect(counts(check(set, keys(40_000, 101), laterMs))).toEqual({ stored: 40_000, maybe: 0 });
+    expect(counts(check(set, keys(80_000, 101), laterMs))).toEqual({ stored: 80_000, maybe: 0 });
   });
 
   it('says maybe of every event that may be among rows that were not read', () => {
@@ -306,14 +306,14 @@ describe('the seen-set', () => {
     expect(set.leaving).toBeUndefined();
     set.endLoading();
     expect(set.leaving).toBeUndefined();
-    expect(counts(check(set, keys(50_000, 100), startMs))).toEqual({ stored: 0, maybe: 50_000 });
+    expect(counts(check(set, keys(100_000, 100), startMs))).toEqual({ stored: 0, maybe: 100_000 });
     // The oldest of the loaded rows leave first.
     expect(set.leaving?.maxReceiveTimeMs).toBe(startMs - (loaded / rows) * 60_000);
   });
 
   it('rejects a budget that does not hold the batches in hand', () => {
     expect(() => new SeenSet(1 * MiB)).toThrow('seen-set: the budget is too small');
-    expect(new SeenSet(minSeenBytes).capacity).toBeGreaterThanOrEqual(150_000);
+    expect(new SeenSet(minSeenBytes).capacity).toBeGreaterThanOrEqual(300_000);
   });
 
   it('knows six million keys exactly with the default memory', () => {

@@ -31,7 +31,7 @@ const aheadMs = 120_000;
 /** The batches that are being stored must be known exactly: no look-up finds their rows yet. */
 const minCapacity = 3 * maxBatchRows;
 /** The least budget: it holds `minCapacity`. */
-export const minSeenBytes = 8 * 1_048_576;
+export const minSeenBytes = 16 * 1_048_576;
 
 /** Of keys whose rows event_ids has too: their sequences must not hold `reach` back. */
 const emptySpan: RowSpan = {

@@ -9,7 +9,7 @@ import type { EventWriterParts } from './writer.ts';
 
 const buildTries = 3;
 /** Memory that is kept from one batch to the next: more than a full batch of usual events takes. */
-const maxSpareBytes = 16 * 1_048_576;
+const maxSpareBytes = 24 * 1_048_576;
 
 interface BuildOptions {
   pool: BuilderPool;

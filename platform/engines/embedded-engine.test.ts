@@ -44,12 +44,12 @@ it('makes the allocator share its arenas and keep little free memory', async () 
   });
 });
 
-it('lets one statement take half of the memory', async () => {
+it('lets one statement take three quarters of the memory', async () => {
   const body = 'SELECT length(groupArray(number)) FROM numbers(1000000000)';
   const { status, text } = await askEngine(engine.url, { body });
   expect(status).toBe(500);
   expect(text).toMatch(/MEMORY_LIMIT_EXCEEDED/);
-  expect(text).toMatch(/maximum: 500\.00 MiB/);
+  expect(text).toMatch(/maximum: 750\.00 MiB/);
 });
 
 it('closes its directory to other users, whatever it was before', () => {

@@ -35,7 +35,7 @@ const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 export async function startEmbeddedEngine(options: {
   dataDir: string;
   entry: string;
-  /** Of all that the engine does; half of it for one statement. */
+  /** Of all that the engine does; three quarters of it for one statement. */
   memoryBytes: number;
   /** That run at once. */
   reads: number;

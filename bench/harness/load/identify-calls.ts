@@ -26,6 +26,8 @@ export function makeIdentifyBody(prefix: string): Body {
     bytes,
     idOffsets: Uint32Array.from(offsets),
     timeOffsets: new Uint32Array(),
+    visits: [],
+    sent: 0,
     userAgent: 'bench',
   };
 }

@@ -1,8 +1,9 @@
-// The load generator: bodies are made beforehand and freshened in place, with one request at a time on each connection.
+// The load generator: bodies are made beforehand and made new in place, with one request at a time on each connection.
 // It shares two cores with the measured service, so it spends as little as Node allows.
 
 import type { Size } from '../../../demo/visits/sized-events.ts';
-import { type Body, freshen, makeBodies, occurAt } from '../../../test/harness/requests/bodies.ts';
+import { type Body, makeBodies, withHead } from '../../../test/harness/requests/bodies.ts';
+import { FreshEvents } from '../../../test/harness/requests/fresh-events.ts';
 import { makeMessageBody } from '../webhooks/messages.ts';
 import { makeIdentifyBody, renumber } from './identify-calls.ts';
 import { type Answer, type LoadConnection, openLoadConnection } from './load-connection.ts';
@@ -19,12 +20,8 @@ export interface LoadOptions {
   /** Different bodies that a connection sends in rotation. */
   bodiesPerConnection: number;
   seed: number;
-  /** Sets the events' times; runs with the same value send the same bodies. */
-  nowMs: number;
-  /** Each event occurs when it is due instead: no real load is long and has times that stand still. */
-  occursNow?: boolean;
-  /** Sequences from here on are unused: see `freshen`. */
-  firstSequence: number;
+  /** Loads on one service have different numbers, and so no event in common. */
+  load: number;
   connections: number;
   /** Load that is not counted, before the load that is. */
   warmUpMs: number;
@@ -57,6 +54,8 @@ export interface LoadResult {
 
 export type TracedRequest = [dueMs: number, answeredMs: number, events: number];
 
+/** Of the visits that bodies are made of; a body's events occur when it is sent. */
+const nowMs = Date.UTC(2026, 10, 20, 12);
 const refusedPauseMs = 20;
 const minTickMs = 1;
 
@@ -65,7 +64,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { bodiesPerConnection } = options;
   const { roomKeys = [], key } = options;
   const bodies = bodiesOf(options).map((body, n) =>
-    withHead(body, { ...options, key: roomKeys[n] ?? key }),
+    requestOf(body, { ...options, key: roomKeys[n] ?? key }),
   );
   const run = new LoadRun(options);
   for (let index = 0; index < options.connections; index++) {
@@ -77,7 +76,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 }
 
 function bodiesOf(options: LoadOptions): Body[] {
-  const { size, batch, seed, nowMs, connections, bodiesPerConnection } = options;
+  const { size, batch, seed, connections, bodiesPerConnection } = options;
   const { identifyPrefix, roomKeys } = options;
   const count = connections * bodiesPerConnection;
   if (roomKeys !== undefined) return Array.from({ length: count }, (_, n) => makeMessageBody(n));
@@ -88,18 +87,14 @@ function bodiesOf(options: LoadOptions): Body[] {
 const batchCreatePath = '/sdk.events.v1.EventsService/BatchCreate';
 const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
 
-/** The body behind its request's head, to be written with one call. */
-function withHead(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Body {
+/** The body behind its request's head. */
+function requestOf(body: Body, { baseUrl, key, identifyPrefix }: LoadOptions): Body {
   const path = identifyPrefix === undefined ? batchCreatePath : identifyPath;
-  const head = Buffer.from(
+  const head =
     `POST ${path} HTTP/1.1\r\nHost: ${new URL(baseUrl).host}\r\n` +
-      `User-Agent: ${body.userAgent}\r\nContent-Type: application/json\r\nConnect-Protocol-Version: 1\r\n` +
-      `X-Api-Key: ${key}\r\nContent-Length: ${body.bytes.length}\r\n\r\n`,
-  );
-  const idOffsets = body.idOffsets.map((offset) => offset + head.length);
-  const timeOffsets = body.timeOffsets.map((offset) => offset + head.length);
-  const bytes = Buffer.concat([head, body.bytes]);
-  return { bytes, idOffsets, timeOffsets, userAgent: body.userAgent };
+    `User-Agent: ${body.userAgent}\r\nContent-Type: application/json\r\nConnect-Protocol-Version: 1\r\n` +
+    `X-Api-Key: ${key}\r\nContent-Length: ${body.bytes.length}\r\n\r\n`;
+  return withHead(body, Buffer.from(head));
 }
 
 interface Lane {
@@ -116,7 +111,9 @@ class LoadRun {
   readonly #options: LoadOptions;
   readonly #lanes: Lane[] = [];
   #idle: Lane[] = [];
-  #sequence: number;
+  readonly #fresh: FreshEvents;
+  /** Identify calls so far. */
+  #calls = 0;
   #begun = 0;
   #busy = 0;
   #startMs = 0;
@@ -134,7 +131,7 @@ class LoadRun {
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    this.#sequence = options.firstSequence;
+    this.#fresh = new FreshEvents(options.seed, options.load);
   }
 
   async open(bodies: Body[]): Promise<void> {
@@ -207,9 +204,8 @@ class LoadRun {
   #send(lane: Lane, dueMs: number): void {
     const body = lane.bodies[lane.next++ % lane.bodies.length];
     if (body === undefined) throw new RangeError('a connection without bodies');
-    if (this.#options.occursNow === true) occurAt(body, dueMs);
-    if (this.#options.identifyPrefix === undefined) freshen(body, this.#sequence++);
-    else renumber(body, this.#sequence++);
+    if (this.#options.identifyPrefix === undefined) this.#fresh.freshen(body, dueMs);
+    else renumber(body, this.#calls++);
     lane.dueMs = dueMs;
     this.#busy++;
     lane.connection.send(body.bytes);

@@ -103,8 +103,8 @@ async function measure(
 ): Promise<Run> {
   const beforeMs = cpuMsOf(pid);
   const load = await runLoadProcess({
-    ...{ baseUrl, key, size: 'medium', batch, bodiesPerConnection, seed, nowMs: Date.now() },
-    ...{ firstSequence: 0, connections, warmUpMs: 0, durationMs, requestsPerSecond: 0 },
+    ...{ baseUrl, key, size: 'medium', batch, bodiesPerConnection, seed },
+    ...{ load: 0, connections, warmUpMs: 0, durationMs, requestsPerSecond: 0 },
     traced: false,
   });
   const cpuMs = cpuMsOf(pid) - beforeMs;

@@ -76,8 +76,8 @@ async function measure(
   const reader = startReader(stack, prefix);
   const before = cpuOfParts(stack);
   const load = await runLoadProcess({
-    ...{ baseUrl, key: publicKey, size: 'small', batch: 1, seed: 0, nowMs: 0, connections },
-    ...{ identifyPrefix: prefix, bodiesPerConnection: 1, firstSequence: 0, warmUpMs: 0 },
+    ...{ baseUrl, key: publicKey, size: 'small', batch: 1, seed: 0, connections },
+    ...{ identifyPrefix: prefix, bodiesPerConnection: 1, load: 0, warmUpMs: 0 },
     ...{ durationMs, requestsPerSecond: callsPerSecond, traced: true },
   });
   await watch.until(load.acknowledgedEvents, drainTimeoutMs);

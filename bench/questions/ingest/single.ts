@@ -78,7 +78,7 @@ async function loadStack(stack: Stack, session: Session, parameters: Parameters)
   const before = cpuOfParts(stack);
   const { baseUrl, publicKey } = stack;
   const load = await runLoadProcess(
-    loadOptions(baseUrl, publicKey, parameters, session.nextLoad() * 2 ** 22),
+    loadOptions(baseUrl, publicKey, parameters, session.nextLoad()),
   );
   const watch = watchRows(stack, pollMs);
   await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
@@ -104,11 +104,11 @@ function loadOptions(
   baseUrl: string,
   key: string,
   { connections, warmUpMs, durationMs }: Parameters,
-  firstSequence: number,
+  load: number,
 ): LoadOptions {
   return {
-    ...{ baseUrl, key, size: 'medium', batch: 1, bodiesPerConnection, seed, nowMs: Date.now() },
-    ...{ firstSequence, connections, warmUpMs, durationMs, requestsPerSecond: 0, traced: false },
+    ...{ baseUrl, key, size: 'medium', batch: 1, bodiesPerConnection, seed },
+    ...{ load, connections, warmUpMs, durationMs, requestsPerSecond: 0, traced: false },
   };
 }
 

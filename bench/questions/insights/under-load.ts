@@ -113,8 +113,8 @@ async function underLoad(
   let isOver = false;
   const load = runLoadProcess({
     ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed: 15 },
-    ...{ occursNow: true, nowMs: Date.now(), bodiesPerConnection: 16, connections },
-    ...{ requestsPerSecond: eventsPerSecond / batch, firstSequence: session.nextLoad() * 2 ** 22 },
+    ...{ bodiesPerConnection: 16, connections },
+    ...{ requestsPerSecond: eventsPerSecond / batch, load: session.nextLoad() },
     ...{ warmUpMs: 0, durationMs: loadMs, traced: false },
   }).finally(() => {
     isOver = true;

@@ -23,7 +23,7 @@ interface Parameters {
 }
 
 const smoke: Parameters = {
-  budgetMiB: 8,
+  budgetMiB: 16,
   keys: 1_000_000,
   steps: 2,
   stored: 2_000,

@@ -66,7 +66,7 @@ export const stagesBench: Bench = {
     try {
       const measured: Round[] = [];
       for (let round = 0; round < warmUps + rounds; round++) {
-        const stages = await runRound(chain, mode, session.nextLoad() * 2 ** 22);
+        const stages = await runRound(chain, mode, session.nextLoad());
         if (round >= warmUps) measured.push(stages);
       }
       const resultHash = createHash('sha256').update('every event is a row').digest('hex');
@@ -108,10 +108,10 @@ function parametersOf(mode: Mode): Parameters {
   return mode === 'smoke' ? smoke : real;
 }
 
-async function runRound(chain: Chain, mode: Mode, firstSequence: number): Promise<Round> {
+async function runRound(chain: Chain, mode: Mode, number: number): Promise<Round> {
   const { service, builder, duplicateCheck, engine } = chain;
   const brokerBefore = cpuMsOf(service.broker.pid());
-  const ingest = await cpuOf(() => load(service, parametersOf(mode), firstSequence));
+  const ingest = await cpuOf(() => load(service, parametersOf(mode), number));
   const events = ingest.result.acknowledgedEvents;
   const { messages } = await storedInStream(service.nats);
   const receive = await cpuOf(() => receiveAll(service, events));
@@ -151,12 +151,12 @@ async function cpuOf<T>(work: () => Promise<T>): Promise<{ result: T; cpuMs: num
 function load(
   { baseUrl, publicKey }: IngestService,
   { connections, durationMs }: Parameters,
-  firstSequence: number,
+  number: number,
 ) {
   return runLoadProcess({
-    ...{ baseUrl, key: publicKey, size: 'medium', batch, seed, nowMs: Date.now() },
+    ...{ baseUrl, key: publicKey, size: 'medium', batch, seed },
     ...{ bodiesPerConnection: 16, connections, requestsPerSecond: 0 },
-    ...{ firstSequence, warmUpMs: 0, durationMs, traced: false },
+    ...{ load: number, warmUpMs: 0, durationMs, traced: false },
   });
 }
 

@@ -174,9 +174,9 @@ function loadOptions(
   session: Session,
 ): LoadOptions {
   return {
-    ...{ baseUrl, key: '', roomKeys: keys, size: 'small', batch: 1, seed: 0, nowMs: 0 },
+    ...{ baseUrl, key: '', roomKeys: keys, size: 'small', batch: 1, seed: 0 },
     ...{ connections, bodiesPerConnection: webhooks / connections, requestsPerSecond: perSecond },
-    ...{ firstSequence: session.nextLoad() * 2 ** 22, occursNow: true },
+    ...{ load: session.nextLoad() },
     ...{ warmUpMs: 0, durationMs: forMs, traced: false },
   };
 }

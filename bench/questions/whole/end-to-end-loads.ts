@@ -47,12 +47,12 @@ export interface FullLoad {
   loadCpuUs: number;
 }
 
-/** Runs the service and the engine by itself in turns. */
+/** Runs the service and the engine by itself in turns; `viewsUs` is OwnRate.measureViews's. */
 export async function runFullLoads(
   stack: Stack,
   session: Session,
   parameters: Parameters,
-): Promise<FullLoad[]> {
+): Promise<{ full: FullLoad[]; viewsUs: number }> {
   const own = await openEngineRate(parameters.engineRows);
   try {
     const full: FullLoad[] = [];
@@ -61,7 +61,7 @@ export async function runFullLoads(
       const measured = { ...service, engine: await own.measure(service.events) };
       if (run >= parameters.warmUps) full.push(measured);
     }
-    return full;
+    return { full, viewsUs: await own.measureViews() };
   } finally {
     await own.close();
   }
@@ -146,8 +146,8 @@ function loadOptions(
 ): LoadOptions {
   return {
     ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed },
-    ...{ nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
-    ...{ firstSequence: session.nextLoad() * 2 ** 22, warmUpMs: 0, durationMs, traced: true },
+    ...{ bodiesPerConnection, connections, requestsPerSecond },
+    ...{ load: session.nextLoad(), warmUpMs: 0, durationMs, traced: true },
   };
 }
 

@@ -57,7 +57,12 @@ export function lagTable(half: HalfLoad): Table {
   };
 }
 
-export function usageTable(full: readonly FullLoad[], peak: Record<Part, number>): Table {
+/** `viewsUs`: CPU of the views for an event. It is taken off the inserts, which cannot be divided in the service. */
+export function usageTable(
+  full: readonly FullLoad[],
+  viewsUs: number,
+  peak: Record<Part, number>,
+): Table {
   const cpu = (part: Part): number => meanOf(full, (run) => run.cpuUs[part]);
   const load = meanOf(full, (run) => run.loadCpuUs);
   const mebibytes = (bytes: number): string => (bytes / 1_048_576).toFixed(0);
@@ -71,8 +76,11 @@ export function usageTable(full: readonly FullLoad[], peak: Record<Part, number>
       `with nothing else on ${cores} cores this CPU is ${possible} events/s`,
     columns: ['process', 'us/event', 'MiB'],
     rows: [
-      ...parts.map((part) => [part, cpu(part).toFixed(2), mebibytes(peak[part])]),
-      ['merges of the engine', merges.toFixed(2), ''],
+      ['service', cpu('service').toFixed(2), mebibytes(peak.service)],
+      ['broker', cpu('broker').toFixed(2), mebibytes(peak.broker)],
+      ['engine: inserts and reads', (cpu('engine') - viewsUs).toFixed(2), mebibytes(peak.engine)],
+      ['engine: views of the inserts', viewsUs.toFixed(2), ''],
+      ['engine: merges', merges.toFixed(2), ''],
       ['load generator', load.toFixed(2), ''],
       ['together', total.toFixed(2), mebibytes(sumOf(peak))],
       ['engine by itself', meanOf(full, (run) => run.engine.cpuUs).toFixed(2), ''],

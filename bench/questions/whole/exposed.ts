@@ -70,7 +70,7 @@ async function load(stack: Stack, session: Session, parameters: Parameters): Pro
   const { warmUpMs, durationMs } = parameters;
   const result = await runLoadProcess({
     ...{ baseUrl: stack.baseUrl, key: stack.privateKey, size: 'medium', batch: 1, seed },
-    ...{ bodiesPerConnection: 64, nowMs: Date.now(), firstSequence: session.nextLoad() * 2 ** 22 },
+    ...{ bodiesPerConnection: 64, load: session.nextLoad() },
     ...{ connections, warmUpMs, durationMs, requestsPerSecond, traced: false },
   });
   check(result.requests > 0, 'requests are answered');

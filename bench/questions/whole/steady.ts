@@ -85,8 +85,8 @@ function loadOf(
 ): Promise<LoadResult> {
   const options: LoadOptions = {
     ...{ baseUrl: stack.baseUrl, key: stack.publicKey, size: 'medium', batch, seed },
-    ...{ occursNow: true, nowMs: Date.now(), bodiesPerConnection, connections, requestsPerSecond },
-    ...{ firstSequence: session.nextLoad() * 2 ** 22, warmUpMs: 0, durationMs, traced: true },
+    ...{ bodiesPerConnection, connections, requestsPerSecond },
+    ...{ load: session.nextLoad(), warmUpMs: 0, durationMs, traced: true },
   };
   return runLoadProcess(options);
 }

@@ -124,6 +124,7 @@ async function writerParts(
       maxRows: 12,
       maxBytes: 1e6,
       maxMessages: 4,
+      enoughShare: 1,
       minWaitMs: 1,
       minIntervalMs: 0,
       maxWaitMs: 1,

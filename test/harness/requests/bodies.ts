@@ -1,5 +1,5 @@
 // Request bodies for the benches: the demo's own visits in three sizes, from a fixed seed. A body is made once; before
-// it is sent again its event ids are overwritten in place, because the same ids would be dropped as duplicates.
+// it is sent, fresh-events.ts makes its events new in place.
 
 import { type Size, sizedEvents } from '../../../demo/visits/sized-events.ts';
 
@@ -9,8 +9,21 @@ export interface Body {
   idOffsets: Uint32Array;
   /** Where each event's occurTime begins, 24 characters. */
   timeOffsets: Uint32Array;
+  /** Of each event, where the events are of visits. */
+  visits: readonly VisitPlaces[];
+  /** How often it was made new. */
+  sent: number;
   /** The User-Agent of the body's visitor. */
   userAgent: string;
+}
+
+export interface VisitPlaces {
+  /** A number that all events of the visit have, in every body. */
+  seed: number;
+  /** Where the session's id begins, 36 characters. */
+  sessionOffset: number;
+  /** Where the visitor's id begins: `user_` and six digits, or `anon-` and a UUID. */
+  distinctOffset: number;
 }
 
 interface BodyOptions {
@@ -25,49 +38,54 @@ interface BodyOptions {
 
 const idPlaceholder = '"eventId":"';
 const timePlaceholder = '"occurTime":"';
+const sessionPlaceholder = '"sessionId":"';
+const distinctPlaceholder = '"distinctId":"';
 
 export function makeBodies({ size, batch, count, seed, nowMs }: BodyOptions): Body[] {
   const { events, userAgents } = sizedEvents(size, batch * count, seed, nowMs);
   return Array.from({ length: count }, (_, index) => {
     const chosen = events.slice(index * batch, (index + 1) * batch);
-    return bodyOf(chosen, userAgents[index % userAgents.length] ?? '');
+    const body = bodyOf(chosen, userAgents[index % userAgents.length] ?? '');
+    return { ...body, visits: visitsOf(body.bytes, batch) };
   });
 }
 
-/** Throws where an event has no eventId or occurTime. */
+/** Events of no visits. Throws where one has no eventId or occurTime. */
 export function bodyOf(events: readonly object[], userAgent: string): Body {
   const bytes = Buffer.from(JSON.stringify({ events }));
   return {
     bytes,
     idOffsets: findAll(bytes, idPlaceholder, events.length),
     timeOffsets: findAll(bytes, timePlaceholder, events.length),
+    visits: [],
+    sent: 0,
     userAgent,
   };
 }
 
-/**
- * Overwrites the last eight digits of every event id. `sequence` is a number below 2^32 that is new to this body: the
- * ids are then new, and as hard to compress as the random ones they replace.
- */
-export function freshen(body: Body, sequence: number): void {
-  const { bytes, idOffsets } = body;
-  for (let index = 0; index < idOffsets.length; index++) {
-    // Odd factors: for one event, different sequences give different digits.
-    const word = Math.imul(sequence + Math.imul(index, 0x85eb_ca6b), 0x9e37_79b1);
-    const end = (idOffsets[index] ?? 0) + 36;
-    for (let digit = 0; digit < 8; digit++) {
-      bytes[end - 8 + digit] = hexDigits[(word >>> (28 - 4 * digit)) & 15] ?? 0;
-    }
-  }
+function visitsOf(bytes: Buffer, batch: number): VisitPlaces[] {
+  const distincts = findAll(bytes, distinctPlaceholder, batch);
+  return Array.from(findAll(bytes, sessionPlaceholder, batch), (sessionOffset, index) => {
+    const seed = Number.parseInt(bytes.toString('latin1', sessionOffset, sessionOffset + 8), 16);
+    return { seed, sessionOffset, distinctOffset: distincts[index] ?? 0 };
+  });
 }
 
-/** Sets every event's time to `timeMs`, like a site that sends its events at once. */
-export function occurAt({ bytes, timeOffsets }: Body, timeMs: number): void {
-  const text = Buffer.from(new Date(timeMs).toISOString());
-  for (const at of timeOffsets) bytes.set(text, at);
+/** The body behind a head of `before`, to be written with one call. */
+export function withHead(body: Body, before: Buffer): Body {
+  const shift = (offset: number): number => offset + before.length;
+  return {
+    ...body,
+    bytes: Buffer.concat([before, body.bytes]),
+    idOffsets: body.idOffsets.map(shift),
+    timeOffsets: body.timeOffsets.map(shift),
+    visits: body.visits.map(({ seed, sessionOffset, distinctOffset }) => ({
+      seed,
+      sessionOffset: shift(sessionOffset),
+      distinctOffset: shift(distinctOffset),
+    })),
+  };
 }
-
-const hexDigits = Buffer.from('0123456789abcdef');
 
 function findAll(bytes: Buffer, placeholder: string, batch: number): Uint32Array {
   const offsets = new Uint32Array(batch);

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import type { StreamMessage } from './event-stream.ts';
+import { type BatchLimits, MessageQueue } from './message-queue.ts';
+
+const limits: BatchLimits = {
+  ...{ maxRows: 80, maxBytes: 1e6, maxMessages: 100, enoughShare: 0.5 },
+  ...{ minWaitMs: 60_000, minIntervalMs: 0, maxWaitMs: 60_000 },
+};
+
+let seq = 0;
+
+function push(queue: MessageQueue, messages: number, events: number, padding = 0): void {
+  const context = encodeContext({ projectId: 'p', credential: 'public', receiveTimeMs: 1 });
+  for (let n = 0; n < messages; n++) {
+    const data = encodeFrame([{ context, body: Buffer.alloc(padding, ' '), events }]);
+    const message: StreamMessage = { seq: ++seq, data };
+    queue.push(message);
+  }
+}
+
+const taken = (queue: MessageQueue) => queue.take().messages.length;
+
+describe('the queue', () => {
+  it('closes a batch at its share of the rows', () => {
+    const queue = new MessageQueue(limits);
+    push(queue, 3, 10);
+    expect(queue.openMs(true)).toBeGreaterThan(0);
+    push(queue, 1, 10);
+    expect(queue.openMs(true)).toBe(0);
+    expect(taken(queue)).toBe(4);
+  });
+
+  it('closes it at its share of the bytes', () => {
+    const queue = new MessageQueue({ ...limits, maxBytes: 4_000 });
+    push(queue, 1, 1, 1_500);
+    expect(queue.openMs(true)).toBeGreaterThan(0);
+    push(queue, 1, 1, 1_500);
+    expect(queue.openMs(true)).toBe(0);
+  });
+
+  it('takes all that waits when a batch is closed, up to the most, and leaves the rest', () => {
+    const queue = new MessageQueue(limits);
+    push(queue, 13, 10);
+    expect(taken(queue)).toBe(8);
+    expect(queue.openMs(true)).toBe(0);
+    expect(taken(queue)).toBe(5);
+    push(queue, 3, 10);
+    expect(queue.openMs(true)).toBeGreaterThan(0);
+  });
+
+  it('has room for what the largest batch takes', () => {
+    const queue = new MessageQueue({ ...limits, maxBytes: 4_000 });
+    push(queue, 2, 1, 1_500);
+    expect(queue.hasRoom(0)).toBe(true);
+    expect(queue.hasRoom(1_000)).toBe(false);
+    push(queue, 1, 1, 1_500);
+    expect(queue.hasRoom(0)).toBe(false);
+  });
+});
