@@ -15,7 +15,10 @@ export const visitQuestions: readonly Question[] = [
       spec: { insightType: 'INSIGHT_TYPE_TRENDS', session: { metric: `SESSION_METRIC_${metric}` } },
     })),
     sql: (layout, asked) => {
-      const wide = { fromMs: asked.fromMs - dayMs, toMs: asked.toMs + dayMs };
+      const wide = {
+        fromMs: (Math.floor(asked.fromMs / dayMs) - 1) * dayMs,
+        toMs: (Math.ceil(asked.toMs / dayMs) + 1) * dayMs,
+      };
       const { kind, time } = layout;
       return `SELECT toUnixTimestamp(toStartOfDay(first, '${asked.timezone}')) AS day, count(),
           avg(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(first)) / 1000, avg(events = 1 AND views = 1)
