@@ -18,6 +18,8 @@ let completeUntil: number | undefined;
 /** Of all ranges of the project. */
 let storedVersion: string;
 let versionsRead: number;
+/** Versions are read when it resolves, and fail when it rejects. */
+let readingVersion: Promise<void>;
 /** The questions' statements that are at the store. */
 let running: Gate[];
 let runs: InsightRuns;
@@ -26,6 +28,7 @@ beforeEach(() => {
   completeUntil = 500;
   storedVersion = '["events","1"]';
   versionsRead = 0;
+  readingVersion = Promise.resolve();
   running = [];
   const never = () => () => {};
   runs = new InsightRuns({
@@ -42,6 +45,7 @@ const store: RowReader = {
   select: async ({ sql, settings, signal }, onRow) => {
     if (sql.includes('event_counts')) {
       versionsRead++;
+      await readingVersion;
       onRow(storedVersion);
       return;
     }
@@ -154,6 +158,29 @@ describe('kept rows', () => {
     running[0]?.fail(new Error('broken'));
     await expect(failed).rejects.toThrow('broken');
     expect(await askAndAnswer('[1]')).toEqual(['[1]']);
+  });
+});
+
+describe('a new question', () => {
+  it('runs its statement before its version is read', async () => {
+    let read = () => {};
+    readingVersion = new Promise((resolve) => {
+      read = resolve;
+    });
+    const asked = ask();
+    await settled();
+    expect(running).toHaveLength(1);
+    running[0]?.answer('[1]');
+    read();
+    expect((await asked).texts).toEqual(['[1]']);
+    expect((await ask()).texts).toEqual(['[1]']);
+  });
+
+  it('ends where its version cannot be read', async () => {
+    readingVersion = Promise.reject(new Error('no store'));
+    await expect(ask()).rejects.toThrow('no store');
+    await settled();
+    expect(running).toHaveLength(0);
   });
 });
 

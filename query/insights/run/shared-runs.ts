@@ -38,7 +38,11 @@ export class SharedRuns<T> {
     const run: Run<T> = { result: start(cancel.signal), waiting: 0, cancel };
     this.#runs.set(key, run);
     const end = (): void => this.#forget(key, run);
-    run.result.then(end, end);
+    run.result.then(end, (error) => {
+      end();
+      // What it began beside what failed.
+      cancel.abort(error);
+    });
     return run;
   }
 
