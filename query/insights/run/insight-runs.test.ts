@@ -115,17 +115,19 @@ describe('kept rows', () => {
     expect((await ask()).texts).toEqual(['[4]']);
   });
 
-  it('of a version that may not be whole are kept for seconds, and later ones for ever', async () => {
+  it('of a version that may not be whole are kept for a second, and later ones for ever', async () => {
     await askAndAnswer('[1]');
-    nowMs += 4_999;
+    nowMs += 999;
     expect((await ask()).texts).toEqual(['[1]']);
     nowMs += 1;
     expect(await askAndAnswer('[2]')).toEqual(['[2]']);
+    nowMs += 4_000;
+    expect(await askAndAnswer('[3]')).toEqual(['[3]']);
     nowMs += 1e9;
-    expect((await ask()).texts).toEqual(['[2]']);
+    expect((await ask()).texts).toEqual(['[3]']);
   });
 
-  it('of a version that has events of an insert that did not end are kept for seconds, too', async () => {
+  it('of a version that has events of an insert that did not end are kept no longer, either', async () => {
     completeUntil = 399;
     await askAndAnswer('[1]');
     nowMs += 5_000;

@@ -67,10 +67,11 @@ const versionTimeoutMs = 10_000;
 /**
  * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
  * repeated later. And a statement may begin just before its version is read. So rows may lack a part of their version:
- * where it is this young, or events from before it was seen still wait, they are kept no longer, and say no more than
- * when they were read.
+ * where it is this young, or events from before it was seen still wait, they are kept for a second at most, and say no
+ * more than when they were read.
  */
 const settleMs = 5_000;
+const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
   readonly #sources: InsightSources;
@@ -164,7 +165,7 @@ export class InsightRuns {
 
   #holds(kept: Kept, { version }: Seen): boolean {
     if (kept.version !== version) return false;
-    return kept.isSettled || this.#nowMs() - kept.keptAtMs < settleMs;
+    return kept.isSettled || this.#nowMs() - kept.keptAtMs < unsettledKeepMs;
   }
 
   async #run(projectId: string, statement: InsightStatement, signal: AbortSignal): Promise<Rows> {
