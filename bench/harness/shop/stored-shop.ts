@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -51,7 +52,7 @@ export async function openShop(
   rmSync(making, { recursive: true, force: true });
   checkRoom(parent, shop.events * (1 + olderCopies));
   if (olderCopies === 0) mkdirSync(making, { recursive: true });
-  else cpSync(await openShop(shop, say), making, { recursive: true });
+  else copyShop(await openShop(shop, say), making);
   const stack = await startStack({ dataDir: making });
   try {
     if (olderCopies === 0) await storeShop(stack, shop, say);
@@ -62,6 +63,11 @@ export async function openShop(
   writeFileSync(join(making, 'shop.json'), JSON.stringify(shop));
   renameSync(making, directory);
   return directory;
+}
+
+/** Copies the data directory of a stopped service, without the pipes that its engine leaves behind. */
+export function copyShop(directory: string, copy: string): void {
+  cpSync(directory, copy, { recursive: true, filter: (path) => !lstatSync(path).isFIFO() });
 }
 
 /** Throws where the disk has no room for so many events and for as much again, which merges need. */
