@@ -105,7 +105,7 @@ interface Writer {
   stop(): void;
 }
 
-/** Of messages of 41 rows. Both leave batches of two sizes behind: what is over is the last one. */
+/** A message has 41 rows. A writer closes full batches, and a smaller one of the messages that are left. */
 const batchLimits = {
   small: { maxRows: 120, maxMessages: 5, enoughShare: 1 },
   /** Takes what waits, as a writer does that is behind. */

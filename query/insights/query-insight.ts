@@ -25,6 +25,7 @@ import {
   type InsightSources,
   keyOf,
   type Stored,
+  unlessLeft,
 } from './run/insight-runs.ts';
 import { rangeOfAll } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
@@ -70,7 +71,9 @@ async function runQuestion(
   const reads = runs.smallReads(projectId);
   const found = {
     typesOf: await typesOfProperties(reads, [own, ...beside], together, deadline),
-    hasDeletions: countsUsers(own) ? (await stored.seen).hasDeletions : true,
+    hasDeletions: countsUsers(own)
+      ? (await unlessLeft(stored.seen, deadline.signal)).hasDeletions
+      : true,
   };
   const question = { ...own, ...found, beside: beside.map((other) => ({ ...other, ...found })) };
   const { sql, maxRows, jointParams, read } = planOf(question);
@@ -91,7 +94,7 @@ async function runQuestion(
   });
 }
 
-/** A question of which this is not true may have to know, too: it then looks whether anybody was deleted. */
+/** False for some questions that have to find users, too: their statements look for deleted persons in any case. */
 function countsUsers({ spec }: Question): boolean {
   switch (spec.insightType) {
     case InsightType.FUNNEL:

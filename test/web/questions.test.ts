@@ -1,5 +1,5 @@
-// The overview and the questions in a real browser, against events whose every figure is known: what pages show, where
-// it leads, and what can be taken away of it.
+// A real browser shows the overview and the questions of events with known figures. The tests compare what pages show,
+// where links lead, and the JSON, curl and CSV that people take away.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

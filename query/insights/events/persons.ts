@@ -15,7 +15,7 @@ export function livingProfilesSql(project: string): string {
  * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
  * an id that is its own root. Few ids have a row here, so that the join costs little for an event.
  */
-export function personJoinSql({ project }: Pick<Question, 'project'>): string {
+export function personJoinSql(project: string): string {
   return `LEFT ANY JOIN (SELECT ${profileKeySql('profile_id')} AS profile_key, ${profileKeySql('root_id')} AS root_key
     ${mergedIdsSql(project)}) AS person USING (profile_key)`;
 }
@@ -32,7 +32,7 @@ export function userKeySql(
   return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
 }
 
-/** A set of the profile_keys of deleted persons. Where nobody is deleted, next to nothing is read for it. */
+/** A set of the profile_keys of deleted persons and of the ids merged into them. */
 export function gonePersonsSql(project: string): string {
   const deleted = deletedSql(project);
   // A deletion from before a merge does not count: the root's does.

@@ -9,7 +9,7 @@ import { livingProfilesSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
 const dayMs = 86_400_000;
-/** A greater number is no day but a second. */
+/** The last one that a Date can be: toDate takes a greater number for seconds. */
 const lastDay = 65_535;
 
 export interface EventRead {
@@ -51,7 +51,7 @@ export function readEventsSql(question: Question, read: EventRead): string {
       ? [`${userKeySql(question, question.spec.includeCookieless)} AS user_key`, 'cookieless']
       : []),
   ];
-  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question) : ''}
+  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
     WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
   return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), events);
 }
@@ -64,6 +64,12 @@ export function groupColumn(index: number): string {
 /** A moment in milliseconds, as the type of occur_time. */
 export function momentSql(ms: number, bindings: Bindings): string {
   return `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+}
+
+/** The UTC day of a moment in milliseconds, as a Date; the first or last that a Date can be for moments beyond. */
+export function daySql(ms: number, bindings: Bindings): string {
+  const day = Math.min(Math.max(Math.floor(ms / dayMs), 0), lastDay);
+  return `toDate(${bindings.bind('Int64', day)})`;
 }
 
 /** Project, range and as_of, over columns of `events`. */
@@ -88,9 +94,8 @@ function scopeConditions(question: Question, read: EventRead): string[] {
  * conclude from a range of time which days these are: without the hint it looks through all other days of a large part.
  */
 function daysHintSql(fromMs: number, toMs: number, bindings: Bindings): string {
-  const day = (ms: number): string =>
-    `toDate(${bindings.bind('Int64', Math.min(Math.floor(ms / dayMs), lastDay))})`;
-  return `indexHint(toDate(occur_time) >= ${day(fromMs)} AND toDate(occur_time) <= ${day(toMs - 1)})`;
+  const [first, last] = [daySql(fromMs, bindings), daySql(toMs - 1, bindings)];
+  return `indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
 }
 
 /** Adds a column of the trait to rows with a user_key. */

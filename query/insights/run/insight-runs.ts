@@ -97,7 +97,7 @@ export class InsightRuns {
    * missing in its rows. One check at a time of a range, whoever asks.
    */
   async stored(projectId: string, range: StoredRange): Promise<Stored> {
-    // In this order: what is stored meanwhile may be counted, and nothing from before is missing.
+    // This comes first: the statement may count what is stored meanwhile, and misses nothing from before.
     const completeUntilMs = await this.#sources.completeUntilMs(projectId);
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
     const check = this.#checks.join(key, async () => {
@@ -225,7 +225,7 @@ function answer(kept: Kept, stored: Stored): InsightRows {
 }
 
 /** Rejects with the signal's reason as soon as that is aborted. */
-function unlessLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function unlessLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason);
     if (signal.aborted) leave();

@@ -40,7 +40,7 @@ export class SharedRuns<T> {
     const end = (): void => this.#forget(key, run);
     run.result.then(end, (error) => {
       end();
-      // What it began beside what failed.
+      // A statement may go on where something beside it has failed.
       cancel.abort(error);
     });
     return run;

@@ -71,7 +71,7 @@ function usersSql(question: Question, condition: EventCondition, greatest: Great
     ? `SELECT profile_key, is_cookieless AS cookieless, ${parts} GROUP BY profile_key, is_cookieless`
     : `SELECT profile_key, false AS cookieless, ${parts} WHERE NOT is_cookieless GROUP BY profile_key`;
   return `SELECT user_key, ${measure.combine}(ids.a) AS a, sum(ids.b) AS b FROM (
-      SELECT ${userKeySql(question, includeCookieless)} AS user_key, a, b FROM (${ids}) AS sender ${personJoinSql(question)}
+      SELECT ${userKeySql(question, includeCookieless)} AS user_key, a, b FROM (${ids}) AS sender ${personJoinSql(question.project)}
     ) AS ids WHERE user_key != 0 GROUP BY user_key`;
 }
 

@@ -134,5 +134,5 @@ export function ofUsersSql(
 ): string {
   return `SELECT * FROM (
     SELECT ${userKeySql(question, question.spec.includeCookieless)} AS user_key, ${columns.join(', ')}
-    FROM (${profiles}) AS active ${personJoinSql(question)}) WHERE user_key != 0`;
+    FROM (${profiles}) AS active ${personJoinSql(question.project)}) WHERE user_key != 0`;
 }

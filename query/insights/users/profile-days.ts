@@ -2,6 +2,7 @@
 // for each quarter of an hour in which it sent an event of any kind.
 
 import type { Bindings } from '../../filters/bindings.ts';
+import { daySql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 
@@ -104,8 +105,7 @@ function daysOfSql(
   { bindings, project }: Pick<Question, 'bindings' | 'project'>,
   { fromMs, toMs }: Range,
 ): string {
-  const date = (ms: number): string => `toDate(${bindings.bind('Int64', dayOf(ms))})`;
-  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${date(fromMs)} AND day <= ${date(toMs - 1)}`;
+  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
 }
 
 /** SQL over the rows of days. */

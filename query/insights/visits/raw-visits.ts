@@ -74,6 +74,6 @@ function withTraits(question: Question, visits: string): string {
   );
   if (traits.length === 0) return visits;
   const senders = `SELECT *, sender_key AS profile_key, sender_is_cookieless AS cookieless FROM (${visits})`;
-  const persons = `SELECT *, ${userKeySql(question, false)} AS user_key FROM (${senders}) AS visit ${personJoinSql(question)}`;
+  const persons = `SELECT *, ${userKeySql(question, false)} AS user_key FROM (${senders}) AS visit ${personJoinSql(question.project)}`;
   return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), persons);
 }

@@ -2,13 +2,9 @@
 // session, or several until they are merged. Nearly all sessions have one row, which is the visit; only the others are
 // grouped.
 
-import { dayMs } from '../../../platform/clock.ts';
-import { momentSql } from '../events/read-events.ts';
+import { daySql, momentSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { visitWindow } from './visit.ts';
-
-/** The last one that a Date can be. */
-const latestDayMs = Date.UTC(2149, 5, 6);
 
 /** SQL for the days of a question's visits. */
 export interface VisitDays {
@@ -24,10 +20,8 @@ export interface VisitDays {
 export function visitDays(question: Question): VisitDays {
   const { bindings, fromMs, toMs } = question;
   const window = visitWindow(question);
-  const dayOf = (ms: number): string =>
-    `toDate(${bindings.bind('Int64', Math.min(Math.max(ms, 0), latestDayMs) / dayMs)})`;
-  const between = (firstMs: number, lastMs: number): string =>
-    `day >= ${dayOf(floorDay(firstMs))} AND day <= ${dayOf(floorDay(lastMs - 1))}`;
+  const between = (startMs: number, endMs: number): string =>
+    `day >= ${daySql(startMs, bindings)} AND day <= ${daySql(endMs - 1, bindings)}`;
   return {
     inWindow: between(window.fromMs, window.toMs),
     ofRange: between(fromMs, toMs),
@@ -35,10 +29,6 @@ export function visitDays(question: Question): VisitDays {
     isInRange: (first) =>
       `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,
   };
-}
-
-function floorDay(ms: number): number {
-  return Math.floor(ms / dayMs) * dayMs;
 }
 
 /** Hardly any two sessions have the same; those that do are grouped, too. */

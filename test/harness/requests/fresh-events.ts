@@ -90,7 +90,7 @@ function writeDigits(bytes: Buffer, at: number, count: number, value: number): v
 const minuteMs = 60_000;
 const textLength = 24;
 
-/** Moments in RFC 3339, of which most lie in the minute of the one before. */
+/** Moments in RFC 3339. Most lie in the same minute as the moment before. */
 class TimeText {
   #minute = Number.NaN;
   #text = Buffer.alloc(textLength);
