@@ -16,7 +16,7 @@ import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
 
-export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'jointParams'>> {
+export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>> {
   /** The part of each series of the question, and the part of what they leave out. */
   parts: number[];
   leftOutPart: number;
@@ -54,7 +54,7 @@ export function jointSeries(question: Question): JointSeries | undefined {
   const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
   return {
     sql: [ofUsers, ...ofEvents, ...leftOut].join(' UNION ALL '),
-    jointParams: joint.bindings.params,
+    joint,
     maxRows: asked.length + leftOut.length,
     parts: own.map(partOf),
     leftOutPart: leftOutPart - range,

@@ -5,13 +5,13 @@ import type {
   LeftOut_Reason,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Bindings } from '../filters/bindings.ts';
+import type { Question } from './question/question.ts';
 
 export interface Plan {
   /** A SELECT. */
   sql: string;
-  /** Of a statement that also answers others of the questions asked together; else the question's bindings. */
-  jointParams?: Bindings['params'];
+  /** The question whose statement also answers others of those asked together; absent for the question's own. */
+  joint?: Question;
   /** The most rows that it can answer. */
   maxRows: number;
   read(rows: readonly unknown[][]): Answer;

@@ -15,6 +15,7 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
+import { bucketsOfDays, wholeDays } from './kept/day-cells.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
@@ -27,6 +28,7 @@ import {
   type Stored,
   unlessLeft,
 } from './run/insight-runs.ts';
+import type { InsightStatement } from './run/run-insight.ts';
 import { rangeOfAll } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
@@ -76,11 +78,11 @@ async function runQuestion(
       : true,
   };
   const question = { ...own, ...found, beside: beside.map((other) => ({ ...other, ...found })) };
-  const { sql, maxRows, jointParams, read } = planOf(question);
-  const statement = { sql, maxRows, params: jointParams ?? question.bindings.params };
+  const { sql, maxRows, joint, read } = planOf(question);
+  const statement = statementOf(joint ?? question, sql, maxRows);
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
   // The rows of other statements are not held while the rest is asked.
-  const answered = await (jointParams === undefined
+  const answered = await (joint === undefined
     ? run()
     : together.rows.get(keyOf(projectId, statement), run));
   onRead?.(answered.characters);
@@ -92,6 +94,17 @@ async function runQuestion(
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
   });
+}
+
+function statementOf(question: Question, sql: string, maxRows: number): InsightStatement {
+  const { bindings, dayCells } = question;
+  const days = wholeDays(question);
+  const statement = { sql, maxRows, params: bindings.params };
+  if (days === undefined || dayCells.length === 0) return statement;
+  return {
+    ...statement,
+    kept: { ...days, cells: dayCells, buckets: bucketsOfDays(question, days) },
+  };
 }
 
 /** False for some questions that have to find users, too: their statements look for deleted persons in any case. */

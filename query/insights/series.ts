@@ -9,6 +9,7 @@ import { type EventCondition, eventCondition } from './events/event-condition.ts
 import { groupText } from './events/property-text.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from './events/read-events.ts';
+import { eventCellsSql } from './kept/event-cells.ts';
 import type { Question } from './question/question.ts';
 import { numberOf } from './rows.ts';
 import { activeUserCellsSql } from './users/active-users.ts';
@@ -64,38 +65,40 @@ export function seriesSql(
   groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));
-  const by = [...names, 'bucket'].join(', ');
-  const { counts, ofEvents, measure } = aggregation;
+  const { measure } = aggregation;
   const summed =
     names.length === 0 ? summedCellsSql(question, condition, aggregation, buckets) : undefined;
   if (summed !== undefined) {
     return rankedGroupsSql({ sql: summed, groups: 0, limit: question.groupLimit, measure });
   }
-  const events = readEventsSql(question, {
-    condition,
-    groups,
-    columns: {
-      bucket: bucketSql(question, buckets),
-      ...(counts === 'events' && aggregation.number !== undefined
-        ? { number: aggregation.number }
-        : {}),
-    },
-    withUser: counts === 'users',
-  });
-  const cells = (parts: { a: string; b: string }, from: string, weight: string): string =>
-    `SELECT ${by}, ${parts.a} AS a, ${parts.b} AS b, ${weight} AS weight FROM (${from}) GROUP BY ${by}`;
-  const ofUsers = `SELECT * FROM (${events}) WHERE user_key != 0`;
   return rankedGroupsSql({
     sql:
-      counts === 'events'
-        ? cells(ofEvents, events, 'count()')
-        : names.length === 0
-          ? cells(ofEvents, ofUsers, 'count()')
-          : cells(aggregation.ofUsers, firstTouchSql(ofUsers, names), 'countIf(is_first)'),
+      aggregation.counts === 'events'
+        ? eventCellsSql(question, { condition, aggregation, groups, buckets })
+        : userCellsSql(question, condition, aggregation, { buckets, groups }),
     groups: names.length,
     limit: question.groupLimit,
     measure,
   });
+}
+
+/** SELECT of (group_0, …, bucket, a, b, weight). A user belongs to the groups of their first event. */
+function userCellsSql(
+  question: Question,
+  condition: EventCondition,
+  { ofEvents, ofUsers }: Extract<Aggregation, { counts: 'users' }>,
+  { buckets, groups }: { buckets: readonly number[]; groups: readonly string[] },
+): string {
+  const names = groups.map((_, index) => groupColumn(index));
+  const by = [...names, 'bucket'].join(', ');
+  const columns = { bucket: bucketSql(question, buckets) };
+  const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
+    WHERE user_key != 0`;
+  const cells = (parts: { a: string; b: string }, from: string, weight: string): string =>
+    `SELECT ${by}, ${parts.a} AS a, ${parts.b} AS b, ${weight} AS weight FROM (${from}) GROUP BY ${by}`;
+  return names.length === 0
+    ? cells(ofEvents, events, 'count()')
+    : cells(ofUsers, firstTouchSql(events, names), 'countIf(is_first)');
 }
 
 /** Cells from a table of sums; undefined where none can tell. */

@@ -24,6 +24,8 @@ export interface EventRead {
   /** Half-open, in milliseconds; the question's range unless given. */
   fromMs?: number;
   toMs?: number;
+  /** In place of the range: a list of UTC days. */
+  days?: string;
   /** Only events received after `as_of`, in place of those received until then. */
   receivedLater?: boolean;
 }
@@ -76,7 +78,8 @@ export function daySql(ms: number, bindings: Bindings): string {
 function scopeConditions(question: Question, read: EventRead): string[] {
   const { project, bindings, asOfMs } = question;
   const time = (ms: number): string => momentSql(ms, bindings);
-  const { fromMs = question.fromMs, toMs = question.toMs } = read;
+  const { fromMs = question.fromMs, toMs = question.toMs, days } = read;
+  if (days !== undefined) return [`project_id = ${project}`, `toDate(occur_time) IN ${days}`];
   const conditions = [
     `project_id = ${project}`,
     `occur_time >= ${time(fromMs)}`,

@@ -22,6 +22,7 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
+import type { DayCells } from '../kept/day-cells.ts';
 import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
@@ -61,6 +62,8 @@ export interface Question {
   typesOf(property: string): PropertyTypes | undefined;
   /** False where it is known that no profile of the project was ever deleted. */
   readonly hasDeletions: boolean;
+  /** What planning found that may be kept day by day; the statement names it. */
+  readonly dayCells: DayCells[];
   /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
   readonly beside: readonly Question[];
 }
@@ -69,7 +72,7 @@ export interface Question {
 export function withJointBindings(question: Question): Question {
   const bindings = createBindings();
   const project = bindings.bind('String', question.projectId);
-  return { ...question, bindings, project };
+  return { ...question, bindings, project, dayCells: [] };
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -111,6 +114,7 @@ export function readQuestion(
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
     typesOf: () => undefined,
     hasDeletions: true,
+    dayCells: [],
     beside: [],
   };
 }

@@ -8,11 +8,12 @@ import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
+import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
 import { firstPriority, RecentUse } from './recent-use.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
-import { type InsightStatement, runInsight } from './run-insight.ts';
+import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
 import { SharedRuns } from './shared-runs.ts';
 import { readStoredVersion, type StoredRange, type StoredVersion } from './stored-version.ts';
 
@@ -81,6 +82,7 @@ export class InsightRuns {
   /** One run of each statement that runs. */
   readonly #running = new Map<string, Running>();
   readonly #checks = new JointReads<Seen>();
+  readonly #kept: KeptDays;
   #begun = 0;
   readonly #use: RecentUse;
   /** The version of a range, and when it was first seen, by both clocks. */
@@ -88,6 +90,7 @@ export class InsightRuns {
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
+    this.#kept = new KeptDays(sources);
     this.#nowMs = sources.nowMs ?? (() => performance.now());
     this.#use = new RecentUse(this.#nowMs);
   }
@@ -130,7 +133,7 @@ export class InsightRuns {
     const run = await this.#runs.join(name, signal, async (shared) => {
       try {
         const [rows, seen] = await Promise.all([
-          this.#run(projectId, statement, shared),
+          this.#runWithKept(projectId, statement, shared),
           stored.seen,
         ]);
         const { completeUntilMs } = stored;
@@ -166,6 +169,23 @@ export class InsightRuns {
   #holds(kept: Kept, { version }: Seen): boolean {
     if (kept.version !== version) return false;
     return kept.isSettled || this.#nowMs() - kept.keptAtMs < unsettledKeepMs;
+  }
+
+  /** Days that are kept are not counted again. */
+  async #runWithKept(
+    projectId: string,
+    statement: InsightStatement,
+    signal: AbortSignal,
+  ): Promise<Rows> {
+    const { kept } = statement;
+    if (kept === undefined) return this.#run(projectId, statement, signal);
+    const filled = await this.#kept.filled(statement, kept, {
+      ...{ projectId, signal, look: this.smallReads(projectId) },
+      // It goes on for others where the caller has left.
+      write: (more) =>
+        this.#run(projectId, { ...more, maxRows: 0 }, AbortSignal.timeout(maxInsightMs)),
+    });
+    return this.#run(projectId, filled, signal);
   }
 
   async #run(projectId: string, statement: InsightStatement, signal: AbortSignal): Promise<Rows> {

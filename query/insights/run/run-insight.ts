@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { KeptRange } from '../kept/kept-days.ts';
 import type { Rows } from './result-cache.ts';
 import { fitsStore, maxStatementBytes } from './statement-size.ts';
 
@@ -20,6 +21,10 @@ export interface InsightStatement {
   params: Readonly<Record<string, unknown>>;
   /** The most rows that it can answer. */
   maxRows: number;
+  /** Besides those of all questions. */
+  settings?: Readonly<Record<string, string | number>>;
+  /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
+  kept?: KeptRange;
 }
 
 /** The same for all questions, as a change of settings costs the embedded engine a statement. */
@@ -40,14 +45,14 @@ const settings = {
  */
 export async function runInsight(
   clickhouse: RowReader,
-  { sql, params, maxRows }: InsightStatement,
+  { sql, params, maxRows, settings: own }: InsightStatement,
   memoryBytes: number | undefined,
   signal: AbortSignal,
 ): Promise<Rows> {
   if (!fitsStore(sql, params)) throw tooLong();
   const texts: string[] = [];
   let characters = 0;
-  const bounded = { ...settings, ...memorySettings(memoryBytes) };
+  const bounded = { ...settings, ...memorySettings(memoryBytes), ...own };
   try {
     await clickhouse.select({ sql, params, settings: bounded, signal }, (text) => {
       characters += text.length;

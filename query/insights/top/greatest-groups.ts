@@ -11,16 +11,9 @@ export interface Greatest {
   withOthers: boolean;
 }
 
-/** The groups of events, or of users. */
-export interface Grouped {
-  /** SELECT of events with the column `name` of their group, and those that the aggregation reads. */
-  events: string;
-}
-
-/** The columns of each group, over events with a `name`. */
-export function groupsSql({ events }: Grouped, greatest: Greatest): string {
-  const { aggregation, withOthers } = greatest;
-  if (aggregation.counts === 'events' || !withOthers) {
+/** SELECT of groups by what their users make. `events` have the columns `name`, of their group, and user_key. */
+export function usersOfGroupsSql(events: string, { aggregation, withOthers }: Greatest): string {
+  if (!withOthers) {
     const { a, b } = aggregation.ofEvents;
     return `SELECT name, ${a} AS a, ${b} AS b FROM (${events}) GROUP BY name`;
   }

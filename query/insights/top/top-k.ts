@@ -15,11 +15,17 @@ import { countedEventsSql } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
+import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
 import { numberOf, textsOf } from '../rows.ts';
-import { type Greatest, greatestSql, groupsSql, othersAreTheRest } from './greatest-groups.ts';
+import {
+  type Greatest,
+  greatestSql,
+  othersAreTheRest,
+  usersOfGroupsSql,
+} from './greatest-groups.ts';
 import { topUsersSql } from './top-users.ts';
 
 const defaultRows = 10;
@@ -123,16 +129,17 @@ function namedSql(
     return `SELECT concat('=', kind) AS name, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${stored}) GROUP BY name`;
   }
   const groups = dimension.by === 'property' ? [dimension.property] : [];
-  const withUser = aggregation.counts === 'users';
-  const columns = {
-    ...(dimension.by === 'kind' ? { [groupColumn(0)]: "concat('=', kind)" } : {}),
-    ...(aggregation.counts === 'events' && aggregation.number !== undefined
-      ? { number: aggregation.number }
-      : {}),
-  };
-  const events = readEventsSql(question, { condition, groups, columns, withUser });
-  const named = `SELECT *, ${groupColumn(0)} AS name FROM (${events}) ${withUser ? 'WHERE user_key != 0' : ''}`;
-  return groupsSql({ events: named }, greatest);
+  const columns: Record<string, string> =
+    dimension.by === 'kind' ? { [groupColumn(0)]: "concat('=', kind)" } : {};
+  if (aggregation.counts === 'events') {
+    const cells = { condition, aggregation, groups, columns, buckets: [question.fromMs] };
+    return `SELECT ${groupColumn(0)} AS name, a, b FROM (${eventCellsSql(question, cells)})`;
+  }
+  const events = readEventsSql(question, { condition, groups, columns, withUser: true });
+  return usersOfGroupsSql(
+    `SELECT *, ${groupColumn(0)} AS name FROM (${events}) WHERE user_key != 0`,
+    greatest,
+  );
 }
 
 interface TopRow {

@@ -11,7 +11,7 @@ import { entryColumns, storedEntriesSql, storedLengthsSql } from './stored-entri
 import { readVisits, type VisitRead } from './visit.ts';
 import { type VisitCells, type VisitPart, widthOf } from './visit-groups.ts';
 
-export interface StoredVisits extends Pick<Plan, 'jointParams'> {
+export interface StoredVisits extends Pick<Plan, 'joint'> {
   cells: Pick<VisitCells, 'sql' | 'groups'>;
   /** Which part of the rows answers the question. */
   part: number;
@@ -46,7 +46,7 @@ export function storedVisits(question: Question, read: VisitRead): StoredVisits 
   });
   return {
     cells: { sql: sql.join(' UNION ALL '), groups: widthOf(parts) },
-    jointParams: joint.bindings.params,
+    joint,
     part: asked.findIndex((one) => keyOf(one) === keyOf(own)),
     parts: parts.length,
   };

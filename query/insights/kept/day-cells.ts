@@ -1,0 +1,143 @@
+// SQL for cells that are kept day by day: what one group has in one bucket of a whole UTC day. A statement adds the kept
+// days to what it counts itself on all other days of its range. kept-days.ts tells, when it runs, which days are kept.
+
+import { createHash } from 'node:crypto';
+import { dayMs } from '../../../platform/clock.ts';
+import type { EventCondition } from '../events/event-condition.ts';
+import { groupColumn } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+import { traitPrefix } from '../question/question.ts';
+
+/** Cells of whole days, as a statement answers them that keeps them. */
+export interface DayCells {
+  /** Of each series among them: the same for the same question, whatever its range. */
+  keys: readonly string[];
+  /**
+   * SELECT of (series, bucket, groups, a, b, c, d) over the days `daysToKeep`, with buckets by `keptBucketSql`. The
+   * numbers of several cells are combined as the question's own are.
+   */
+  sql: string;
+  /** A day's cells depend on the events of so many days before and after, too. */
+  reachDays: number;
+}
+
+/** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
+export const keptDays = '{kept:Array(Date)}';
+const keptVersions = '{kept_versions:Array(UInt64)}';
+export const daysToKeep = '{days_to_keep:Array(Date)}';
+const keptBuckets = '{kept_buckets:Array(Int64)}';
+
+/** The start of an event's bucket, or of its UTC day where the bucket began before; over its column occur_time. */
+export const keptBucketSql = `roundDown(toUnixTimestamp64Milli(occur_time), ${keptBuckets})`;
+
+/** A condition on rows of `events`: their days are not kept. */
+export const notKept: EventCondition = {
+  sql: `toDate(occur_time) NOT IN ${keptDays}`,
+  usesUser: false,
+  kind: 'filtered',
+};
+
+/** Longer lists of days would make the look at them dearer than what it saves. */
+const maxDays = 400;
+
+/** The whole UTC days of a question's range, as days since the epoch; undefined for fewer than two or too many. */
+export function wholeDays({
+  fromMs,
+  toMs,
+}: Pick<Question, 'fromMs' | 'toMs'>): { first: number; last: number } | undefined {
+  const first = Math.ceil(fromMs / dayMs);
+  const last = Math.floor(toMs / dayMs) - 1;
+  return last > first && last - first < maxDays ? { first, last } : undefined;
+}
+
+/** Whether cells of events depend on nothing but the events of their day: not on persons, nor on when a row arrived. */
+export function isOfDays(
+  question: Question,
+  conditions: readonly EventCondition[],
+  groups: readonly string[],
+): boolean {
+  return (
+    question.asOfMs === undefined &&
+    wholeDays(question) !== undefined &&
+    !conditions.some(({ usesUser }) => usesUser) &&
+    !groups.some((name) => name.startsWith(traitPrefix))
+  );
+}
+
+/**
+ * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
+ * answers the same columns over the days `daysToKeep`, with buckets by `keptBucketSql`; `bucket` is SQL over occur_time.
+ */
+export function keepCells(
+  question: Question,
+  cellsSql: string,
+  { width, bucket }: { width: number; bucket: string },
+): string {
+  const key = keyOf(question, cellsSql);
+  const places = Array.from({ length: width }, (_, index) => index);
+  const texts = places.map((index) => `toString(${groupColumn(index)})`).join(', ');
+  const groups = width === 0 ? 'emptyArrayString()' : `[${texts}]`;
+  question.dayCells.push({
+    keys: [key],
+    sql: `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
+    reachDays: 0,
+  });
+  const names = places.map((index) => `groups[${index + 1}] AS ${groupColumn(index)}, `).join('');
+  return `SELECT ${names}${bucket} AS bucket, a, b, c, d FROM (${keptCellsSql(question, [key])})`;
+}
+
+/** Rows of kept_cells of some series on the days that are kept. */
+export function keptCellsSql({ project, bindings }: Question, keys: readonly string[]): string {
+  return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
+    WHERE project_id = ${project} AND series IN ${bindings.bind('Array(String)', keys)} AND day IN ${keptDays}
+      AND version = ${keptVersions}[indexOf(${keptDays}, day)]`;
+}
+
+/** Longer values are not worth their place. */
+const maxGroupBytes = 200;
+
+/** The statements that keep these cells, and then list their days: a day that is listed is there whole. */
+export function keepSql({ sql }: Pick<DayCells, 'sql'>): string[] {
+  const days = `${daysToKeep}, {versions_to_keep:Array(UInt64)}`;
+  const [project, series] = ['{keep_project:String}', '{keep_series:Array(String)}'];
+  return [
+    `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, b, c, d)
+    SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
+      {versions_to_keep:Array(UInt64)}[indexOf(${daysToKeep}, of_day)] + throwIf(arrayExists(text -> length(text) > ${maxGroupBytes}, cell.groups)),
+      cell.a, cell.b, cell.c, cell.d
+    FROM (${sql}) AS cell`,
+    `INSERT INTO kept_days (project_id, series, day, version, cells)
+    SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
+    FROM (SELECT arrayJoin(arrayZip(${days})) AS one,
+      (SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep}) AS stored)`,
+  ];
+}
+
+/** The boundaries of `keptBucketSql`: each midnight of the days, and where a bucket begins between them. */
+export function bucketsOfDays(
+  { buckets }: Pick<Question, 'buckets'>,
+  { first, last }: { first: number; last: number },
+): bigint[] {
+  const midnights = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * dayMs);
+  const within = buckets.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
+  return [...new Set([...midnights, ...(buckets.length === 1 ? [] : within)])]
+    .sort((one, other) => one - other)
+    .map(BigInt);
+}
+
+/**
+ * The text with the values of its parameters, so that equal keys mean equal cells, after a change of the code too.
+ * Where a UTC day is cut depends on the zone and the length of buckets.
+ */
+export function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
+  const values = sql.replace(/\{(p\d+):([^}]*)\}/g, (_, name: string, type: string) =>
+    JSON.stringify([type, bindings.params[name]], (_key, value: unknown) =>
+      typeof value === 'bigint' ? { bigint: String(value) } : Object.is(value, -0) ? '-0' : value,
+    ),
+  );
+  const cut = buckets.length === 1 ? [] : [timezone, granularity];
+  return createHash('sha256')
+    .update(JSON.stringify([values, cut]))
+    .digest('hex')
+    .slice(0, 32);
+}

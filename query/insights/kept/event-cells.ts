@@ -1,0 +1,40 @@
+// Cells of events: the parts that an aggregation makes of each group's events in each bucket. Those of past days may be
+// kept.
+
+import type { Aggregation } from '../events/aggregation.ts';
+import { both, type EventCondition } from '../events/event-condition.ts';
+import { bucketSql, groupColumn, readEventsSql } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+import { daysToKeep, isOfDays, keepCells, keptBucketSql, notKept } from './day-cells.ts';
+
+export interface EventCells {
+  condition: EventCondition;
+  aggregation: Extract<Aggregation, { counts: 'events' }>;
+  /** Properties or traits by which events are grouped. */
+  groups: readonly string[];
+  /** Other columns of groups, by name. */
+  columns?: Readonly<Record<string, string>>;
+  buckets: readonly number[];
+}
+
+/** SELECT of (group_0, …, bucket, a, b, weight). */
+export function eventCellsSql(question: Question, cells: EventCells): string {
+  const { condition, groups, columns = {}, buckets, aggregation } = cells;
+  const { number, ofEvents, measure } = aggregation;
+  const width = groups.length + Object.keys(columns).length;
+  const names = Array.from({ length: width }, (_, index) => `${groupColumn(index)}, `).join('');
+  const grouped = (bucket: string, read: { condition: EventCondition; days?: string }): string => {
+    const columnsRead = { bucket, ...columns, ...(number !== undefined && { number }) };
+    return `SELECT ${names}bucket, ${ofEvents.a} AS a, ${ofEvents.b} AS b, toFloat64(count()) AS c, toFloat64(0) AS d
+      FROM (${readEventsSql(question, { ...read, groups, columns: columnsRead })}) GROUP BY ${names}bucket`;
+  };
+  const bucket = bucketSql(question, buckets);
+  if (!isOfDays(question, [condition, question.everyEvent], groups)) {
+    return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
+  }
+  const live = grouped(bucket, { condition: both(condition, notKept) });
+  const ofDay = grouped(keptBucketSql, { condition, days: daysToKeep });
+  const kept = keepCells(question, ofDay, { width, bucket });
+  return `SELECT ${names}bucket, ${measure.combine}(cell.a) AS a, sum(cell.b) AS b, sum(cell.c) AS weight
+    FROM (${live} UNION ALL ${kept}) AS cell GROUP BY ${names}bucket`;
+}

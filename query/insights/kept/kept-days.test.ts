@@ -1,0 +1,248 @@
+// Days that are kept answer as the rows of events do: the same questions are asked again with an as_of in the far
+// future, for which only rows of events can tell.
+
+import { randomUUID } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../platform/clock.ts';
+import {
+  AggregationType,
+  Granularity,
+  type InsightQuerySpecSchema,
+  InsightType,
+  TopKQuery_Dimension,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useEngine } from '../../../test/harness/servers/use-servers.ts';
+import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
+import {
+  type StoredRow,
+  storedRow,
+  storeRows,
+} from '../../../test/harness/tables/stored-events.ts';
+
+const engine = useEngine();
+const firstMs = Date.parse('2026-10-20T00:00:00Z');
+const days = 9;
+const hourMs = 3_600_000;
+/** Berlin's clocks go back on the 25th. */
+const zones = { berlin: 'Europe/Berlin', kolkata: 'Asia/Kolkata' };
+let nowMs = 0;
+/** Every event that was accepted before is stored; the moment itself unless set. */
+let completeUntilMs: number | undefined;
+let service: ReadService;
+beforeAll(async () => {
+  service = await startReadService({
+    clickhouseUrl: engine.url,
+    clock: { nowMs: () => nowMs },
+    completeUntilMs: async () => completeUntilMs,
+  });
+});
+afterAll(() => service.stop());
+
+let project = '';
+beforeEach(async () => {
+  project = randomUUID();
+  nowMs = firstMs + 20 * dayMs;
+  completeUntilMs = nowMs;
+  await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
+});
+
+/** Some lie on a UTC day's or a Berlin day's edge. */
+function eventOf(index: number): Partial<StoredRow> {
+  const day = index % days;
+  const msOfDay =
+    index % 7 === 0 ? 22 * hourMs : index % 11 === 0 ? 0 : (index * 7_919_000) % dayMs;
+  return {
+    occurTimeMs: firstMs + day * dayMs + msOfDay,
+    distinctId: `visitor-${index % 20}`,
+    kind: index % 3 === 0 ? 'purchase' : 'page_view',
+    columns: { browser: index % 5 === 0 ? '' : `browser ${index % 4}`, pathname: `/${index % 30}` },
+    strings: index % 2 === 0 ? { plan: index % 4 === 0 ? 'pro' : '' } : {},
+    doubles: index % 6 === 0 ? {} : { amount: (index % 13) - 5 },
+  };
+}
+
+async function store(rows: readonly Partial<StoredRow>[]): Promise<void> {
+  await storeRows(
+    service.clickhouse,
+    rows.map((row) => storedRow({ projectId: project, ...row })),
+  );
+}
+
+type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
+
+interface Range {
+  fromMs: number;
+  toMs: number;
+  timezone: string;
+  granularity: Granularity;
+}
+
+const berlin: Range = {
+  fromMs: firstMs - 2 * hourMs,
+  toMs: firstMs + 8 * dayMs + 5 * hourMs,
+  timezone: zones.berlin,
+  granularity: Granularity.DAY,
+};
+
+async function ask(spec: Asked, range: Range, asOfMs?: number) {
+  const { result } = await service.insights(project).query({
+    spec,
+    timeRange: { from: timestampFromMs(range.fromMs), to: timestampFromMs(range.toMs) },
+    granularity: range.granularity,
+    timezone: range.timezone,
+    ...(asOfMs !== undefined && { asOf: timestampFromMs(asOfMs) }),
+  });
+  return result;
+}
+
+/** Asks for the range and for shorter ones, so that no answer is kept whole, and compares all with raw rows. */
+async function expectRaw(spec: Asked, range: Range, times = 3): Promise<void> {
+  for (let turn = 0; turn < times; turn++) {
+    const asked = { ...range, toMs: range.toMs - turn * 900_000 };
+    expect(await ask(spec, asked)).toEqual(await ask(spec, asked, Date.UTC(2199, 0, 1)));
+  }
+}
+
+async function listedDays(): Promise<string[]> {
+  const result = await service.clickhouse.query({
+    query:
+      'SELECT DISTINCT toString(day) AS day FROM kept_days WHERE project_id = {project:String} ORDER BY day',
+    query_params: { project },
+    format: 'JSONCompactEachRow',
+  });
+  return (await result.json<[string]>()).map(([day]) => day);
+}
+
+const pageViews = { event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL };
+const byBrowser: Asked = {
+  insightType: InsightType.TRENDS,
+  events: [pageViews],
+  breakdowns: [{ property: '$browser' }],
+  breakdownLimit: 2,
+};
+const whole = { insightType: InsightType.SEGMENTATION };
+const ofAmount = (aggregation: AggregationType) => ({
+  event: { kind: 'purchase' },
+  aggregation,
+  aggregationProperty: 'amount',
+});
+const topOf = (dimension: TopKQuery_Dimension, property: string, omitOthers: boolean): Asked => ({
+  insightType: InsightType.TOP_K,
+  topK: { dimension, property, limit: 3, omitOthers, scope: { kind: 'page_view', filters: [] } },
+});
+
+describe('kept days', () => {
+  const specs: [string, Asked][] = [
+    ['a trend by a property', byBrowser],
+    ['a total by a property', { ...byBrowser, ...whole }],
+    [
+      'two properties, one of which is lacking at times',
+      { ...byBrowser, breakdowns: [{ property: 'plan' }, { property: '$browser' }] },
+    ],
+    [
+      'a filter',
+      {
+        ...byBrowser,
+        breakdowns: [],
+        filterGroups: [{ filters: [{ property: 'plan', operator: 1, value: 'pro' }] }],
+      },
+    ],
+    ...[AggregationType.SUM, AggregationType.AVG, AggregationType.MIN, AggregationType.MAX].map(
+      (type): [string, Asked] => [
+        `${AggregationType[type]} by a property`,
+        { ...byBrowser, events: [ofAmount(type), pageViews] },
+      ],
+    ),
+    ['the greatest values', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', true)],
+    ['the greatest values and all others', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false)],
+  ];
+  it.each(specs)('answer %s as raw rows do', async (_, spec) => {
+    await expectRaw(spec, berlin);
+    const kolkata = { ...berlin, timezone: zones.kolkata, fromMs: firstMs + 5.5 * hourMs };
+    await expectRaw(spec, kolkata);
+    await expectRaw(spec, { ...berlin, granularity: Granularity.WEEK });
+    await expectRaw(spec, { ...berlin, granularity: Granularity.HOUR });
+    expect(await listedDays()).toEqual(
+      Array.from({ length: 8 }, (__, index) => `2026-10-${20 + index}`),
+    );
+  });
+
+  it('are read: a cell that is in the table alone counts', async () => {
+    await expectRaw(byBrowser, berlin);
+    await service.clickhouse.command({
+      query: `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, c)
+        SELECT project_id, series, day, moment_ms, ['=made up'], version, 1000, 1000
+        FROM kept_cells WHERE project_id = {project:String} LIMIT 1`,
+      query_params: { project },
+    });
+    const result = await ask(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    const series = result.case === 'trends' ? result.value.series : [];
+    expect(series[0]?.breakdown).toEqual({ $browser: 'made up' });
+  });
+
+  it('no longer hold once an event of theirs was stored', async () => {
+    await expectRaw(byBrowser, berlin);
+    await store([{ occurTimeMs: firstMs + 3 * dayMs, columns: { browser: 'browser 1' } }]);
+    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+  });
+
+  it('are those of a question that is asked again, and whole ones in the past', async () => {
+    nowMs = firstMs + 5 * dayMs + hourMs;
+    completeUntilMs = nowMs;
+    await ask(byBrowser, berlin);
+    expect(await listedDays()).toEqual([]);
+    await ask(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    expect(await listedDays()).toEqual(
+      Array.from({ length: 5 }, (_, index) => `2026-10-${20 + index}`),
+    );
+  });
+
+  it('are not kept while an insert may be on its way to them', async () => {
+    completeUntilMs = nowMs - 1;
+    await expectRaw(byBrowser, berlin);
+    completeUntilMs = undefined;
+    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    expect(await listedDays()).toEqual([]);
+    completeUntilMs = nowMs;
+    await ask(byBrowser, { ...berlin, toMs: berlin.toMs - 2 * hourMs });
+    expect(await listedDays()).toHaveLength(8);
+  });
+
+  it('are not kept where persons, traits or an as_of decide', async () => {
+    const users = { ...pageViews, aggregation: AggregationType.UNIQUE_USERS };
+    await expectRaw({ ...byBrowser, events: [users] }, berlin);
+    await expectRaw({ ...byBrowser, breakdowns: [{ property: 'profile.plan' }] }, berlin);
+    expect(await listedDays()).toEqual([]);
+  });
+
+  it('are not kept where they would have too many cells or too long values', async () => {
+    await store([{ occurTimeMs: firstMs + dayMs, strings: { plan: 'x'.repeat(300) } }]);
+    const byPlan = { ...byBrowser, breakdowns: [{ property: 'plan' }] };
+    await expectRaw(byPlan, berlin);
+    await service.clickhouse.command({
+      query: `INSERT INTO events (project_id, event_id, kind, occur_time, receive_time, distinct_id, session_id, pathname)
+        SELECT {project:String}, generateUUIDv4(), 'page_view', toDateTime64('2026-10-22 10:00:00', 3, 'UTC'), now64(3), 'ada', generateUUIDv4(), toString(number)
+        FROM numbers(60000)`,
+      query_params: { project },
+    });
+    await expectRaw(topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false), berlin);
+    expect(await listedDays()).toEqual([]);
+  });
+
+  it('are kept once for all who ask at the same time', async () => {
+    await ask(byBrowser, berlin);
+    const ranges = Array.from({ length: 6 }, (_, turn) => ({
+      ...berlin,
+      toMs: berlin.toMs - turn * 900_000,
+    }));
+    await Promise.all(ranges.map((range) => ask(byBrowser, range)));
+    const result = await service.clickhouse.query({
+      query: 'SELECT count() AS rows FROM kept_days WHERE project_id = {project:String}',
+      query_params: { project },
+      format: 'JSONCompactEachRow',
+    });
+    expect(await result.json()).toEqual([['8']]);
+  });
+});

@@ -1,0 +1,151 @@
+// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there.
+// The cells of a day hold as long as no event was stored that they depend on: their version is the number of such
+// events, which only grows.
+
+import { ClickHouseError } from '@clickhouse/client';
+import { ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { type Clock, dayMs } from '../../../platform/clock.ts';
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { CompleteUntil } from '../run/complete-until.ts';
+import { type DayCells, keepSql } from './day-cells.ts';
+import { type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
+import { SettledDays } from './settled-days.ts';
+
+/** The whole UTC days of a statement's range, whose cells may be kept. */
+export interface KeptRange {
+  /** Days since the epoch, both included. */
+  first: number;
+  last: number;
+  /** Of the statement's series; a day counts as kept where all of them have it. */
+  cells: readonly DayCells[];
+  /** The starts of their buckets, in milliseconds, and all midnights between. */
+  buckets: readonly bigint[];
+}
+
+interface Statement {
+  sql: string;
+  params: Readonly<Record<string, unknown>>;
+}
+
+/** How the process of a question reads and writes. */
+export interface Access {
+  projectId: string;
+  look: RowReader;
+  /** Runs a statement that writes, within the bounds of a question. Throws ConnectError where they do not suffice. */
+  write(statement: Statement & { settings: Record<string, string | number> }): Promise<unknown>;
+  signal: AbortSignal;
+}
+
+/** A series is kept when it is asked for the second time within so long, and not for so long where it has too many cells. */
+const askedAgainMs = 3_600_000;
+const maxSeries = 10_000;
+/** Of the cells of one statement: more groups are not worth their place. */
+const maxCells = 50_000;
+/** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
+const maxProjectCells = 2_000_000;
+const maxAllCells = 20_000_000;
+
+export class KeptDays {
+  readonly #clock: Clock;
+  readonly #completeUntilMs: CompleteUntil;
+  readonly #settled = new SettledDays();
+  /** When each set of series was asked for last, and when one turned out to have too many cells. */
+  readonly #asked = new Map<string, number>();
+  readonly #refused = new Map<string, number>();
+  readonly #keeping = new Map<string, Promise<boolean>>();
+
+  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
+    this.#clock = sources.clock;
+    this.#completeUntilMs = sources.completeUntilMs;
+  }
+
+  /**
+   * The statement with the parameters that name the kept days. Before, it may keep days, which takes about as long as the
+   * question would have.
+   */
+  async filled<T extends Statement>(statement: T, range: KeptRange, access: Access): Promise<T> {
+    const keys = range.cells.flatMap((cells) => cells.keys);
+    const name = JSON.stringify([access.projectId, ...keys]);
+    const isAskedAgain = this.#isAskedAgain(name);
+    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
+    const asked = { first: range.first, last: range.last, keys, reachDays };
+    for (;;) {
+      await this.#keeping.get(name);
+      const look = await lookAtDays(access.look, access.projectId, asked, access);
+      this.#settled.see(access.projectId, look, this.#clock.nowMs());
+      const kept = [...look.kept];
+      const days = isAskedAgain ? await this.#daysToKeep(asked, look, access.projectId) : [];
+      // Somebody else has begun meanwhile.
+      if (days.length > 0 && this.#keeping.has(name)) continue;
+      const versions = (of: readonly number[]) => of.map((day) => versionOf(look, day, reachDays));
+      if (days.length > 0) {
+        const own = { days_to_keep: days.map(dateOf), versions_to_keep: versions(days) };
+        const params = { ...statement.params, ...own, kept_buckets: range.buckets };
+        if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
+      }
+      const own = { kept: kept.map(dateOf), kept_versions: versions(kept) };
+      return { ...statement, params: { ...statement.params, ...own } };
+    }
+  }
+
+  #isAskedAgain(name: string): boolean {
+    const nowMs = this.#clock.nowMs();
+    const isRecent = (atMs: number | undefined): boolean =>
+      atMs !== undefined && nowMs - atMs < askedAgainMs;
+    const isAgain = isRecent(this.#asked.get(name)) && !isRecent(this.#refused.get(name));
+    this.#asked.delete(name);
+    setBounded(this.#asked, name, nowMs, maxSeries);
+    return isAgain;
+  }
+
+  /** Past days that are not kept, and that nothing is on its way to. */
+  async #daysToKeep(
+    { first, last, reachDays }: { first: number; last: number; reachDays: number },
+    look: DaysLook,
+    projectId: string,
+  ): Promise<number[]> {
+    if (look.cellsOfProject >= maxProjectCells || look.cellsOfAll >= maxAllCells) return [];
+    const untilMs = await this.#completeUntilMs(projectId);
+    if (untilMs === undefined) return [];
+    const today = Math.floor(this.#clock.nowMs() / dayMs);
+    const isSettled = (day: number): boolean => this.#settled.isSettled(projectId, day, untilMs);
+    const days: number[] = [];
+    for (let day = first; day <= Math.min(last, today - 1 - reachDays); day++) {
+      const around = [day - reachDays, day, day + reachDays];
+      if (!look.kept.has(day) && around.every(isSettled)) days.push(day);
+    }
+    return days;
+  }
+
+  /** Whoever asks for the same meanwhile waits for it. Answers whether it was done. */
+  #keepOnce(name: string, keep: () => Promise<void>): Promise<boolean> {
+    const done = keep()
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof ConnectError || error instanceof ClickHouseError)) throw error;
+          setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries);
+          return false;
+        },
+      )
+      .finally(() => this.#keeping.delete(name));
+    this.#keeping.set(name, done);
+    return done;
+  }
+
+  async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
+    const settings = { max_rows_to_group_by: maxCells, group_by_overflow_mode: 'throw' };
+    for (const cells of range.cells) {
+      const own = { keep_project: access.projectId, keep_series: cells.keys };
+      for (const sql of keepSql(cells)) {
+        await access.write({ sql, params: { ...params, ...own }, settings });
+      }
+    }
+  }
+}
+
+/** Of a day since the epoch, as a statement takes it. */
+function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,94 @@
+// One small read of all that decides which days are kept: the events of each day, the kept days of some series with
+// their versions, and how much room is left.
+
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Deadline } from '../../deadline.ts';
+import { readRows } from '../../read-rows.ts';
+
+export interface DaysLook {
+  /** Of the days from `first` to `last`, days since the epoch. */
+  first: number;
+  last: number;
+  events: ReadonlyMap<number, number>;
+  /** Days that every series has, as of their events now. */
+  kept: Set<number>;
+  /** Cells that were kept today. */
+  cellsOfProject: number;
+  cellsOfAll: number;
+}
+
+interface Asked {
+  /** Days since the epoch, both included. */
+  first: number;
+  last: number;
+  keys: readonly string[];
+  /** A day's cells depend on so many days before and after, too. */
+  reachDays: number;
+}
+
+const daySeconds = 86_400;
+/** The last second of a DateTime. */
+const maxSeconds = 2 ** 32 - 1;
+const maxCharacters = 4 * 1_048_576;
+/** Cells leave two days after that, so that no listed day lacks some. */
+const listedDays = 2;
+
+const sql = `SELECT 'events' AS part, groupArray(('', day, events)) AS found FROM (
+    SELECT toUInt32(toDate(quarter)) AS day, sum(events) AS events FROM event_counts
+    WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
+    GROUP BY day)
+  UNION ALL SELECT 'kept', groupArray((toString(series), toUInt32(day), latest)) FROM (
+    SELECT series, day, max(version) AS latest FROM kept_days
+    WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
+      AND toUInt32(day) >= {first:UInt32} AND toUInt32(day) <= {last:UInt32} GROUP BY series, day)
+  UNION ALL SELECT 'room', [('', toUInt32(0), sum(if(project_id = {project:String}, cells, 0))), ('', toUInt32(0), sum(cells))]
+    FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
+
+/** Throws as readRows does. */
+export async function lookAtDays(
+  clickhouse: RowReader,
+  projectId: string,
+  { keys, reachDays, ...range }: Asked,
+  deadline: Pick<Deadline, 'signal'>,
+): Promise<DaysLook> {
+  const [first, last] = [range.first - reachDays, range.last + reachDays];
+  const seconds = (day: number): number => Math.min(Math.max(0, day * daySeconds), maxSeconds);
+  const params = {
+    ...{ project: projectId, keys, first: range.first, last: range.last },
+    ...{ from: seconds(first), to: seconds(last + 1) },
+  };
+  const read = await readRows(clickhouse, { sql, params }, { deadline, maxRows: 3, maxCharacters });
+  if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
+  const parts = new Map(read.rows.map(([part, found]) => [part, entriesOf(found)]));
+  const events = new Map((parts.get('events') ?? []).map(({ day, count }) => [day, count]));
+  const [ofProject, ofAll] = parts.get('room') ?? [];
+  const found = {
+    first,
+    last,
+    events,
+    cellsOfProject: ofProject?.count ?? 0,
+    cellsOfAll: ofAll?.count ?? 0,
+  };
+  const listed = new Map<number, number>();
+  for (const { day, count } of parts.get('kept') ?? []) {
+    if (count === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);
+  }
+  const kept = [...listed].filter(([, series]) => series === keys.length).map(([day]) => day);
+  return { ...found, kept: new Set(kept) };
+}
+
+/** The events that the cells of a day depend on. */
+export function versionOf(
+  { events }: Pick<DaysLook, 'events'>,
+  day: number,
+  reachDays: number,
+): number {
+  let sum = 0;
+  for (let one = day - reachDays; one <= day + reachDays; one++) sum += events.get(one) ?? 0;
+  return sum;
+}
+
+function entriesOf(found: unknown): { day: number; count: number }[] {
+  if (!Array.isArray(found)) return [];
+  return found.map(([, day, count]) => ({ day: Number(day), count: Number(count) }));
+}
