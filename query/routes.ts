@@ -46,6 +46,8 @@ interface QueryOptions {
   storeSilenceMs?: number;
   clock: Clock;
   completeUntilMs: CompleteUntil;
+  /** A clock that never goes back, for what is kept of questions; the process's unless given. */
+  nowMs?: () => number;
   /** The memory of one statement of a question; the server's own bound unless given. */
   insightMemoryBytes?: number;
   /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
@@ -105,6 +107,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
       turns,
       insightTurns,
       ...(memoryBytes !== undefined && { memoryBytes }),
+      ...(options.nowMs && { nowMs: options.nowMs }),
     }),
     buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
   };

@@ -103,7 +103,8 @@ function newRun() {
   return createRunQuestion({
     clickhouse: {
       select: (select, onRow) => {
-        statements++;
+        // Besides the looks at kept days.
+        if (!select.sql.includes('kept_days')) statements++;
         return clickhouse.select(select, onRow);
       },
     },

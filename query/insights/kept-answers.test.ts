@@ -40,7 +40,11 @@ let service: ReadService;
 beforeAll(async () => {
   const bounds = { ...insightTurnBounds(1), running: 1, runningOfProject: 1 };
   const insightTurns = new Turns(bounds, systemTimer);
-  service = await startReadService({ clickhouseUrl: engine.url, reader: counting, insightTurns });
+  // Rows of a young version are kept for a second: here it does not pass.
+  service = await startReadService({
+    ...{ clickhouseUrl: engine.url, reader: counting, insightTurns },
+    nowMs: () => 0,
+  });
 });
 afterAll(() => service.stop());
 

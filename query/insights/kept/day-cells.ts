@@ -1,5 +1,5 @@
-// SQL for cells that are kept day by day: what one group has in one bucket of a whole UTC day. A statement adds the kept
-// days to what it counts itself on all other days of its range. kept-days.ts tells, when it runs, which days are kept.
+// SQL for cells that are kept day by day: what one group has in one bucket of a whole UTC day. A statement adds the
+// kept days to what it counts itself on all other days of its range. kept-days.ts tells, when it runs, which are kept.
 
 import { createHash } from 'node:crypto';
 import { dayMs } from '../../../platform/clock.ts';
@@ -66,7 +66,8 @@ export function isOfDays(
 
 /**
  * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
- * answers the same columns over the days `daysToKeep`, with buckets by `keptBucketSql`; `bucket` is SQL over occur_time.
+ * answers the same columns over the days `daysToKeep`, with buckets by `keptBucketSql`. `bucket` is SQL over the column
+ * occur_time.
  */
 export function keepCells(
   question: Question,

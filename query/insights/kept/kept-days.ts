@@ -37,7 +37,7 @@ export interface Access {
   signal: AbortSignal;
 }
 
-/** A series is kept when it is asked for the second time within so long, and not for so long where it has too many cells. */
+/** A series is kept when it is asked for again within so long; where it has too many cells, not for so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
 /** Of the cells of one statement: more groups are not worth their place. */
@@ -61,8 +61,8 @@ export class KeptDays {
   }
 
   /**
-   * The statement with the parameters that name the kept days. Before, it may keep days, which takes about as long as the
-   * question would have.
+   * The statement with the parameters that name the kept days. Before, it may keep days, which takes about as long as
+   * the question would have.
    */
   async filled<T extends Statement>(statement: T, range: KeptRange, access: Access): Promise<T> {
     const keys = range.cells.flatMap((cells) => cells.keys);

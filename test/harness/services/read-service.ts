@@ -38,6 +38,8 @@ interface ReadServiceOptions {
   clickhouseUrl: string;
   readsPerSecond?: number;
   clock?: Clock;
+  /** A clock that never goes back; the process's unless given. */
+  nowMs?: () => number;
   maxReadMs?: number;
   storeSilenceMs?: number;
   log?: Log;
@@ -68,6 +70,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           clock: options.clock ?? systemClock,
           log,
           readsPerSecond: options.readsPerSecond ?? 0,
+          ...(options.nowMs && { nowMs: options.nowMs }),
           ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
           ...(options.turns && { turns: options.turns }),
           ...(options.insightTurns && { insightTurns: options.insightTurns }),
