@@ -356,7 +356,9 @@ const visits = eventTable(
    2024-08-02T09:00Z cid v3 click     page=c
    2024-08-02T10:00Z bob v4 page_view page=b
    2024-08-02T10:00Z cid v4 click     page=a
-   2024-08-03T10:00Z bob v4 page_view page=c`,
+   2024-08-03T10:00Z bob v4 page_view page=c
+   2024-08-04T08:00Z bob v4 page_view page=d
+   2024-08-06T23:30Z bob v4 page_view page=a`,
 );
 const visitsIn = (
   metric: NonNullable<Question['session']>['metric'],
@@ -377,7 +379,7 @@ const visitsIn = (
   result: { segmentation: { total: value, series: [{ ...every, ...all, value }] } },
 });
 const sessions: Case[] = [
-  // The visit v1 began the day before, and v4 goes on for a day.
+  // The visit v1 began the day before, and v4 goes on for a day; what the session has on the third day is of no visit.
   visitsIn('SESSIONS', 3),
   visitsIn('SESSIONS', 2, 'a'),
   visitsIn('AVG_DURATION', 28_800),
@@ -385,6 +387,38 @@ const sessions: Case[] = [
   visitsIn('AVG_EVENTS_PER_SESSION', 5 / 3),
   visitsIn('ENTRY', 1, 'b'),
   visitsIn('EXIT', 2, 'c'),
+  {
+    name: 'visits day by day',
+    question: {
+      type: 'TRENDS',
+      session: { metric: 'AVG_DURATION' },
+      ...range('2024-08-01T00:00Z', '2024-08-07T00:00Z'),
+    },
+    // After a whole day without events, v4 is a new visit.
+    result: trend([
+      ['2024-08-01T00:00Z', 120],
+      ['2024-08-02T00:00Z', 28_800],
+      ['2024-08-03T00:00Z', 0],
+      ['2024-08-04T00:00Z', 0],
+      ['2024-08-05T00:00Z', 0],
+      ['2024-08-06T00:00Z', 0],
+    ]),
+  },
+  {
+    name: 'visits of a session that is used for days',
+    question: {
+      type: 'TRENDS',
+      session: { metric: 'SESSIONS' },
+      ...range('2024-08-02T09:30Z', '2024-08-07T00:00Z'),
+    },
+    result: trend([
+      ['2024-08-02T00:00Z', 1],
+      ['2024-08-03T00:00Z', 0],
+      ['2024-08-04T00:00Z', 0],
+      ['2024-08-05T00:00Z', 0],
+      ['2024-08-06T00:00Z', 1],
+    ]),
+  },
 ];
 
 function trend(points: [string, number][]): unknown {

@@ -20,11 +20,18 @@ export const visitQuestions: readonly Question[] = [
         toMs: (Math.ceil(asked.toMs / dayMs) + 1) * dayMs,
       };
       const { kind, time } = layout;
+      const days = `SELECT ${layout.session} AS session, toDate(${time}) AS day, toDateTime64(min(${time}), 3) AS first,
+          toDateTime64(max(${time}), 3) AS last, count() AS events, countIf(${kind} = 'page_view') AS views
+        FROM ${layout.from} WHERE ${within(layout, wide)} GROUP BY session, day`;
+      // A session's days in order; a visit has the day on which it begins and the next one.
+      const visits = `SELECT own.2 AS first, if(next.1 = own.1 + 1, next.3, own.3) AS last,
+          if(next.1 = own.1 + 1, own.4 + next.4, own.4) AS events, if(next.1 = own.1 + 1, own.5 + next.5, own.5) AS views
+        FROM (SELECT arraySort(groupArray((day, first, last, events, views))) AS days FROM (${days}) GROUP BY session)
+        ARRAY JOIN days AS own, arrayShiftRight(days, 1) AS before, arrayShiftLeft(days, 1) AS next
+        WHERE before.1 != own.1 - 1`;
       return `SELECT toUnixTimestamp(toStartOfDay(first, '${asked.timezone}')) AS day, count(),
           avg(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(first)) / 1000, avg(events = 1 AND views = 1)
-        FROM (
-          SELECT toDateTime64(min(${time}), 3) AS first, toDateTime64(max(${time}), 3) AS last, count() AS events, countIf(${kind} = 'page_view') AS views
-          FROM ${layout.from} WHERE ${within(layout, wide)} GROUP BY ${layout.session})
+        FROM (${visits})
         WHERE first >= fromUnixTimestamp64Milli(${asked.fromMs}) AND first < fromUnixTimestamp64Milli(${asked.toMs})
         GROUP BY day`;
     },

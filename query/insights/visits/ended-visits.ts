@@ -3,7 +3,7 @@
 
 import { bucketSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { severalRowsSql, visitDays } from './visit-days.ts';
+import { daysAround, severalRowsSql, visitDays } from './visit-days.ts';
 import { partsSql, type VisitPart } from './visit-groups.ts';
 
 /** What the text of a last event holds, in this order, after the moment and the event's id. */
@@ -29,22 +29,22 @@ export function endedVisitsSql(
     ...(withExit ? ['text'] : []),
   ];
   const by = keys.length === 0 ? '' : `GROUP BY ${keys.join(', ')}`;
-  // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visit that they
-  // are is added.
+  // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visits that they
+  // are are added.
   const alone = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(count()) AS visits,
       toInt64(sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(first_time))) AS duration_ms,
       toInt64(countIf(row.events = 1 AND row.views = 1)) AS bounces, toInt64(sum(row.events)) AS events
     FROM (SELECT *, first_time AS occur_time FROM visits WHERE project_id = ${project} AND ${days.ofRange}) AS row
     WHERE ${days.isInRange('occur_time')} ${by}`;
-  const numbers = `SELECT session_id, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
+  const numbers = `SELECT session_id, day, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
       toUInt64(events) AS seen, toUInt64(views) AS viewed, ${withExit ? 'toString(exit)' : `''`} AS ended
     FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
-  const sessions = `SELECT groupArray((first, last, seen, viewed, ended)) AS rows,
+  const around = `SELECT groupArrayIf((first, last, seen, viewed, ended), shift = 0) AS rows, ${daysAround.isVisit} AS begins,
       (min(first), max(last), sum(seen), sum(viewed), max(ended)) AS visit
-    FROM (${numbers}) GROUP BY session_id`;
-  const changes = `SELECT if(place = 1, 1, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
+    FROM (${numbers}) ${daysAround.join} GROUP BY ${daysAround.by}`;
+  const changes = `SELECT if(place = 1, begins, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
       one.5 AS exit, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
-    FROM (${sessions}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place
+    FROM (${around}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place
     WHERE ${days.isInRange('occur_time')}`;
   const changed = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(sum(weight)) AS visits,
       toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * (seen = 1 AND viewed = 1))) AS bounces,

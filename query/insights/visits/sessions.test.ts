@@ -61,10 +61,10 @@ beforeAll(async () => {
     row('began before', '10T00:05:00', path('/a')),
   ]);
   await storeRows(service.clickhouse, [
-    // Its events from more than a day before the range do not count.
-    row('began long before', '08T10:00:00', path('/a')),
-    row('began long before', '12T09:00:00', path('/a')),
-    // Nor those from more than a day after it.
+    // The session is used again after whole days without events: a new visit.
+    row('used again', '08T10:00:00', path('/a')),
+    row('used again', '12T09:00:00', path('/a')),
+    // A third day is not the visit's.
     row('ends after', '12T20:00:00', path('/e')),
     row('ends after', '13T23:59:59', { kind: 'purchase', ...path('/f') }),
     row('ends after', '14T00:00:00', { kind: 'purchase', ...path('/g') }),
@@ -120,9 +120,9 @@ const byPath = { breakdowns: [{ property: '$pathname' }] };
 describe('visits a day', () => {
   it.each([
     [SessionMetric.SESSIONS, [3, 2, 2]],
-    [SessionMetric.AVG_DURATION, [(30 + 0 + 1_200) / 3, (0 + 47 * 3_600) / 2, 100_799 / 2]],
+    [SessionMetric.AVG_DURATION, [(30 + 0 + 1_200) / 3, (0 + 24 * 3_600) / 2, 100_799 / 2]],
     [SessionMetric.BOUNCE_RATE, [1 / 3, 0, 1 / 2]],
-    [SessionMetric.AVG_EVENTS_PER_SESSION, [5 / 3, 2, 3 / 2]],
+    [SessionMetric.AVG_EVENTS_PER_SESSION, [5 / 3, 3 / 2, 3 / 2]],
     [SessionMetric.ENTRY, [3, 2, 2]],
     [SessionMetric.EXIT, [3, 2, 2]],
   ])('have the metric %s', async (metric, expected) => {
@@ -150,7 +150,7 @@ describe('visits a day', () => {
       filters: [{ property: '$pathname', operator: FilterOperator.EQUALS, value: '/a' }],
     };
     expect((await days({ metric: SessionMetric.ENTRY, scope })).series).toEqual([['', 3, 0, 1]]);
-    expect((await days({ metric: SessionMetric.EXIT, scope })).series).toEqual([['', 1, 1, 1]]);
+    expect((await days({ metric: SessionMetric.EXIT, scope })).series).toEqual([['', 1, 0, 1]]);
     const bought = {
       filterGroups: [
         { filters: [{ property: '$pathname', operator: FilterOperator.EQUALS, value: '/b' }] },
@@ -188,13 +188,13 @@ describe('groups of visits', () => {
     expect(last).toEqual({
       total: 7,
       series: [
-        ['/a', 3],
+        ['/a', 2],
         ['', 1],
-        ['others', 3],
+        ['others', 4],
       ],
     });
     const long = await whole({ metric: SessionMetric.AVG_DURATION }, byPath);
-    expect(long.total).toBe((30 + 1_200 + 47 * 3_600 + 100_799) / 7);
+    expect(long.total).toBe((30 + 1_200 + 24 * 3_600 + 100_799) / 7);
     expect(long.series[0]).toEqual(['/a', 1_230 / 4]);
   });
 
@@ -205,9 +205,9 @@ describe('groups of visits', () => {
       ['/a', 2],
       ['', 1],
       ['/f', 1],
-      ['pro,/a', 1],
       ['pro,/b', 1],
       ['pro,/c', 1],
+      ['pro,/d', 1],
     ]);
     const isPro = {
       property: 'plan',

@@ -3,7 +3,7 @@
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { severalRowsSql, visitDays } from './visit-days.ts';
+import { daysAround, severalRowsSql, visitDays } from './visit-days.ts';
 import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
 
 export const entryColumns = [
@@ -51,22 +51,25 @@ function setOf({ columns, kind }: VisitPart): string[] {
   return [...new Set([...(kind === '' ? [] : ['kind']), ...columns])];
 }
 
-/** SELECT of cells with all parts, by these columns of the first event. Each session is looked up in both tables. */
+/**
+ * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both tables.
+ */
 export function storedLengthsSql(question: Question, columns: readonly string[]): string {
   const days = visitDays(question);
   const unlike = [...new Set(columns)];
   const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
-  const numbers = `SELECT session_id, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
+  const numbers = `SELECT session_id, day, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
     FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
-  const entries = `SELECT session_id, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
+  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
       precedence, ${unlike.join(', ')} FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`;
   // A tuple of the columns would take twice as long.
   const edges = unlike.map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`);
+  const several = severalRowsSql('visits', question, days.inWindow);
   // An insert fills one table after the other: until it has filled both, its visits are not there.
   const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
       sum(row.views) AS all_views, ${edges.join(', ')}
-    FROM (${numbers} UNION ALL ${entries}) AS row GROUP BY session_id
-    HAVING ${days.isInRange('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
+    FROM (${numbers} UNION ALL ${entries}) AS row ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift GROUP BY ${daysAround.by}
+    HAVING ${daysAround.isVisit} AND ${days.isInRange('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
   const groups = columns.map(
     (column, index) => `concat('=', edge_${column}) AS ${groupColumn(index)},`,
@@ -79,16 +82,17 @@ export function storedLengthsSql(question: Question, columns: readonly string[])
 
 /**
  * Rows of (occur_time, weight, and these columns) whose weights add up to the number of visits of the range: each row
- * weighs 1 as if it were a visit, and one that goes on with a session weighs -1 besides.
+ * weighs 1 as if it were a visit, and one weighs -1 besides that is not the earliest of its day or follows a day of the
+ * session.
  */
 function entriesSql(question: Question, columns: readonly string[]): string {
   const days = visitDays(question);
   const several = severalRowsSql('visit_entries', question, days.untilRangeEnds);
   const names = columns.join(', ');
   const inRange = days.isInRange('occur_time');
-  const placed = `SELECT occur_time, ${names}, row_number() OVER (PARTITION BY session_id ORDER BY precedence DESC) AS place
+  const placed = `SELECT occur_time, ${names}, day - lagInFrame(day) OVER (PARTITION BY session_id ORDER BY precedence DESC) AS days_since
     FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND ${several}`;
   return `SELECT occur_time, toInt8(1) AS weight, ${names} FROM visit_entries
     WHERE project_id = ${question.project} AND ${days.ofRange} AND ${inRange}
-    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE place > 1 AND ${inRange}`;
+    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE days_since < 2 AND ${inRange}`;
 }

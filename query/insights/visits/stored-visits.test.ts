@@ -52,8 +52,8 @@ function visit(index: number): StoredRow[] {
   const startMs = isAtMidnight
     ? firstMs + Math.floor(random() * 9) * dayMs - 60_000
     : firstMs + Math.floor(random() * 9 * dayMs);
-  const gapMs = oneOf(0, 1, 60_000, 5 * hourMs, 23 * hourMs, 30 * hourMs) ?? 0;
-  // Some go on beyond the day after a range, with events on both sides of its end on the last day.
+  const gapMs = oneOf(0, 1, 60_000, 5 * hourMs, 23 * hourMs, 30 * hourMs, 50 * hourMs) ?? 0;
+  // Some go on for days.
   const length = 1 + Math.floor(random() * (gapMs === 5 * hourMs ? 14 : 4));
   return Array.from({ length }, (_, place) =>
     storedRow({
@@ -119,7 +119,7 @@ const ranges: [string, number, number][] = [
   ['UTC', firstMs, firstMs + 7 * dayMs],
   ['Europe/Berlin', firstMs - 2 * hourMs, firstMs + 7 * dayMs - hourMs],
   ['Asia/Kolkata', firstMs + dayMs - 5.5 * hourMs, firstMs + 4 * dayMs - 5.5 * hourMs],
-  // A visit may have ended on the first day of its window before that begins.
+  // A visit may have begun on the first day of the range before that begins.
   ['UTC', firstMs + 4 * dayMs + 12 * hourMs, firstMs + 7 * dayMs],
   ['Europe/Berlin', firstMs + 2 * dayMs + 17, firstMs + 5 * dayMs + 12_345_678],
 ];

@@ -31,6 +31,17 @@ export function visitDays(question: Question): VisitDays {
   };
 }
 
+/**
+ * SQL that puts rows of days together to visits: an ARRAY JOIN of rows that have a day, GROUP BY and what holds for each
+ * group that is a visit. A day's row is in the group of its own day, of the day before, whose visit it ends, and of the
+ * day after, on which none begins.
+ */
+export const daysAround = {
+  join: 'ARRAY JOIN [-1, 0, 1] AS shift',
+  by: 'session_id, day + shift',
+  isVisit: 'max(shift) = 0',
+};
+
 /** Hardly any two sessions have the same; those that do are grouped, too. */
 const sessionKey = 'toUInt32(toUInt128(session_id))';
 /** Short lists are sorted in half the time of long ones. */

@@ -1,5 +1,9 @@
 // What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
 // tables of sums; sessions.ts makes values of them.
+//
+// A visit is the events of a session on the UTC day on which it begins and on the next one. It begins on a day of which
+// the session has events and none of the day before. So what began on a day depends on that day and its two neighbours
+// alone, whatever range is asked.
 
 import { dayMs } from '../../../platform/clock.ts';
 import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -19,8 +23,8 @@ export interface VisitRead {
 }
 
 /**
- * The time whose events a visit of the range has, half-open, in milliseconds: whole UTC days, from the one before the
- * range's first to the one after its last. The tables of visits know no shorter time.
+ * The time whose events tell the visits of the range, half-open, in milliseconds: whole UTC days, from the one before
+ * the range's first to the one after its last.
  */
 export function visitWindow({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>) {
   return {

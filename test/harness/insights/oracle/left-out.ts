@@ -3,10 +3,18 @@
 import type { EventFilter, Question } from '../questions/question.ts';
 import type { LeftOut } from './answer.ts';
 import { matches } from './statement/conditions.ts';
-import { isInRange } from './statement/selection.ts';
+import { isInRange, rangeMs } from './statement/selection.ts';
 import type { Tables } from './tables.ts';
 import { isPersonBased } from './trends.ts';
-import { isNearRange } from './visits.ts';
+
+const dayMs = 86_400_000;
+
+/** SQL: the event may tell of one of the range's visits: it lies in the UTC days of the range or beside them. */
+function isNearRange(question: Question): string {
+  const { from, to } = rangeMs(question);
+  const [first, last] = [Math.floor(from / dayMs), Math.floor((to - 1) / dayMs)];
+  return `(ts >= ${(first - 1) * dayMs} AND ts < ${(last + 2) * dayMs})`;
+}
 
 /** The events that a question asks for, and whether the result counts users. */
 function asked(question: Question): { event: EventFilter | undefined; needsUser: boolean }[] {

@@ -1,27 +1,15 @@
-// Questions about visits: all events of a session in the UTC days of the range, the one before and the one after.
+// Questions about visits: the events of a session on the UTC day on which it begins and on the next one, whatever range
+// is asked.
 
 import type { Question, SessionMetric } from '../questions/question.ts';
 import type { Part } from './answer.ts';
 import { meetsGroups, meetsScope } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
-import {
-  bucketKey,
-  bucketTables,
-  isInRange,
-  presentEvents,
-  rangeMs,
-} from './statement/selection.ts';
+import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 import { bySlot } from './trends.ts';
 
 const dayMs = 86_400_000;
-
-/** SQL: the event is near enough to the range to belong to one of its visits. */
-export function isNearRange(question: Question): string {
-  const { from, to } = rangeMs(question);
-  const [first, last] = [Math.floor(from / dayMs), Math.floor((to - 1) / dayMs)];
-  return `(ts >= ${(first - 1) * dayMs} AND ts < ${(last + 2) * dayMs})`;
-}
 
 const values: Record<SessionMetric, string> = {
   SESSIONS: 'count(*)',
@@ -40,12 +28,15 @@ function visitTables(question: Question, metric: SessionMetric): string {
     ENTRY: 'in_groups AND first_in_scope',
     EXIT: 'in_groups AND last_in_scope',
   };
-  return `${presentEvents(question)}, visits AS (SELECT session, count(*) AS events,
+  return `${presentEvents(question)},
+    days AS (SELECT DISTINCT session, ts // ${dayMs} AS day FROM ev),
+    begun AS (SELECT session, day AS first_day FROM days WHERE (session, day - 1) NOT IN (FROM days)),
+    visits AS (SELECT session, first_day, count(*) AS events,
       min(ts) AS first_ts, max(ts) AS last_ts, first(kind ORDER BY ts, id) AS first_kind,
       first(${groupOf(question)} ORDER BY ts, id) AS first_g, last(${groupOf(question)} ORDER BY ts, id) AS last_g,
       first(${scope} ORDER BY ts, id) AS first_in_scope, last(${scope} ORDER BY ts, id) AS last_in_scope,
       bool_or(${groups}) AS in_groups, bool_or(${groups} AND ${scope}) AS in_both
-      FROM ev WHERE ${isNearRange(question)} GROUP BY session),
+      FROM ev JOIN begun USING (session) WHERE ts // ${dayMs} - first_day IN (0, 1) GROUP BY session, first_day),
     own AS (SELECT *, ${metric === 'EXIT' ? 'last_g' : 'first_g'} AS g, ${bucketKey(question, 'first_ts')} AS key
       FROM visits WHERE ${isInRange(question, 'first_ts')} AND ${counts[metric] ?? 'in_both'}),
     ${rankTables(question, 'SELECT g, count(*) AS weight FROM own GROUP BY g')},

@@ -111,8 +111,9 @@ function drawVisits(draw: Draw, distinctId: string, seasons: readonly Season[]):
   });
 }
 
-// Moments that fall together, the hour of a change of clocks, and gaps from none to longer than a day.
+// Moments that fall together, the hour of a change of clocks, and gaps from none to longer than two days.
 const gapsMs = [0, 0, 1, 8_000, 40_000, 5 * minuteMs, 20 * minuteMs, 90 * minuteMs];
+const longGapsMs = [20 * hourMs, dayMs + hourMs, 2 * dayMs + hourMs];
 
 function drawVisit(draw: Draw, distinctId: string, season: Season): SentEvent[] {
   const { fromMs, toMs, changeMs } = season;
@@ -127,7 +128,7 @@ function drawVisit(draw: Draw, distinctId: string, season: Season): SentEvent[] 
   const count = draw.chance(0.25) ? 1 : 1 + draw.below(8);
   for (let n = 0; n < count; n++) {
     events.push(drawEvent(draw, { distinctId, visitor: undefined, session, occurMs }));
-    occurMs += draw.chance(0.02) ? dayMs + hourMs : draw.pick(gapsMs);
+    occurMs += draw.pick(draw.chance(0.05) ? longGapsMs : gapsMs);
     if (occurMs >= toMs) break;
   }
   return events;
