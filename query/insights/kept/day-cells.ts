@@ -23,8 +23,12 @@ export interface DayCells {
 
 /** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
 export const keptDays = '{kept:Array(Date)}';
+/** Kept days that lie between two others. */
+export const keptDaysWithin = '{kept_within:Array(Date)}';
 const keptVersions = '{kept_versions:Array(UInt64)}';
 export const daysToKeep = '{days_to_keep:Array(Date)}';
+/** With the one before and the one after each. */
+export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
 
 /** The start of an event's bucket, or of its UTC day where the bucket began before; over its column occur_time. */
@@ -94,22 +98,23 @@ export function keptCellsSql({ project, bindings }: Question, keys: readonly str
       AND version = ${keptVersions}[indexOf(${keptDays}, day)]`;
 }
 
-/** Longer values are not worth their place. */
+/** Of one statement: more groups, and longer values, are not worth their place. */
+const maxCells = 50_000;
 const maxGroupBytes = 200;
 
 /** The statements that keep these cells, and then list their days: a day that is listed is there whole. */
 export function keepSql({ sql }: Pick<DayCells, 'sql'>): string[] {
-  const days = `${daysToKeep}, {versions_to_keep:Array(UInt64)}`;
   const [project, series] = ['{keep_project:String}', '{keep_series:Array(String)}'];
+  const versions = '{versions_to_keep:Array(UInt64)}';
+  const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return [
     `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
-      {versions_to_keep:Array(UInt64)}[indexOf(${daysToKeep}, of_day)] + throwIf(arrayExists(text -> length(text) > ${maxGroupBytes}, cell.groups)),
-      cell.a, cell.b, cell.c, cell.d
-    FROM (${sql}) AS cell`,
+      ${versions}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much), cell.a, cell.b, cell.c, cell.d
+    FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`,
     `INSERT INTO kept_days (project_id, series, day, version, cells)
     SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
-    FROM (SELECT arrayJoin(arrayZip(${days})) AS one,
+    FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versions})) AS one,
       (SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep}) AS stored)`,
   ];
 }

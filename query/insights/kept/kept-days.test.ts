@@ -6,11 +6,13 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
+import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
   Granularity,
   type InsightQuerySpecSchema,
   InsightType,
+  SessionMetric,
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
@@ -48,6 +50,9 @@ beforeEach(async () => {
   await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
 });
 
+/** Many go on after midnight. */
+const sessions = Array.from({ length: 110 }, () => randomUUID());
+
 /** Some lie on a UTC day's or a Berlin day's edge. */
 function eventOf(index: number): Partial<StoredRow> {
   const day = index % days;
@@ -56,6 +61,7 @@ function eventOf(index: number): Partial<StoredRow> {
   return {
     occurTimeMs: firstMs + day * dayMs + msOfDay,
     distinctId: `visitor-${index % 20}`,
+    sessionId: sessions[index % sessions.length] ?? '',
     kind: index % 3 === 0 ? 'purchase' : 'page_view',
     columns: { browser: index % 5 === 0 ? '' : `browser ${index % 4}`, pathname: `/${index % 30}` },
     strings: index % 2 === 0 ? { plan: index % 4 === 0 ? 'pro' : '' } : {},
@@ -97,9 +103,13 @@ async function ask(spec: Asked, range: Range, asOfMs?: number) {
   return result;
 }
 
-/** Asks for the range and for shorter ones, so that no answer is kept whole, and compares all with raw rows. */
-async function expectRaw(spec: Asked, range: Range, times = 3): Promise<void> {
-  for (let turn = 0; turn < times; turn++) {
+/**
+ * Asks for the range and for shorter ones, so that no answer is kept whole: the second question has the days kept, the
+ * third finds them. Compares these two with raw rows.
+ */
+async function expectRaw(spec: Asked, range: Range): Promise<void> {
+  await ask(spec, range);
+  for (const turn of [1, 2]) {
     const asked = { ...range, toMs: range.toMs - turn * 900_000 };
     expect(await ask(spec, asked)).toEqual(await ask(spec, asked, Date.UTC(2199, 0, 1)));
   }
@@ -122,6 +132,11 @@ const byBrowser: Asked = {
   breakdowns: [{ property: '$browser' }],
   breakdownLimit: 2,
 };
+const trends = { insightType: InsightType.TRENDS };
+const byPath: Asked = { ...trends, breakdowns: [{ property: '$pathname' }], breakdownLimit: 3 };
+const ofPlan = {
+  filters: [{ property: 'plan', operator: FilterOperator.EQUALS, value: 'pro' }],
+};
 const whole = { insightType: InsightType.SEGMENTATION };
 const ofAmount = (aggregation: AggregationType) => ({
   event: { kind: 'purchase' },
@@ -132,6 +147,8 @@ const topOf = (dimension: TopKQuery_Dimension, property: string, omitOthers: boo
   insightType: InsightType.TOP_K,
   topK: { dimension, property, limit: 3, omitOthers, scope: { kind: 'page_view', filters: [] } },
 });
+
+const keptDates = Array.from({ length: 8 }, (_, index) => `2026-10-${20 + index}`);
 
 describe('kept days', () => {
   const specs: [string, Asked][] = [
@@ -146,7 +163,7 @@ describe('kept days', () => {
       {
         ...byBrowser,
         breakdowns: [],
-        filterGroups: [{ filters: [{ property: 'plan', operator: 1, value: 'pro' }] }],
+        filterGroups: [ofPlan],
       },
     ],
     ...[AggregationType.SUM, AggregationType.AVG, AggregationType.MIN, AggregationType.MAX].map(
@@ -155,18 +172,25 @@ describe('kept days', () => {
         { ...byBrowser, events: [ofAmount(type), pageViews] },
       ],
     ),
+    ...[SessionMetric.SESSIONS, SessionMetric.AVG_DURATION, SessionMetric.EXIT].flatMap(
+      (metric): [string, Asked][] => [
+        [`${SessionMetric[metric]}`, { ...trends, session: { metric } }],
+        [`${SessionMetric[metric]} by a property`, { ...byPath, session: { metric } }],
+      ],
+    ),
+    [
+      'visits with a filter',
+      { ...byPath, session: { metric: SessionMetric.BOUNCE_RATE }, filterGroups: [ofPlan] },
+    ],
     ['the greatest values', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', true)],
     ['the greatest values and all others', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false)],
   ];
   it.each(specs)('answer %s as raw rows do', async (_, spec) => {
-    await expectRaw(spec, berlin);
-    const kolkata = { ...berlin, timezone: zones.kolkata, fromMs: firstMs + 5.5 * hourMs };
-    await expectRaw(spec, kolkata);
-    await expectRaw(spec, { ...berlin, granularity: Granularity.WEEK });
-    await expectRaw(spec, { ...berlin, granularity: Granularity.HOUR });
-    expect(await listedDays()).toEqual(
-      Array.from({ length: 8 }, (__, index) => `2026-10-${20 + index}`),
-    );
+    const { WEEK, HOUR } = Granularity;
+    const kolkata = { timezone: zones.kolkata, fromMs: firstMs + 5.5 * hourMs, granularity: WEEK };
+    await expectRaw(spec, { ...berlin, ...kolkata });
+    await expectRaw(spec, { ...berlin, granularity: HOUR });
+    expect(await listedDays()).toEqual(keptDates);
   });
 
   it('are read: a cell that is in the table alone counts', async () => {

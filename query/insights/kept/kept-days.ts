@@ -33,15 +33,13 @@ export interface Access {
   projectId: string;
   look: RowReader;
   /** Runs a statement that writes, within the bounds of a question. Throws ConnectError where they do not suffice. */
-  write(statement: Statement & { settings: Record<string, string | number> }): Promise<unknown>;
+  write(statement: Statement): Promise<unknown>;
   signal: AbortSignal;
 }
 
 /** A series is kept when it is asked for again within so long; where it has too many cells, not for so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
-/** Of the cells of one statement: more groups are not worth their place. */
-const maxCells = 50_000;
 /** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
 const maxProjectCells = 2_000_000;
 const maxAllCells = 20_000_000;
@@ -54,6 +52,8 @@ export class KeptDays {
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<boolean>>();
+  /** How often the keeping of some series has ended. */
+  #ends = 0;
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
@@ -72,19 +72,30 @@ export class KeptDays {
     const asked = { first: range.first, last: range.last, keys, reachDays };
     for (;;) {
       await this.#keeping.get(name);
+      const ends = this.#ends;
       const look = await lookAtDays(access.look, access.projectId, asked, access);
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
       const kept = [...look.kept];
       const days = isAskedAgain ? await this.#daysToKeep(asked, look, access.projectId) : [];
-      // Somebody else has begun meanwhile.
-      if (days.length > 0 && this.#keeping.has(name)) continue;
+      // Somebody else has begun, or done it, meanwhile.
+      if (days.length > 0 && (this.#keeping.has(name) || this.#ends !== ends)) continue;
       const versions = (of: readonly number[]) => of.map((day) => versionOf(look, day, reachDays));
       if (days.length > 0) {
-        const own = { days_to_keep: days.map(dateOf), versions_to_keep: versions(days) };
+        const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
+        const own = {
+          days_to_keep: days.map(dateOf),
+          days_around: [...around].map(dateOf),
+          versions_to_keep: versions(days),
+        };
         const params = { ...statement.params, ...own, kept_buckets: range.buckets };
         if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
       }
-      const own = { kept: kept.map(dateOf), kept_versions: versions(kept) };
+      const within = kept.filter((day) => kept.includes(day - 1) && kept.includes(day + 1));
+      const own = {
+        kept: kept.map(dateOf),
+        kept_within: within.map(dateOf),
+        kept_versions: versions(kept),
+      };
       return { ...statement, params: { ...statement.params, ...own } };
     }
   }
@@ -129,17 +140,19 @@ export class KeptDays {
           return false;
         },
       )
-      .finally(() => this.#keeping.delete(name));
+      .finally(() => {
+        this.#keeping.delete(name);
+        this.#ends++;
+      });
     this.#keeping.set(name, done);
     return done;
   }
 
   async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
-    const settings = { max_rows_to_group_by: maxCells, group_by_overflow_mode: 'throw' };
     for (const cells of range.cells) {
       const own = { keep_project: access.projectId, keep_series: cells.keys };
       for (const sql of keepSql(cells)) {
-        await access.write({ sql, params: { ...params, ...own }, settings });
+        await access.write({ sql, params: { ...params, ...own } });
       }
     }
   }

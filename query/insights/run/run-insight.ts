@@ -21,8 +21,6 @@ export interface InsightStatement {
   params: Readonly<Record<string, unknown>>;
   /** The most rows that it can answer. */
   maxRows: number;
-  /** Besides those of all questions. */
-  settings?: Readonly<Record<string, string | number>>;
   /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
   kept?: KeptRange;
 }
@@ -48,14 +46,14 @@ const settings = {
  */
 export async function runInsight(
   clickhouse: RowReader,
-  { sql, params, maxRows, settings: own }: InsightStatement,
+  { sql, params, maxRows }: InsightStatement,
   memoryBytes: number | undefined,
   signal: AbortSignal,
 ): Promise<Rows> {
   if (!fitsStore(sql, params)) throw tooLong();
   const texts: string[] = [];
   let characters = 0;
-  const bounded = { ...settings, ...memorySettings(memoryBytes), ...own };
+  const bounded = { ...settings, ...memorySettings(memoryBytes) };
   try {
     await clickhouse.select({ sql, params, settings: bounded, signal }, (text) => {
       characters += text.length;

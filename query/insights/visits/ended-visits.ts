@@ -1,9 +1,8 @@
 // How many visits began in each bucket, how long they were and how many saw one page only, also by their last event.
 // All of it is from the table visits.
 
-import { bucketSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { daysAround, severalRowsSql, visitDays } from './visit-days.ts';
+import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { partsSql, type VisitPart } from './visit-groups.ts';
 
 /** What the text of a last event holds, in this order, after the moment and the event's id. */
@@ -17,17 +16,14 @@ export function endedVisitsSql(
   question: Question,
   parts: readonly VisitPart[],
   width: number,
+  days: VisitDays,
 ): string {
   const { project } = question;
   const withExit = parts.some(({ columns, kind }) => columns.length > 0 || kind !== '');
-  const days = visitDays(question);
-  const bucket = bucketSql(question, question.buckets);
+  const { bucket } = days;
   const text = withExit ? `substring(exit, ${momentBytes + 1})` : `''`;
   // A constant among them would make grouping by one text twice as dear.
-  const keys = [
-    ...(question.buckets.length === 1 ? [] : ['bucket']),
-    ...(withExit ? ['text'] : []),
-  ];
+  const keys = [...(days.hasOneBucket ? [] : ['bucket']), ...(withExit ? ['text'] : [])];
   const by = keys.length === 0 ? '' : `GROUP BY ${keys.join(', ')}`;
   // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visits that they
   // are are added.
@@ -45,7 +41,7 @@ export function endedVisitsSql(
   const changes = `SELECT if(place = 1, begins, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
       one.5 AS exit, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
     FROM (${around}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place
-    WHERE ${days.isInRange('occur_time')}`;
+    WHERE ${days.begins('occur_time')}`;
   const changed = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(sum(weight)) AS visits,
       toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * (seen = 1 AND viewed = 1))) AS bounces,
       toInt64(sum(weight * toInt64(seen))) AS events

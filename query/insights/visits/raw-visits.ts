@@ -3,27 +3,21 @@
 import { every } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { propertyTextSql } from '../events/property-text.ts';
-import {
-  eventOrderSql,
-  groupColumn,
-  momentSql,
-  readEventsSql,
-  withTrait,
-} from '../events/read-events.ts';
+import { eventOrderSql, groupColumn, readEventsSql, withTrait } from '../events/read-events.ts';
 import { type Question, traitPrefix } from '../question/question.ts';
-import { type VisitRead, visitWindow } from './visit.ts';
+import type { VisitRead } from './visit.ts';
+import type { VisitDays } from './visit-days.ts';
 
 /**
  * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, views, and the
  * columns of the breakdowns.
  */
-export function rawVisitsSql(question: Question, read: VisitRead): string {
-  const { bindings, fromMs, toMs } = question;
+export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
   const ofEdge = edgeColumns(question, read);
   const events = readEventsSql(
     { ...question, everyEvent: every },
     {
-      condition: every,
+      ...days.events,
       columns: {
         session_id: 'session_id',
         day: 'toDate(occur_time)',
@@ -32,7 +26,6 @@ export function rawVisitsSql(question: Question, read: VisitRead): string {
         ...Object.fromEntries(ofEdge),
       },
       withUser: read.someEvent.usesUser || read.edgeEvent.usesUser,
-      ...visitWindow(question),
     },
   );
   const names = ofEdge.map(([name]) => name);
@@ -40,18 +33,18 @@ export function rawVisitsSql(question: Question, read: VisitRead): string {
   const edge = names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql})`;
   const ofDay = read.edge === 'first' ? 'own.7' : 'if(goes_on, next.7, own.7)';
   const ofVisit = names.length === 0 ? '' : `, ${ofDay} AS edge`;
-  const days = `SELECT session_id, (day, min(event.occur_time), max(event.occur_time), count(), countIf(is_view), max(counts)${edge}) AS one
+  const ofDays = `SELECT session_id, (day, min(event.occur_time), max(event.occur_time), count(), countIf(is_view), max(counts)${edge}) AS one
     FROM (${events}) AS event GROUP BY session_id, day`;
   // Beside the first and the last of the array is a day of 1970, which has no events.
   const neighbors = `SELECT own, next, own.1 + 1 = next.1 AS goes_on
-    FROM (SELECT arraySort(one -> one.1, groupArray(one)) AS days FROM (${days}) GROUP BY session_id)
+    FROM (SELECT arraySort(one -> one.1, groupArray(one)) AS days FROM (${ofDays}) GROUP BY session_id)
     ARRAY JOIN days AS own, arrayShiftRight(days, 1) AS before, arrayShiftLeft(days, 1) AS next WHERE before.1 + 1 != own.1`;
   const visits = `SELECT own.2 AS occur_time, if(goes_on, next.3, own.3) AS last_time, own.4 + goes_on * next.4 AS events,
       own.5 + goes_on * next.5 AS views, own.6 OR goes_on AND next.6 AS counts${ofVisit}
     FROM (${neighbors})`;
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
   const counted = `SELECT occur_time, last_time, events, views${edgeParts} FROM (${visits})
-    WHERE occur_time >= ${momentSql(fromMs, bindings)} AND occur_time < ${momentSql(toMs, bindings)} AND counts
+    WHERE ${days.begins('occur_time')} AND counts
       ${names.includes(matches) ? `AND ${matches}` : ''}`;
   return withTraits(question, counted);
 }

@@ -9,17 +9,20 @@ import {
 import { cellValue } from '../events/aggregation.ts';
 import { every } from '../events/event-condition.ts';
 import type { Measure } from '../events/ranked-groups.ts';
-import { bucketSql, groupColumn } from '../events/read-events.ts';
+import { groupColumn } from '../events/read-events.ts';
 import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
+import { isOfDays } from '../kept/day-cells.ts';
 import { leftOutSql } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
 import { pointsOf } from '../trends.ts';
+import { withKeptVisits } from './kept-visits.ts';
 import { rawVisitsSql } from './raw-visits.ts';
 import { storedVisits } from './stored-visits.ts';
 import { readVisits, type VisitRead, visitWindow } from './visit.ts';
+import { type VisitDays, visitDays } from './visit-days.ts';
 import { cellType, type VisitCells, visitGroupsSql } from './visit-groups.ts';
 
 /** The parts of a cell, in the order of cellColumns. */
@@ -71,7 +74,7 @@ export function planSessions(question: Question, form: 'trends' | 'segmentation'
   const metric = metrics[question.spec.session?.metric ?? SessionMetric.UNSPECIFIED];
   const stored = storedVisits(question, read);
   const { cells, parts, part, ...joint } = stored ?? {
-    cells: { sql: rawCellsSql(question, read), groups: question.breakdowns.length },
+    cells: { sql: rawCells(question, read), groups: question.breakdowns.length },
     ...{ part: 0, parts: 1 },
   };
   return {
@@ -98,12 +101,22 @@ function planSql(question: Question, cells: Pick<VisitCells, 'sql' | 'groups'>):
   return [groups, ...leftOut].join(' UNION ALL ');
 }
 
-function rawCellsSql(question: Question, read: VisitRead): string {
+function rawCells(question: Question, read: VisitRead): string {
+  const cells = (days: VisitDays): string => rawCellsSql(question, read, days);
+  const { someEvent, edgeEvent } = read;
+  if (!isOfDays(question, [someEvent, edgeEvent], question.breakdowns)) {
+    return cells(visitDays(question));
+  }
+  const width = question.breakdowns.length;
+  return withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
+}
+
+function rawCellsSql(question: Question, read: VisitRead, days: VisitDays): string {
   const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  return `SELECT 0 AS part, ${by}, count() AS visits,
+  return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
       sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      countIf(visit.events = 1 AND visit.views = 1) AS bounces, sum(visit.events) AS events
-    FROM (SELECT *, ${bucketSql(question, question.buckets)} AS bucket FROM (${rawVisitsSql(question, read)})) AS visit GROUP BY ${by}`;
+      toInt64(countIf(visit.events = 1 AND visit.views = 1)) AS bounces, toInt64(sum(visit.events)) AS events
+    FROM (SELECT *, ${days.bucket} AS bucket FROM (${rawVisitsSql(question, read, days)})) AS visit GROUP BY ${by}`;
 }
 
 /** All events that may be part of a visit. */

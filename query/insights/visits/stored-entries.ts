@@ -1,9 +1,9 @@
 // Groups of visits by what their first event was, from the table visit_entries; the lengths of these visits are from
 // the table visits.
 
-import { bucketSql, groupColumn } from '../events/read-events.ts';
+import { groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { daysAround, severalRowsSql, visitDays } from './visit-days.ts';
+import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
 
 export const entryColumns = [
@@ -19,6 +19,7 @@ export function storedEntriesSql(
   question: Question,
   parts: readonly VisitPart[],
   width: number,
+  days: VisitDays,
 ): string {
   const read = [...new Set(parts.flatMap(setOf))];
   const mask = (set: readonly string[]): number =>
@@ -27,10 +28,10 @@ export function storedEntriesSql(
   const sets = [...new Map(parts.map((part) => [mask(setOf(part)), setOf(part)])).values()];
   const names = read.join(', ');
   // One column of few values is grouped in a third of the time of two.
-  const isOne = question.buckets.length === 1;
+  const isOne = days.hasOneBucket;
   const by = sets.map((set) => `(${[...set, ...(isOne ? [] : ['bucket'])].join(', ')})`).join(', ');
-  const bucket = bucketSql(question, question.buckets);
-  const entries = entriesSql(question, read);
+  const { bucket } = days;
+  const entries = entriesSql(question, read, days);
   const bucketed = isOne ? entries : `SELECT *, ${bucket} AS bucket FROM (${entries})`;
   const rows = `SELECT ${names}, toUInt64(grouping(${names})) AS in_set, ${isOne ? `${bucket} AS bucket` : 'bucket'},
       sum(weight) AS visits, ${noLengths}
@@ -54,8 +55,11 @@ function setOf({ columns, kind }: VisitPart): string[] {
 /**
  * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both tables.
  */
-export function storedLengthsSql(question: Question, columns: readonly string[]): string {
-  const days = visitDays(question);
+export function storedLengthsSql(
+  question: Question,
+  columns: readonly string[],
+  days: VisitDays,
+): string {
   const unlike = [...new Set(columns)];
   const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
   const numbers = `SELECT session_id, day, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
@@ -69,15 +73,15 @@ export function storedLengthsSql(question: Question, columns: readonly string[])
   const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
       sum(row.views) AS all_views, ${edges.join(', ')}
     FROM (${numbers} UNION ALL ${entries}) AS row ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift GROUP BY ${daysAround.by}
-    HAVING ${daysAround.isVisit} AND ${days.isInRange('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
+    HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
   const groups = columns.map(
     (column, index) => `concat('=', edge_${column}) AS ${groupColumn(index)},`,
   );
-  return `SELECT 0 AS part, ${by}, count() AS visits,
+  return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
       sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      countIf(all_events = 1 AND all_views = 1) AS bounces, sum(all_events) AS events
-    FROM (SELECT *, ${groups.join(' ')} ${bucketSql(question, question.buckets)} AS bucket FROM (${visits})) GROUP BY ${by}`;
+      toInt64(countIf(all_events = 1 AND all_views = 1)) AS bounces, toInt64(sum(all_events)) AS events
+    FROM (SELECT *, ${groups.join(' ')} ${days.bucket} AS bucket FROM (${visits})) GROUP BY ${by}`;
 }
 
 /**
@@ -85,14 +89,12 @@ export function storedLengthsSql(question: Question, columns: readonly string[])
  * weighs 1 as if it were a visit, and one weighs -1 besides that is not the earliest of its day or follows a day of the
  * session.
  */
-function entriesSql(question: Question, columns: readonly string[]): string {
-  const days = visitDays(question);
+function entriesSql(question: Question, columns: readonly string[], days: VisitDays): string {
   const several = severalRowsSql('visit_entries', question, days.untilRangeEnds);
   const names = columns.join(', ');
-  const inRange = days.isInRange('occur_time');
   const placed = `SELECT occur_time, ${names}, day - lagInFrame(day) OVER (PARTITION BY session_id ORDER BY precedence DESC) AS days_since
     FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND ${several}`;
   return `SELECT occur_time, toInt8(1) AS weight, ${names} FROM visit_entries
-    WHERE project_id = ${question.project} AND ${days.ofRange} AND ${inRange}
-    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE days_since < 2 AND ${inRange}`;
+    WHERE project_id = ${question.project} AND ${days.ofRange} AND ${days.isInRange('occur_time')}
+    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE days_since < 2 AND ${days.begins('occur_time')}`;
 }

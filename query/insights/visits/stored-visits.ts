@@ -7,8 +7,10 @@ import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb
 import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
+import { withKeptVisits } from './kept-visits.ts';
 import { entryColumns, storedEntriesSql, storedLengthsSql } from './stored-entries.ts';
 import { readVisits, type VisitRead } from './visit.ts';
+import type { VisitDays } from './visit-days.ts';
 import { type VisitCells, type VisitPart, widthOf } from './visit-groups.ts';
 
 export interface StoredVisits extends Pick<Plan, 'joint'> {
@@ -24,32 +26,51 @@ interface Asked extends Omit<VisitPart, 'part'> {
   of: 'entries' | 'ends';
 }
 
+type AskedPart = Asked & VisitPart;
+
 /** Undefined where the tables cannot tell. */
 export function storedVisits(question: Question, read: VisitRead): StoredVisits | undefined {
   const columns = storedColumns(question, read);
   if (columns === undefined) return undefined;
   if (read.edge === 'first' && !read.countsOnly && columns.length > 0) {
-    const sql = storedLengthsSql(question, columns);
-    return { cells: { sql, groups: columns.length }, part: 0, parts: 1 };
+    const width = columns.length;
+    const cells = (days: VisitDays): string => storedLengthsSql(question, columns, days);
+    const sql = withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
+    return { cells: { sql, groups: width }, part: 0, parts: 1 };
   }
   const own = askedOf(read, columns);
   const others = question.beside.filter((other) => isOfSameVisits(question, other));
   const asked = unlike([own, ...others.flatMap((other) => askedByOther(other) ?? [])]);
   const joint = withJointBindings(question);
   const parts = asked.map((one, part) => ({ ...one, part }));
-  const sql = [
-    { of: 'ends', write: endedVisitsSql },
-    { of: 'entries', write: storedEntriesSql },
-  ].flatMap(({ of, write }) => {
-    const some = parts.filter((one) => one.of === of);
-    return some.length === 0 ? [] : [write(joint, some, widthOf(parts))];
+  const width = widthOf(parts);
+  const series = parts.map((one) => ({
+    width: one.columns.length,
+    sql: (days: VisitDays) => partsOf(joint, [{ ...one, part: 0 }], days),
+  }));
+  const sql = withKeptVisits(joint, {
+    ...{ width, series },
+    sql: (days) => partsOf(joint, parts, days),
   });
   return {
-    cells: { sql: sql.join(' UNION ALL '), groups: widthOf(parts) },
+    cells: { sql, groups: width },
     joint,
     part: asked.findIndex((one) => keyOf(one) === keyOf(own)),
     parts: parts.length,
   };
+}
+
+function partsOf(question: Question, parts: readonly AskedPart[], days: VisitDays): string {
+  const width = widthOf(parts);
+  return [
+    { of: 'ends', write: endedVisitsSql },
+    { of: 'entries', write: storedEntriesSql },
+  ]
+    .flatMap(({ of, write }) => {
+      const some = parts.filter((one) => one.of === of);
+      return some.length === 0 ? [] : [write(question, some, width, days)];
+    })
+    .join(' UNION ALL ');
 }
 
 /** The columns of the breakdowns; undefined where the tables cannot tell. */

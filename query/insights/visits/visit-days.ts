@@ -2,19 +2,34 @@
 // session, or several until they are merged. Nearly all sessions have one row, which is the visit; only the others are
 // grouped.
 
-import { daySql, momentSql } from '../events/read-events.ts';
+import { every } from '../events/event-condition.ts';
+import { bucketSql, daySql, type EventRead, momentSql } from '../events/read-events.ts';
+import {
+  daysAroundThoseToKeep,
+  daysToKeep,
+  keptBucketSql,
+  keptDays,
+  keptDaysWithin,
+} from '../kept/day-cells.ts';
 import type { Question } from '../question/question.ts';
 import { visitWindow } from './visit.ts';
 
-/** SQL for the days of a question's visits. */
+/** SQL for the days on which visits begin, and for the days around them that tell what these visits are. */
 export interface VisitDays {
   /** A condition on `day`: one of the window. */
   inWindow: string;
-  /** Conditions on `day`: a visit of the range may begin on it, and the same with the days of the window before. */
+  /** Conditions on `day`: a visit may begin on it, and the same with the days of the window before. */
   ofRange: string;
   untilRangeEnds: string;
-  /** A condition on the moment when a visit begins. */
+  /** Which events these days have. */
+  events: Pick<EventRead, 'condition' | 'fromMs' | 'toMs' | 'days'>;
+  /** A condition on a visit's first moment, where the day is one of `ofRange`, and the same for all moments. */
   isInRange(first: string): string;
+  begins(first: string): string;
+  /** Of a visit, over the column occur_time. */
+  bucket: string;
+  /** Where all visits are in one bucket, it need not be grouped by. */
+  hasOneBucket: boolean;
 }
 
 export function visitDays(question: Question): VisitDays {
@@ -22,14 +37,49 @@ export function visitDays(question: Question): VisitDays {
   const window = visitWindow(question);
   const between = (startMs: number, endMs: number): string =>
     `day >= ${daySql(startMs, bindings)} AND day <= ${daySql(endMs - 1, bindings)}`;
+  const isInRange = (first: string): string =>
+    `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`;
   return {
     inWindow: between(window.fromMs, window.toMs),
     ofRange: between(fromMs, toMs),
     untilRangeEnds: between(window.fromMs, toMs),
-    isInRange: (first) =>
-      `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,
+    events: { condition: every, ...window },
+    isInRange,
+    begins: isInRange,
+    bucket: bucketSql(question, question.buckets),
+    hasOneBucket: question.buckets.length === 1,
   };
 }
+
+/** The same without the days that are kept. */
+export function unkeptVisitDays(question: Question): VisitDays {
+  const all = visitDays(question);
+  const isUnkept = `day NOT IN ${keptDays}`;
+  const isNear = `NOT IN ${keptDaysWithin}`;
+  return {
+    ...all,
+    inWindow: `${all.inWindow} AND day ${isNear}`,
+    ofRange: `${all.ofRange} AND ${isUnkept}`,
+    untilRangeEnds: `${all.untilRangeEnds} AND day ${isNear}`,
+    events: {
+      ...all.events,
+      condition: { sql: `toDate(occur_time) ${isNear}`, usesUser: false, kind: 'filtered' },
+    },
+    begins: (first) => `${all.isInRange(first)} AND toDate(${first}) NOT IN ${keptDays}`,
+  };
+}
+
+/** The days to keep, whatever range is asked. */
+export const visitDaysToKeep: VisitDays = {
+  inWindow: `day IN ${daysAroundThoseToKeep}`,
+  ofRange: `day IN ${daysToKeep}`,
+  untilRangeEnds: `day IN ${daysAroundThoseToKeep}`,
+  events: { condition: every, days: daysAroundThoseToKeep },
+  isInRange: () => 'true',
+  begins: (first) => `toDate(${first}) IN ${daysToKeep}`,
+  bucket: keptBucketSql,
+  hasOneBucket: false,
+};
 
 /**
  * SQL that puts rows of days together to visits: an ARRAY JOIN of rows that have a day, GROUP BY and what holds for each
