@@ -23,8 +23,8 @@ const quarterMs = 15 * 60_000;
 const quarters = 96;
 
 /**
- * The same range, some quarters of an hour shorter: another question with the same work, so that no kept result answers
- * it. As with every range until now, its last day is not whole.
+ * The same range, some quarters of an hour shorter: another question, so that no answer is kept whole. As with every
+ * range until now, its last day is not whole.
  */
 export function turned(asked: Asked, turn: number): Asked {
   return { ...asked, toMs: asked.toMs - (1 + (turn % (quarters - 1))) * quarterMs };

@@ -1,11 +1,13 @@
 // Every kind of question over 20 million events, warm: asked of the service, as the plainest SQL for the same answer on
 // the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all three
-// answer the same.
+// answer the same. The service finds past days kept, as in every question that was asked before; beside it stands what it
+// takes where no day is.
 
 import { createHash } from 'node:crypto';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
+import { runStatement } from '../../harness/engine/engine-statement.ts';
 import { checkSame } from '../../harness/insights/answers.ts';
 import { askEngine, askQuestion } from '../../harness/insights/ask.ts';
 import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board.ts';
@@ -19,7 +21,7 @@ import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
 import { withHighestMiB } from '../../harness/usage.ts';
 
-const sides = ['ours', 'plain', 'peer'] as const;
+const sides = ['ours', 'plain', 'peer', 'anew'] as const;
 type Side = (typeof sides)[number];
 
 interface Measured {
@@ -66,14 +68,22 @@ async function measure(
 ): Promise<Measured> {
   const { warmUps, counted } = asksOf[mode];
   const range = await rangeOf(stack, question.days, endMs);
-  const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [] };
+  const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [], anew: [] };
   let answer: AnswerRow[] = [];
   for (let turn = 0; turn < warmUps + counted; turn++) {
     const asked = turned(range, turn);
     const answers: Partial<Record<Side, AnswerRow[]>> = {};
     for (const side of sides) {
+      // Another range, so that the whole answer is not kept either.
+      const isAnew = side === 'anew';
+      if (isAnew) await forgetDays(stack);
       const startMs = performance.now();
-      const rows = await ask(stack, side, question, asked);
+      const rows = await ask(
+        stack,
+        side,
+        question,
+        isAnew ? turned(range, halfOfADay + turn) : asked,
+      );
       if (turn >= warmUps) ms[side].push(performance.now() - startMs);
       answers[side] = rows;
     }
@@ -85,16 +95,31 @@ async function measure(
   return { question, rows: answer.length, ms };
 }
 
-/** Milliseconds of each rendering. */
-async function measureBoard(stack: Stack, endMs: number, mode: Mode): Promise<number[]> {
+/** A turn of the other half of a day's quarters of an hour. */
+const halfOfADay = 48;
+
+/** The next question counts all days, and keeps them. */
+async function forgetDays(stack: Stack): Promise<void> {
+  await runStatement(stack, 'TRUNCATE TABLE kept_days');
+}
+
+/** Milliseconds of each rendering, with days kept and without. */
+async function measureBoard(
+  stack: Stack,
+  endMs: number,
+  mode: Mode,
+): Promise<Record<'kept' | 'anew', number[]>> {
   const { warmUps, counted } = asksOf[mode];
   const render = await openBoard(stack);
   const range = await rangeOf(stack, boardDays, endMs);
-  const ms: number[] = [];
+  const ms = { kept: [] as number[], anew: [] as number[] };
   for (let turn = 0; turn < warmUps + counted; turn++) {
-    const startMs = performance.now();
-    await render(turned(range, turn));
-    if (turn >= warmUps) ms.push(performance.now() - startMs);
+    for (const side of ['kept', 'anew'] as const) {
+      if (side === 'anew') await forgetDays(stack);
+      const startMs = performance.now();
+      await render(turned(range, side === 'anew' ? halfOfADay + turn : turn));
+      if (turn >= warmUps) ms[side].push(performance.now() - startMs);
+    }
   }
   return ms;
 }
@@ -107,6 +132,7 @@ async function ask(
 ): Promise<AnswerRow[]> {
   switch (side) {
     case 'ours':
+    case 'anew':
       return question.rowsOf(await askQuestion(stack, question, asked));
     case 'plain':
       return askEngine(stack, question, ourLayout(stack.projectId), asked);
@@ -140,6 +166,7 @@ function speedTable(title: string, measured: readonly Measured[]): Table {
       'plain ms',
       'peer ms',
       'of plain',
+      'anew ms',
       'peer / ours',
       'rollup',
       'rows',
@@ -153,7 +180,8 @@ function speedTable(title: string, measured: readonly Measured[]): Table {
         Math.min(...ms.ours).toFixed(1),
         askedMs === undefined ? '' : (ours / askedMs).toFixed(2),
         ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
-        ...[ratio(ms.ours, ms.plain).toFixed(2), ratio(ms.peer, ms.ours).toFixed(2)],
+        ...[ratio(ms.ours, ms.plain).toFixed(2), median(ms.anew).toFixed(1)],
+        ratio(ms.peer, ms.ours).toFixed(2),
         ...[question.byRollup ? 'yes' : 'no', String(rows)],
       ];
     }),
@@ -161,20 +189,30 @@ function speedTable(title: string, measured: readonly Measured[]): Table {
 }
 
 function meansTable(measured: readonly Measured[], highestMiB: number): Table {
-  const logs = measured.map(({ ms }) => Math.log(ratio(ms.peer, ms.ours)));
-  const mean = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+  const mean = (side: 'ours' | 'anew'): string => {
+    const logs = measured.map(({ ms }) => Math.log(ratio(ms.peer, ms[side])));
+    return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length).toFixed(2);
+  };
   return {
     title: 'Over all questions',
-    columns: ['peer / ours, geometric mean', 'highest MiB of all processes'],
-    rows: [[mean.toFixed(2), highestMiB.toFixed(0)]],
+    columns: [
+      ...['peer / ours, geometric mean', 'the same, no day kept'],
+      'highest MiB of all processes',
+    ],
+    rows: [[mean('ours'), mean('anew'), highestMiB.toFixed(0)]],
   };
 }
 
-function boardTable(ms: readonly number[]): Table {
+function boardTable({ kept, anew }: Record<'kept' | 'anew', readonly number[]>): Table {
   return {
     title: 'The overview board: all tiles, with the range before',
-    columns: ['board', 'asked ms', 'board p50 ms', 'least ms'],
-    rows: [['overview', String(boardAskedMs), median(ms).toFixed(1), Math.min(...ms).toFixed(1)]],
+    columns: ['board', 'asked ms', 'board p50 ms', 'least ms', 'anew ms'],
+    rows: [
+      [
+        ...['overview', String(boardAskedMs), median(kept).toFixed(1)],
+        ...[Math.min(...kept).toFixed(1), median(anew).toFixed(1)],
+      ],
+    ],
   };
 }
 

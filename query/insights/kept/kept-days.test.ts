@@ -32,12 +32,19 @@ const zones = { berlin: 'Europe/Berlin', kolkata: 'Asia/Kolkata' };
 let nowMs = 0;
 /** Every event that was accepted before is stored; the moment itself unless set. */
 let completeUntilMs: number | undefined;
+let refusesWrites = false;
 let service: ReadService;
 beforeAll(async () => {
   service = await startReadService({
     clickhouseUrl: engine.url,
     clock: { nowMs: () => nowMs },
     completeUntilMs: async () => completeUntilMs,
+    reader: (store) => ({
+      async select(select, onRow) {
+        if (refusesWrites && select.sql.startsWith('INSERT')) throw new Error('no grant');
+        await store.select(select, onRow);
+      },
+    }),
   });
 });
 afterAll(() => service.stop());
@@ -252,6 +259,13 @@ describe('kept days', () => {
       query_params: { project },
     });
     await expectRaw(topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false), berlin);
+    expect(await listedDays()).toEqual([]);
+  });
+
+  it('are not needed: a question that cannot keep any is answered', async () => {
+    refusesWrites = true;
+    await expectRaw(byBrowser, berlin);
+    refusesWrites = false;
     expect(await listedDays()).toEqual([]);
   });
 

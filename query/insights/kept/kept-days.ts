@@ -2,8 +2,6 @@
 // The cells of a day hold as long as no event was stored that they depend on: their version is the number of such
 // events, which only grows.
 
-import { ClickHouseError } from '@clickhouse/client';
-import { ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
@@ -32,12 +30,12 @@ interface Statement {
 export interface Access {
   projectId: string;
   look: RowReader;
-  /** Runs a statement that writes, within the bounds of a question. Throws ConnectError where they do not suffice. */
+  /** Runs a statement that writes, within the bounds of a question. */
   write(statement: Statement): Promise<unknown>;
   signal: AbortSignal;
 }
 
-/** A series is kept when it is asked for again within so long; where it has too many cells, not for so long. */
+/** A series is kept when it is asked for again within so long; where that failed, not for so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
 /** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
@@ -48,7 +46,7 @@ export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
   readonly #settled = new SettledDays();
-  /** When each set of series was asked for last, and when one turned out to have too many cells. */
+  /** When each set of series was asked for last, and when one could not be kept. */
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<boolean>>();
@@ -129,13 +127,15 @@ export class KeptDays {
     return days;
   }
 
-  /** Whoever asks for the same meanwhile waits for it. Answers whether it was done. */
+  /**
+   * Whoever asks for the same meanwhile waits for it. Answers whether it was done: without it the question counts all
+   * days, and where the store itself fails, so does the question.
+   */
   #keepOnce(name: string, keep: () => Promise<void>): Promise<boolean> {
     const done = keep()
       .then(
         () => true,
-        (error: unknown) => {
-          if (!(error instanceof ConnectError || error instanceof ClickHouseError)) throw error;
+        () => {
           setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries);
           return false;
         },
