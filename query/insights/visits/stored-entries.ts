@@ -52,7 +52,8 @@ function setOf({ columns, kind }: VisitPart): string[] {
 }
 
 /**
- * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both tables.
+ * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both
+ * tables.
  */
 export function storedLengthsSql(question: Question, columns: readonly string[]): string {
   const days = visitDays(question);

@@ -1,6 +1,6 @@
 // How days of a session make visits, and the days of a question's visits in the tables visits and visit_entries, which
-// have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which is
-// the visit; only the others are grouped.
+// have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which
+// is the visit; only the others are grouped.
 
 import { daySql, momentSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
@@ -32,8 +32,9 @@ export function visitDays(question: Question): VisitDays {
 }
 
 /**
- * SQL that puts rows with a `day` together to visits. Each row is in the groups of its own day, of the day before, whose
- * visit it ends, and of the day after, on which none begins. A session without `several` days needs the first group only.
+ * SQL that puts rows with a `day` together to visits. Each row is in the groups of its own day, of the day before,
+ * whose visit it may end, and of the day after, on which none begins. A session that has not `several` days needs the
+ * first group only.
  */
 export const daysAround = {
   join: (several: string) => `ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift`,
