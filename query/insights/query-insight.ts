@@ -37,8 +37,8 @@ import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
 import { planRetention } from './users/retention.ts';
 import { planStickiness } from './users/stickiness.ts';
+import { planUserFlow } from './visits/flow/user-flow.ts';
 import { planSessions } from './visits/sessions.ts';
-import { planUserFlow } from './visits/user-flow.ts';
 
 export interface InsightCall {
   projectId: string;

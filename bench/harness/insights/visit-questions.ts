@@ -19,16 +19,14 @@ export const visitQuestions: readonly Question[] = [
         fromMs: (Math.floor(asked.fromMs / dayMs) - 1) * dayMs,
         toMs: (Math.ceil(asked.toMs / dayMs) + 1) * dayMs,
       };
-      const { kind, time } = layout;
-      const days = `SELECT ${layout.session} AS session, toDate(${time}) AS day, toDateTime64(min(${time}), 3) AS first,
-          toDateTime64(max(${time}), 3) AS last, count() AS events, countIf(${kind} = 'page_view') AS views
-        FROM ${layout.from} WHERE ${within(layout, wide)} GROUP BY session, day`;
-      // A session's days in order; a visit has the day on which it begins and the next one.
-      const visits = `SELECT own.2 AS first, if(next.1 = own.1 + 1, next.3, own.3) AS last,
-          if(next.1 = own.1 + 1, own.4 + next.4, own.4) AS events, if(next.1 = own.1 + 1, own.5 + next.5, own.5) AS views
-        FROM (SELECT arraySort(groupArray((day, first, last, events, views))) AS days FROM (${days}) GROUP BY session)
-        ARRAY JOIN days AS own, arrayShiftRight(days, 1) AS before, arrayShiftLeft(days, 1) AS next
-        WHERE before.1 != own.1 - 1`;
+      const { from, kind, session, time } = layout;
+      const near = within(layout, wide);
+      const goOn = `SELECT ${session} FROM ${from} WHERE ${near} GROUP BY ${session} HAVING toDate(min(${time})) != toDate(max(${time}))`;
+      // An event may be of its day's visit, or of the one that began the day before; none begins on the day after it.
+      const visits = `SELECT toDateTime64(min(${time}), 3) AS first, toDateTime64(max(${time}), 3) AS last, count() AS events,
+          countIf(${kind} = 'page_view') AS views
+        FROM ${from} ARRAY JOIN if(${session} IN (${goOn}), [-1, 0, 1], [0]) AS shift
+        WHERE ${near} GROUP BY ${session}, toDate(${time}) + shift HAVING max(shift) = 0`;
       return `SELECT toUnixTimestamp(toStartOfDay(first, '${asked.timezone}')) AS day, count(),
           avg(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(first)) / 1000, avg(events = 1 AND views = 1)
         FROM (${visits})

@@ -1,7 +1,7 @@
 // Every kind of question over 20 million events, warm: asked of the service, as the plainest SQL for the same answer on
 // the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all three
-// answer the same. The service finds past days kept, as in every question that was asked before; beside it stands what it
-// takes where no day is.
+// answer the same. The service finds past days kept, as in every question that was asked before; beside it stands what
+// it takes where no day is.
 
 import { createHash } from 'node:crypto';
 import { systemClock } from '../../../platform/clock.ts';

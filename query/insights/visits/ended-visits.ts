@@ -37,7 +37,7 @@ export function endedVisitsSql(
     FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
   const around = `SELECT groupArrayIf((first, last, seen, viewed, ended), shift = 0) AS rows, ${daysAround.isVisit} AS begins,
       (min(first), max(last), sum(seen), sum(viewed), max(ended)) AS visit
-    FROM (${numbers}) ${daysAround.join} GROUP BY ${daysAround.by}`;
+    FROM (${numbers}) ${daysAround.join('true')} GROUP BY ${daysAround.by}`;
   const changes = `SELECT if(place = 1, begins, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
       one.5 AS exit, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
     FROM (${around}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place

@@ -6,7 +6,7 @@ import { propertyTextSql } from '../events/property-text.ts';
 import { eventOrderSql, groupColumn, readEventsSql, withTrait } from '../events/read-events.ts';
 import { type Question, traitPrefix } from '../question/question.ts';
 import type { VisitRead } from './visit.ts';
-import type { VisitDays } from './visit-days.ts';
+import { daysAround, type VisitDays } from './visit-days.ts';
 
 /**
  * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, views, and the
@@ -30,26 +30,27 @@ export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDay
   );
   const names = ofEdge.map(([name]) => name);
   const pick = read.edge === 'first' ? 'argMin' : 'argMax';
-  const edge = names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql})`;
-  const ofDay = read.edge === 'first' ? 'own.7' : 'if(goes_on, next.7, own.7)';
-  const ofVisit = names.length === 0 ? '' : `, ${ofDay} AS edge`;
-  const ofDays = `SELECT session_id, (day, min(event.occur_time), max(event.occur_time), count(), countIf(is_view), max(counts)${edge}) AS one
-    FROM (${events}) AS event GROUP BY session_id, day`;
-  // Beside the first and the last of the array is a day of 1970, which has no events.
-  const neighbors = `SELECT own, next, own.1 + 1 = next.1 AS goes_on
-    FROM (SELECT arraySort(one -> one.1, groupArray(one)) AS days FROM (${ofDays}) GROUP BY session_id)
-    ARRAY JOIN days AS own, arrayShiftRight(days, 1) AS before, arrayShiftLeft(days, 1) AS next WHERE before.1 + 1 != own.1`;
-  const visits = `SELECT own.2 AS occur_time, if(goes_on, next.3, own.3) AS last_time, own.4 + goes_on * next.4 AS events,
-      own.5 + goes_on * next.5 AS views, own.6 OR goes_on AND next.6 AS counts${ofVisit}
-    FROM (${neighbors})`;
+  const edge =
+    names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql}) AS edge`;
+  const several = `session_id IN (${severalDaysSql(question, days)})`;
+  const visits = `SELECT session_id, min(event.occur_time) AS first_time, max(event.occur_time) AS last_time,
+      count() AS events, countIf(is_view) AS views, max(counts) AS counts${edge}
+    FROM (${events}) AS event ${daysAround.join(several)} GROUP BY ${daysAround.by}
+    HAVING ${daysAround.isVisit} AND ${days.begins('first_time')} AND counts`;
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
-  const counted = `SELECT occur_time, last_time, events, views${edgeParts} FROM (${visits})
-    WHERE ${days.begins('occur_time')} AND counts
-      ${names.includes(matches) ? `AND ${matches}` : ''}`;
+  const counted = `SELECT first_time AS occur_time, last_time, events, views${edgeParts} FROM (${visits})
+    ${names.includes(matches) ? `WHERE ${matches}` : ''}`;
   return withTraits(question, counted);
 }
 
 const matches = 'edge_matches';
+
+/** SELECT of the sessions that have events on several days: few. */
+function severalDaysSql(question: Question, days: VisitDays): string {
+  const columns = { session_id: 'session_id' };
+  const events = readEventsSql({ ...question, everyEvent: every }, { ...days.events, columns });
+  return `SELECT session_id FROM (${events}) GROUP BY session_id HAVING toDate(min(occur_time)) != toDate(max(occur_time))`;
+}
 
 /** What is read of a visit's first or last event, by name. */
 function edgeColumns(

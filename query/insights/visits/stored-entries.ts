@@ -53,7 +53,8 @@ function setOf({ columns, kind }: VisitPart): string[] {
 }
 
 /**
- * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both tables.
+ * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both
+ * tables.
  */
 export function storedLengthsSql(
   question: Question,
@@ -72,7 +73,7 @@ export function storedLengthsSql(
   // An insert fills one table after the other: until it has filled both, its visits are not there.
   const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
       sum(row.views) AS all_views, ${edges.join(', ')}
-    FROM (${numbers} UNION ALL ${entries}) AS row ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift GROUP BY ${daysAround.by}
+    FROM (${numbers} UNION ALL ${entries}) AS row ${daysAround.join(several)} GROUP BY ${daysAround.by}
     HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
   const groups = columns.map(

@@ -1,5 +1,5 @@
-// A visit has the same events whatever range is asked: those of the UTC day on which it begins and of the next one. Each
-// question is asked of the tables of visits and, with an as_of in the far future, of the rows of events.
+// A visit has the same events whatever range is asked: those of the UTC day on which it begins and of the next one.
+// Each question is asked of the tables of visits and, with an as_of in the far future, of the rows of events.
 
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -1,6 +1,6 @@
-// The days of a question's visits in the tables visits and visit_entries, which have a row for each UTC day of a
-// session, or several until they are merged. Nearly all sessions have one row, which is the visit; only the others are
-// grouped.
+// How days of a session make visits, and the days of a question's visits in the tables visits and visit_entries, which
+// have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which
+// is the visit; only the others are grouped.
 
 import { every } from '../events/event-condition.ts';
 import { bucketSql, daySql, type EventRead, momentSql } from '../events/read-events.ts';
@@ -82,13 +82,14 @@ export const visitDaysToKeep: VisitDays = {
 };
 
 /**
- * SQL that puts rows of days together to visits: an ARRAY JOIN of rows that have a day, GROUP BY and what holds for each
- * group that is a visit. A day's row is in the group of its own day, of the day before, whose visit it ends, and of the
- * day after, on which none begins.
+ * SQL that puts rows with a `day` together to visits. Each row is in the groups of its own day, of the day before,
+ * whose visit it may end, and of the day after, on which none begins. A session that has not `several` days needs the
+ * first group only.
  */
 export const daysAround = {
-  join: 'ARRAY JOIN [-1, 0, 1] AS shift',
+  join: (several: string) => `ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift`,
   by: 'session_id, day + shift',
+  /** A condition on a group: some row is of its day, and none of the day before. */
   isVisit: 'max(shift) = 0',
 };
 

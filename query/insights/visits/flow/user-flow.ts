@@ -9,13 +9,18 @@ import {
   UserFlowQuery_NodeKind,
   type UserFlowResult,
   UserFlowResultSchema,
-} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
-import { eventCondition } from '../events/event-condition.ts';
-import { groupText } from '../events/property-text.ts';
-import { leftOutSql, readReason } from '../left-out.ts';
-import type { LeftOutCount, Plan } from '../plan.ts';
-import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../../invalid-argument.ts';
+import { eventCondition } from '../../events/event-condition.ts';
+import { groupText } from '../../events/property-text.ts';
+import { leftOutSql, readReason } from '../../left-out.ts';
+import type { LeftOutCount, Plan } from '../../plan.ts';
+import {
+  checkHasNoEvents,
+  type Question,
+  readBreakdown,
+  readLimit,
+} from '../../question/question.ts';
 import { end, type FlowRead, flowSql, others } from './flow-sql.ts';
 
 const usual = { hops: 5, nodes: 20, links: 100 };

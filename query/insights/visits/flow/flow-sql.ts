@@ -1,9 +1,9 @@
 // The statement of USER_FLOW. Values are numbers while visits are put in order: their places in the list of all values,
 // in byte order, so that an array of them is small and equal counts are ordered by value.
 
-import type { EventCondition } from '../events/event-condition.ts';
-import { groupColumn, readEventsSql } from '../events/read-events.ts';
-import type { Question } from '../question/question.ts';
+import type { EventCondition } from '../../events/event-condition.ts';
+import { groupColumn, readEventsSql } from '../../events/read-events.ts';
+import type { Question } from '../../question/question.ts';
 
 export interface FlowRead {
   condition: EventCondition;

@@ -5,21 +5,24 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
+import { FilterOperator } from '../../../../proto/gen/common/v1/filter_pb.js';
 import {
   type InsightQuerySpecSchema,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
   UserFlowQuery_NodeKind,
-} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { useEngine } from '../../../test/harness/servers/use-servers.ts';
-import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useEngine } from '../../../../test/harness/servers/use-servers.ts';
+import {
+  type ReadService,
+  startReadService,
+} from '../../../../test/harness/services/read-service.ts';
 import {
   type StoredRow,
   storedRow,
   storeRows,
-} from '../../../test/harness/tables/stored-events.ts';
+} from '../../../../test/harness/tables/stored-events.ts';
 
 const engine = useEngine();
 const project = randomUUID();
