@@ -56,7 +56,7 @@ export async function storeRows(
   rows: readonly StoredRow[],
 ): Promise<void> {
   const given = new Set(rows.flatMap((row) => Object.keys(row.columns)));
-  const columns = columnsToInsert(given, await hasPackedColumns(clickhouse));
+  const columns = await columnsToInsert(given, clickhouse);
   const named = columns.map(({ column }) => `, ${column}`).join('');
   const selected = columns.map(({ sql }) => `, ${sql}`).join('');
   const lines = rows.map(jsonLine).join('\n');
@@ -74,23 +74,13 @@ export async function storeRows(
   await clickhouse.command({ query: `DROP TABLE ${sent}` });
 }
 
-/** False in a database from before the migration that packed them. */
-async function hasPackedColumns(clickhouse: Pick<ClickHouseClient, 'query'>): Promise<boolean> {
-  const result = await clickhouse.query({
-    query: `SELECT name FROM system.columns
-      WHERE database = currentDatabase() AND table = 'events' AND name = 'country' AND default_kind = 'ALIAS'`,
-    format: 'JSONEachRow',
-  });
-  return (await result.json()).length > 0;
-}
-
-function columnsToInsert(
+/** The columns in which these are stored, and the SQL of their values. */
+async function columnsToInsert(
   given: ReadonlySet<string>,
-  packs: boolean,
-): { column: string; sql: string }[] {
-  const packed = packs
-    ? packedColumns.filter(({ of }) => of.some((column) => given.has(column)))
-    : [];
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+): Promise<{ column: string; sql: string }[]> {
+  const touched = packedColumns.filter(({ of }) => of.some((column) => given.has(column)));
+  const packed = touched.length > 0 && (await hasPackedColumns(clickhouse)) ? touched : [];
   const within = new Set<string>(packed.flatMap(({ of }) => of));
   const alone = [...given].filter((column) => !within.has(column));
   return [
@@ -101,6 +91,16 @@ function columnsToInsert(
       return { column, sql: `if(${isEmpty}, '', concat(${texts.join(', char(255), ')}))` };
     }),
   ];
+}
+
+/** False in a database from before the migration that packed them. */
+async function hasPackedColumns(clickhouse: Pick<ClickHouseClient, 'query'>): Promise<boolean> {
+  const result = await clickhouse.query({
+    query: `SELECT name FROM system.columns
+      WHERE database = currentDatabase() AND table = 'events' AND name = 'country' AND default_kind = 'ALIAS'`,
+    format: 'JSONEachRow',
+  });
+  return (await result.json()).length > 0;
 }
 
 function jsonLine(row: StoredRow): string {
