@@ -22,7 +22,6 @@ import {
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
-import { expectRollupsOfEvents } from '../../test/harness/tables/rollups.ts';
 
 const engine = useEngine();
 let client: DatabaseClient;
@@ -155,13 +154,12 @@ describe('an Arrow insert', () => {
     }
   });
 
-  it('is recognised by its token after a restart, by the views too that migrations changed', async () => {
+  it('is recognised by its token after a restart', async () => {
     const arrow = arrowOf('restarted', simpleRows(100));
     await insertArrow(client, 'events', arrow, 'restarted');
     await engine.restart();
     await insertArrow(client, 'events', arrow, 'restarted');
     expect(await counted('restarted')).toEqual({ events: 100, activity: 100 });
-    await expectRollupsOfEvents(client, { where: "project_id = 'restarted'" });
   });
 
   it('keeps every type exact', async () => {
