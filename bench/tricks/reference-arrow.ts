@@ -25,6 +25,7 @@ import { createAgentParser } from '../../pipeline/enrich/user-agent.ts';
 import {
   autoColumns,
   columnOfProperty,
+  packedColumns,
   propertyMaps,
 } from '../../platform/clickhouse/event-columns.ts';
 import { decodeFrame } from '../../proto/wire/frame.ts';
@@ -33,6 +34,11 @@ const parseAgent = createAgentParser(10_000);
 const decoder = new TextDecoder();
 
 type Column = unknown[];
+
+const packed = new Set<string>(packedColumns.flatMap(({ of }) => of));
+const ownColumns = autoColumns.filter(({ column }) => !packed.has(column));
+/** Stands for the byte between packed texts, which apache-arrow's builders have no text for. */
+const gap = '|';
 
 /** An Arrow IPC stream of every event in the frames. */
 export function buildReferenceStream(frames: readonly Uint8Array[]): Uint8Array {
@@ -94,7 +100,10 @@ function addProperties(
     if (column !== undefined && 'stringValue' in value) texts[column.column] = value.stringValue;
     else putTyped(maps, key, value);
   }
-  for (const { column } of autoColumns) add(column, texts[column] ?? '');
+  for (const { column } of ownColumns) add(column, texts[column] ?? '');
+  for (const { column, of } of packedColumns) {
+    add(column, of.map((one) => texts[one] ?? '').join(gap));
+  }
   for (const { column } of propertyMaps) add(column, maps[column]);
 }
 
@@ -137,11 +146,12 @@ const types: Record<string, DataType> = {
   shard: new Uint16(),
   stream_seq: new Uint64(),
   ...Object.fromEntries(
-    autoColumns.map(({ column, lowCardinality }) => [
+    ownColumns.map(({ column, lowCardinality }) => [
       column,
       lowCardinality ? dictionary() : new Utf8(),
     ]),
   ),
+  ...Object.fromEntries(packedColumns.map(({ column }) => [column, dictionary()])),
   ...Object.fromEntries(
     propertyMaps.map(({ column, variant }) => [column, mapOf(mapValues[variant])]),
   ),

@@ -40,6 +40,7 @@ export class DictionaryColumn implements ColumnBuffer {
   readonly #values = new TextColumn();
   readonly #indexOf = new Map<string, number>();
   readonly #id: number;
+  readonly #holds: 'texts' | 'bytes';
   /** By index; empty until a row is read. */
   #texts: readonly string[] = [];
   #lastText: string | undefined;
@@ -47,9 +48,13 @@ export class DictionaryColumn implements ColumnBuffer {
   /** Rows that repeat the last text and are not in `#rows` yet: most columns repeat for whole requests. */
   #repeats = 0;
 
-  /** `id` names the dictionary within its stream. */
-  constructor(id: number) {
+  /**
+   * `id` names the dictionary within its stream. One that holds bytes takes them as texts whose characters are a byte
+   * each.
+   */
+  constructor(id: number, holds: 'texts' | 'bytes' = 'texts') {
     this.#id = id;
+    this.#holds = holds;
   }
 
   get length(): number {
@@ -151,7 +156,8 @@ export class DictionaryColumn implements ColumnBuffer {
     const known = this.#indexOf.get(text);
     if (known !== undefined) return known;
     const index = this.#values.length;
-    this.#values.push(text);
+    if (this.#holds === 'bytes') this.#values.pushBytes(text);
+    else this.#values.push(text);
     this.#indexOf.set(text, index);
     return index;
   }

@@ -5,7 +5,11 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClickHouse, insertArrow } from '../../platform/clickhouse/clickhouse.ts';
-import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
+import {
+  autoColumns,
+  packedColumns,
+  propertyMaps,
+} from '../../platform/clickhouse/event-columns.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { parseUuid } from '../build/uuid.ts';
@@ -86,11 +90,16 @@ describe('the columns', () => {
     const inserted = table.filter((column) => column.default_type === '');
     expect(new MonthColumns().names).toEqual(inserted.map((column) => column.name));
     const typeOf = new Map(inserted.map(({ name, type }) => [name, type]));
+    const packed = new Set<string>(packedColumns.flatMap(({ of }) => of));
     for (const { column, lowCardinality } of autoColumns) {
-      expect([column, typeOf.get(column)]).toEqual([
-        column,
-        lowCardinality ? 'LowCardinality(String)' : 'String',
-      ]);
+      const type = lowCardinality ? 'LowCardinality(String)' : 'String';
+      expect([column, typeOf.get(column)]).toEqual([column, packed.has(column) ? undefined : type]);
+    }
+    for (const { column, of } of packedColumns) {
+      expect([column, typeOf.get(column)]).toEqual([column, 'LowCardinality(String)']);
+      const first = autoColumns.findIndex((auto) => auto.column === of[0]);
+      const beside = autoColumns.slice(first, first + of.length).map((auto) => auto.column);
+      expect(of).toEqual(beside);
     }
     for (const { column, sqlType } of propertyMaps) {
       expect([column, typeOf.get(column)]).toEqual([column, `Map(String, ${sqlType})`]);
@@ -137,6 +146,27 @@ describe('the columns', () => {
       names.map((name) => `<${name}>`),
       names.map(() => ''),
     ]);
+  });
+
+  it('return packed texts of any characters, and of any of them', async () => {
+    const odd = ['ÿ', '\u0000', '😀 日本語', 'a'.repeat(3_000), ' '];
+    const sets = packedColumns.flatMap(({ of }) => [
+      ...of.map((column, index) => ({ [column]: odd[index] ?? '' })),
+      Object.fromEntries(of.map((column, index) => [column, odd[(index + 1) % odd.length] ?? ''])),
+    ]);
+    const rows = sets.map((set, index) => {
+      const texts = Object.entries(set).map(([column, text]) => [
+        autoColumns.findIndex((auto) => auto.column === column),
+        text,
+      ]);
+      return rowOf({ distinctId: `${index}`, texts: Object.fromEntries(texts) });
+    });
+    await store('packed', rows);
+    const names = packedColumns.flatMap(({ of }): readonly string[] => of);
+    const expected = sets.map((set: Record<string, string>) =>
+      names.map((name) => set[name] ?? ''),
+    );
+    expect(await read(names.join(', '), 'packed', 'toUInt32(distinct_id)')).toEqual(expected);
   });
 
   it('keep every property type exact at its limits', async () => {

@@ -6,7 +6,7 @@
 //      compares the list with the live table.
 //   2. For an auto property, a line in platform/clickhouse/event-columns.ts, by which query reads too, and its place in
 //      proto/wire/scanner/assembly/columns/column-layout.ts (`textColumns`; then `npm run build:wasm`). Nothing changes
-//      here: the list takes those columns from there.
+//      here: the list takes those columns, and those that hold several of them, from there.
 //   3. For any other column, a field, a line in the list, and its push in `append` and in `appendScanned`, or in
 //      `appendOrigins` where it is the same for a whole request. A value from the body also needs a field of EventRow
 //      (enrich/event-row.ts) and of ColumnViews (proto/wire/scanner/column-views.ts), with the scanner to fill it.
@@ -25,11 +25,16 @@ import {
   TimestampMillisecond,
   Uint64,
 } from 'apache-arrow';
-import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
+import {
+  autoColumns,
+  packedColumns,
+  propertyMaps,
+} from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { EventRow, PropertyScalar } from '../enrich/event-row.ts';
 import { BoolColumn, type ColumnBuffer, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
+import { PackedColumn } from './packed-column.ts';
 import { PropertyMaps } from './property-maps.ts';
 import { TextColumn } from './text-column.ts';
 import { Int64Column, UuidColumn } from './word-columns.ts';
@@ -79,7 +84,7 @@ export class MonthColumns {
   readonly #receiveTime = new Int64Column(utc);
   readonly #shard = new Uint16Column();
   readonly #streamSeq = new Int64Column(new Uint64());
-  readonly #texts: (DictionaryColumn | TextColumn)[];
+  readonly #texts: readonly TextSlots[];
   readonly #maps: PropertyMaps;
   readonly #places = new CellPlaces();
   /** Every column under its name in the table, in the order of the record batch. */
@@ -92,9 +97,7 @@ export class MonthColumns {
     const dictionary = () => new DictionaryColumn(nextDictionary());
     this.#projectId = dictionary();
     this.#kind = dictionary();
-    this.#texts = autoColumns.map(({ lowCardinality }) =>
-      lowCardinality ? dictionary() : new TextColumn(),
-    );
+    this.#texts = textSlots(nextDictionary);
     this.#maps = new PropertyMaps(nextDictionary);
     this.#columns = [
       { name: 'project_id', buffer: this.#projectId },
@@ -108,7 +111,7 @@ export class MonthColumns {
       { name: 'receive_time', buffer: this.#receiveTime },
       { name: 'shard', buffer: this.#shard },
       { name: 'stream_seq', buffer: this.#streamSeq },
-      ...named(autoColumns, this.#texts),
+      ...this.#texts,
       ...named(propertyMaps, this.#maps.inOrder),
     ];
   }
@@ -138,8 +141,9 @@ export class MonthColumns {
     this.#sessionId.push(row.sessionId);
     this.#sessionDerived.push(row.sessionDerived);
     this.#occurTime.push(row.occurTimeMs);
-    for (let slot = 0; slot < this.#texts.length; slot++) {
-      this.#texts[slot]?.push(row.texts[slot] ?? '');
+    for (const { slot, endSlot, buffer } of this.#texts) {
+      if (buffer instanceof PackedColumn) buffer.push(row.texts.slice(slot, endSlot));
+      else buffer.push(row.texts[slot] ?? '');
     }
     const maps = this.#maps.inOrder;
     for (let index = 0; index < row.count; index++) {
@@ -172,14 +176,19 @@ export class MonthColumns {
     // A scanned event without a session is a cookieless one.
     this.#sessionDerived.pushBytes(views.cookieless, from, to);
     this.#occurTime.pushWords(views.occurTimes, from, to);
-    for (const [slot, column] of this.#texts.entries()) {
-      const cells = views.texts[slot];
+    const cells = views.texts.map((own, slot) =>
+      (scanned.slots & (1 << slot)) === 0 ? undefined : own,
+    );
+    for (const { slot, endSlot, buffer } of this.#texts) {
+      const own = cells[slot];
       const texts = scanned.fullTexts.get(slot);
-      if (column instanceof TextColumn && texts !== undefined) column.pushTexts(texts, from, to);
-      else if (column instanceof DictionaryColumn && cells !== undefined) {
-        if ((scanned.slots & (1 << slot)) === 0) column.pushRepeated('', to - from);
-        else column.pushCells(cells, from, to, places);
-      } else throw new Error('columns: a scanned column is missing');
+      if (buffer instanceof PackedColumn) {
+        buffer.pushCells(cells.slice(slot, endSlot), from, to, scanned.textOf);
+      } else if (buffer instanceof DictionaryColumn) {
+        if (own === undefined) buffer.pushRepeated('', to - from);
+        else buffer.pushCells(own, from, to, places);
+      } else if (texts !== undefined) buffer.pushTexts(texts, from, to);
+      else throw new Error('columns: a scanned column is missing');
     }
     this.#maps.appendScanned(views, from, to, places);
   }
@@ -187,6 +196,7 @@ export class MonthColumns {
   /** To be called when the scanner's cells get other meanings. */
   forgetCells(): void {
     this.#places.clear();
+    for (const { buffer } of this.#texts) if (buffer instanceof PackedColumn) buffer.forgetCells();
   }
 
   /** Sets a row's session to the four words of `ids` from `at` on. */
@@ -255,6 +265,28 @@ export class MonthColumns {
     if (!(stream.buffer instanceof ArrayBuffer)) throw new Error('columns: shared memory');
     return new Uint8Array(stream.buffer, stream.byteOffset, stream.length);
   }
+}
+
+/** A column of the texts of the slots from `slot` to before `endSlot`: several where it packs them. */
+interface TextSlots {
+  readonly name: string;
+  readonly slot: number;
+  readonly endSlot: number;
+  readonly buffer: DictionaryColumn | TextColumn | PackedColumn;
+}
+
+function textSlots(nextDictionary: () => number): TextSlots[] {
+  return autoColumns.flatMap(({ column, lowCardinality }, slot): TextSlots[] => {
+    const pack = packedColumns.find(({ of }) => of.some((one) => one === column));
+    if (pack === undefined) {
+      const buffer = lowCardinality ? new DictionaryColumn(nextDictionary()) : new TextColumn();
+      return [{ name: column, slot, endSlot: slot + 1, buffer }];
+    }
+    if (pack.of[0] !== column) return [];
+    const width = pack.of.length;
+    const buffer = new PackedColumn(nextDictionary(), width);
+    return [{ name: pack.column, slot, endSlot: slot + width, buffer }];
+  });
 }
 
 function named<Buffer extends ColumnBuffer>(

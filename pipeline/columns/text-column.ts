@@ -33,6 +33,14 @@ export class TextColumn implements ColumnBuffer {
     this.#ends.push(this.#used);
   }
 
+  /** Adds bytes, each of them a character of `bytes`. */
+  pushBytes(bytes: string): void {
+    const end = this.#used + bytes.length;
+    if (end > this.#bytes.length) this.#grow(end);
+    this.#used += this.#bytes.write(bytes, this.#used, 'latin1');
+    this.#ends.push(this.#used);
+  }
+
   /** Adds the texts from `from` to before `to`. */
   pushTexts({ ends, bytes }: TextViews, from: number, to: number): void {
     const text = bytes.subarray(ends[from], ends[to]);

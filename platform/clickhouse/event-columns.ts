@@ -9,6 +9,12 @@ interface AutoColumn {
   readonly lowCardinality: boolean;
 }
 
+interface PackedColumn {
+  readonly column: string;
+  /** Names that lie beside each other in `autoColumns`. */
+  readonly of: readonly (typeof autoColumns)[number]['column'][];
+}
+
 /**
  * Every auto property that has a column. The column holds non-empty strings, and '' means absent. An empty string or a
  * value of another type goes into the map of its type under the same key, so that reading back is exact.
@@ -37,6 +43,23 @@ export const autoColumns = [
   { column: 'utm_term', property: '$utmTerm', lowCardinality: true },
   { column: 'utm_content', property: '$utmContent', lowCardinality: true },
 ] as const satisfies readonly AutoColumn[];
+
+/**
+ * Columns of `events` that hold several of these in one text: a merge costs by the column. Each text is '' where all of
+ * its values are, else the values, in the order of `autoColumns`, with `packGap` between them. The values' own columns
+ * are parts of it (sql/migrations/0019_packed_columns.sql): every reader may name them, and no row is inserted by them.
+ */
+export const packedColumns = [
+  { column: 'agent', of: ['browser_version', 'os', 'os_version', 'device', 'device_type'] },
+  { column: 'place', of: ['country', 'region', 'city', 'continent', 'timezone'] },
+  {
+    column: 'campaign',
+    of: ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'],
+  },
+] as const satisfies readonly PackedColumn[];
+
+/** A byte that no UTF-8 text holds. */
+export const packGap = 0xff;
 
 /** The name of an auto property to the column of its non-empty strings. */
 export const columnOfProperty: ReadonlyMap<string, AutoColumn> = new Map(

@@ -12,6 +12,7 @@ import { createLog } from '../../../platform/log.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { check } from '../../bench.ts';
 import { runStatement } from './engine-statement.ts';
+import { whereFromSql } from './stored-visits.ts';
 
 export interface People {
   projectId: string;
@@ -71,12 +72,12 @@ async function makeProjects(stack: Stack): Promise<[People, People]> {
 }
 
 function eventsSql(projects: string, profiles: number, from: number, count: number): string {
-  return `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, browser, os, country)
+  return `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, browser, agent, place)
     SELECT arrayJoin(${projects}), generateUUIDv4(), if(number % 2 = 0, 'page_view', 'click'),
       ${distinctSql(`number % ${profiles}`)} AS distinct,
       reinterpretAsUUID(sipHash128(distinct, intDiv(number, ${profiles}) % 5)),
       now64(3) - number % 5000000, now64(3) - number % 5000000,
-      ['Chrome', 'Firefox', 'Safari'][1 + number % 3], ['Windows', 'Linux'][1 + number % 2], ['DE', 'US'][1 + number % 2]
+      ${whereFromSql}
     FROM numbers(${from}, ${count})`;
 }
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { packedColumns } from '../../../platform/clickhouse/event-columns.ts';
 
 export interface StoredRow {
   projectId: string;
@@ -51,12 +52,13 @@ const structure = [
 
 /** One insert, so that each call makes one part. */
 export async function storeRows(
-  clickhouse: Pick<ClickHouseClient, 'command'>,
+  clickhouse: Pick<ClickHouseClient, 'command' | 'query'>,
   rows: readonly StoredRow[],
 ): Promise<void> {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row.columns)))];
-  const named = columns.map((column) => `, ${column}`).join('');
-  const selected = columns.map((column) => `, columns['${column}']`).join('');
+  const given = new Set(rows.flatMap((row) => Object.keys(row.columns)));
+  const columns = await columnsToInsert(given, clickhouse);
+  const named = columns.map(({ column }) => `, ${column}`).join('');
+  const selected = columns.map(({ sql }) => `, ${sql}`).join('');
   const lines = rows.map(jsonLine).join('\n');
   const sent = `rows_${randomUUID().replaceAll('-', '')}`;
   await clickhouse.command({ query: `CREATE TABLE ${sent} (${structure}) ENGINE = Memory` });
@@ -70,6 +72,35 @@ export async function storeRows(
       FROM ${sent}`,
   });
   await clickhouse.command({ query: `DROP TABLE ${sent}` });
+}
+
+/** The columns in which these are stored, and the SQL of their values. */
+async function columnsToInsert(
+  given: ReadonlySet<string>,
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+): Promise<{ column: string; sql: string }[]> {
+  const touched = packedColumns.filter(({ of }) => of.some((column) => given.has(column)));
+  const packed = touched.length > 0 && (await hasPackedColumns(clickhouse)) ? touched : [];
+  const within = new Set<string>(packed.flatMap(({ of }) => of));
+  const alone = [...given].filter((column) => !within.has(column));
+  return [
+    ...alone.map((column) => ({ column, sql: `columns['${column}']` })),
+    ...packed.map(({ column, of }) => {
+      const texts = of.map((one) => `columns['${one}']`);
+      const isEmpty = texts.map((text) => `${text} = ''`).join(' AND ');
+      return { column, sql: `if(${isEmpty}, '', concat(${texts.join(', char(255), ')}))` };
+    }),
+  ];
+}
+
+/** False in a database from before the migration that packed them. */
+async function hasPackedColumns(clickhouse: Pick<ClickHouseClient, 'query'>): Promise<boolean> {
+  const result = await clickhouse.query({
+    query: `SELECT name FROM system.columns
+      WHERE database = currentDatabase() AND table = 'events' AND name = 'country' AND default_kind = 'ALIAS'`,
+    format: 'JSONEachRow',
+  });
+  return (await result.json()).length > 0;
 }
 
 function jsonLine(row: StoredRow): string {
