@@ -34,7 +34,7 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/turns.ts';
-import { migrate } from './sql/migrate.ts';
+import { migrate, reloadViews } from './sql/migrate.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
 
 export interface Service {
@@ -118,7 +118,9 @@ async function prepareStores(
   const clickhouse = createClickHouse(clickhouseUrl, options);
   try {
     if (!config.acceptEmptyTables) await refuseLostTables({ nats, clickhouse, shards });
-    await migrate(clickhouse, log);
+    const hasApplied = await migrate(clickhouse, log);
+    // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
+    if (hasApplied && config.clickhouseUrl === undefined) await reloadViews(clickhouse);
   } finally {
     await clickhouse.close();
   }

@@ -21,15 +21,16 @@ interface Migration {
 }
 
 /**
- * Applies the files that are not applied yet. Creates the client's database where it is missing. Throws where a file
+ * Applies the files that are not applied yet, and answers whether there were any. Creates the client's database where it is missing. Throws where a file
  * was changed after it was applied, where the database is ahead of this version, and where the server is older than
- * 26.4. The timeout of `clickhouse` must be long enough for a statement that fills a table anew.
+ * 26.4. The timeout of `clickhouse` must be long enough for a statement that fills a table anew. Where it applied some
+ * and nobody else writes to the server, reloadViews must follow.
  */
 export async function migrate(
   clickhouse: DatabaseClient,
   log: Log,
   directory = join(import.meta.dirname, 'migrations'),
-): Promise<void> {
+): Promise<boolean> {
   const migrations = readMigrations(directory);
   await createDatabase(clickhouse);
   refuseOldServer(await readVersion(clickhouse));
@@ -40,6 +41,7 @@ export async function migrate(
   });
   const applied = await readApplied(clickhouse);
   refuseUnknown(applied, migrations);
+  let hasApplied = false;
   for (const migration of migrations) {
     const checksum = applied.get(migration.name);
     if (checksum === migration.checksum) continue;
@@ -54,7 +56,26 @@ export async function migrate(
       }
     }
     await record(clickhouse, migration);
+    hasApplied = true;
     log.info({ migration: migration.name }, 'applied a migration');
+  }
+  return hasApplied;
+}
+
+/**
+ * Has the server load all views again. A view that was changed knows inserts by other names after the server's next
+ * start than before: one that is repeated over that start would count twice. What is inserted meanwhile misses views.
+ */
+export async function reloadViews(clickhouse: DatabaseClient): Promise<void> {
+  const result = await clickhouse.query({
+    query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'MaterializedView'`,
+    format: 'JSONEachRow',
+  });
+  for (const { name } of await result.json<{ name: string }>()) {
+    // After a crash between the two the server's next start loads it.
+    for (const query of ['DETACH TABLE {name:Identifier} SYNC', 'ATTACH TABLE {name:Identifier}']) {
+      await clickhouse.command({ query, query_params: { name } });
+    }
   }
 }
 

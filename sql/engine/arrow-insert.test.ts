@@ -22,6 +22,7 @@ import {
 } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { expectRollupsOfEvents } from '../../test/harness/tables/rollups.ts';
 
 const engine = useEngine();
 let client: DatabaseClient;
@@ -160,6 +161,7 @@ describe('an Arrow insert', () => {
     await engine.restart();
     await insertArrow(client, 'events', arrow, 'restarted');
     expect(await counted('restarted')).toEqual({ events: 100, activity: 100 });
+    await expectRollupsOfEvents(client, { where: "project_id = 'restarted'" });
   });
 
   it('keeps every type exact', async () => {

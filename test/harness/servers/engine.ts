@@ -6,7 +6,7 @@ import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { writePassword } from '../../../platform/engines/embedded-engine.ts';
 import { createLog } from '../../../platform/log.ts';
-import { migrate } from '../../../sql/migrate.ts';
+import { migrate, reloadViews } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../compiled-entries.ts';
 import { type ChildServer, startChildServer } from './child-server.ts';
 import type { SmallDisk } from './small-disk.ts';
@@ -70,6 +70,7 @@ async function migrateAt(url: string): Promise<void> {
   const log = createLog('silent');
   const client = createClickHouse(url, { log, maxConnections: 1 });
   await migrate(client, log);
+  await reloadViews(client);
   await client.close();
 }
 
