@@ -21,8 +21,8 @@ interface Migration {
 }
 
 /**
- * Applies the files that are not applied yet, and answers whether there were any. Creates the client's database where it
- * is missing. Throws where a file was changed after it was applied, where the database is ahead of this version, and
+ * Applies the files that are not applied yet, and answers whether there were any. Creates the client's database where
+ * it is missing. Throws where a file was changed after it was applied, where the database is ahead of this version, and
  * where the server is older than 26.4. The timeout of `clickhouse` must be long enough for a statement that fills a
  * table anew. Where it applied some and nobody else writes to the server, reloadViews must follow.
  */
