@@ -3,6 +3,11 @@
 /** A day of UTC, which counts no leap seconds. */
 export const dayMs = 86_400_000;
 
+/** A UTC day, counted from the epoch, as 2026-01-31. */
+export function utcDateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}
+
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;

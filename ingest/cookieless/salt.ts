@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RecordBucket, VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { dayMs } from '../../platform/clock.ts';
+import { dayMs, utcDateOf } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
 const saltBytes = 32;
@@ -62,7 +62,7 @@ export function dayOf(timeMs: number): number {
 
 /** A day's key in the bucket: 2026-11-20. */
 export function saltKey(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10);
+  return utcDateOf(day);
 }
 
 export class Salts {

@@ -30,7 +30,7 @@ export function createBindings(): Bindings {
   return {
     params,
     bind(type, value) {
-      const key = `${type} ${keyOf(value)}`;
+      const key = `${type} ${exactText(value)}`;
       const known = placeholders.get(key);
       if (known !== undefined) return known;
       const name = `p${count++}`;
@@ -43,7 +43,7 @@ export function createBindings(): Bindings {
 }
 
 /** Different for different values of one type; JSON alone has neither bigints nor -0. */
-function keyOf(value: BoundValues[keyof BoundValues]): string {
+export function exactText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return numberText(value);
   return JSON.stringify(value, (_, one: unknown) =>

@@ -22,7 +22,7 @@ export const visitQuestions: readonly Question[] = [
       const { from, kind, session, time } = layout;
       const near = within(layout, wide);
       const goOn = `SELECT ${session} FROM ${from} WHERE ${near} GROUP BY ${session} HAVING toDate(min(${time})) != toDate(max(${time}))`;
-      // An event may be of its day's visit, or of the one that began the day before; none begins on the day after it.
+      // An event belongs to the visit that began on its day or on the day before. On the day after it, no visit begins.
       const visits = `SELECT toDateTime64(min(${time}), 3) AS first, toDateTime64(max(${time}), 3) AS last, count() AS events,
           countIf(${kind} = 'page_view') AS views
         FROM ${from} ARRAY JOIN if(${session} IN (${goOn}), [-1, 0, 1], [0]) AS shift

@@ -112,7 +112,7 @@ async function measureBoard(
   const { warmUps, counted } = asksOf[mode];
   const render = await openBoard(stack);
   const range = await rangeOf(stack, boardDays, endMs);
-  const ms = { kept: [] as number[], anew: [] as number[] };
+  const ms: Record<'kept' | 'anew', number[]> = { kept: [], anew: [] };
   for (let turn = 0; turn < warmUps + counted; turn++) {
     for (const side of ['kept', 'anew'] as const) {
       if (side === 'anew') await forgetDays(stack);

@@ -1,8 +1,10 @@
-// SQL for cells that are kept day by day: what one group has in one bucket of a whole UTC day. A statement adds the
-// kept days to what it counts itself on all other days of its range. kept-days.ts tells, when it runs, which are kept.
+// SQL for cells that are kept day by day. A cell is the numbers of one group in one bucket of a whole UTC day. A
+// statement reads the cells of kept days, and counts the other days of its range itself. kept-days.ts names the kept
+// days when the statement runs.
 
 import { createHash } from 'node:crypto';
 import { dayMs } from '../../../platform/clock.ts';
+import { exactText } from '../../filters/bindings.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
@@ -137,9 +139,7 @@ export function bucketsOfDays(
  */
 export function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
   const values = sql.replace(/\{(p\d+):([^}]*)\}/g, (_, name: string, type: string) =>
-    JSON.stringify([type, bindings.params[name]], (_key, value: unknown) =>
-      typeof value === 'bigint' ? { bigint: String(value) } : Object.is(value, -0) ? '-0' : value,
-    ),
+    JSON.stringify([type, exactText(bindings.params[name])]),
   );
   const cut = buckets.length === 1 ? [] : [timezone, granularity];
   return createHash('sha256')

@@ -3,7 +3,7 @@
 // events, which only grows.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { type Clock, dayMs } from '../../../platform/clock.ts';
+import { type Clock, dayMs, utcDateOf } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
 import { type DayCells, keepSql } from './day-cells.ts';
@@ -81,8 +81,8 @@ export class KeptDays {
       if (days.length > 0) {
         const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
         const own = {
-          days_to_keep: days.map(dateOf),
-          days_around: [...around].map(dateOf),
+          days_to_keep: days.map(utcDateOf),
+          days_around: [...around].map(utcDateOf),
           versions_to_keep: versions(days),
         };
         const params = { ...statement.params, ...own, kept_buckets: range.buckets };
@@ -90,8 +90,8 @@ export class KeptDays {
       }
       const within = kept.filter((day) => kept.includes(day - 1) && kept.includes(day + 1));
       const own = {
-        kept: kept.map(dateOf),
-        kept_within: within.map(dateOf),
+        kept: kept.map(utcDateOf),
+        kept_within: within.map(utcDateOf),
         kept_versions: versions(kept),
       };
       return { ...statement, params: { ...statement.params, ...own } };
@@ -156,9 +156,4 @@ export class KeptDays {
       }
     }
   }
-}
-
-/** Of a day since the epoch, as a statement takes it. */
-function dateOf(day: number): string {
-  return new Date(day * dayMs).toISOString().slice(0, 10);
 }

@@ -4,6 +4,7 @@
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
 import { readRows } from '../../read-rows.ts';
+import { dateTimeSeconds } from '../run/stored-version.ts';
 
 export interface DaysLook {
   /** Of the days from `first` to `last`, days since the epoch. */
@@ -27,8 +28,6 @@ interface Asked {
 }
 
 const daySeconds = 86_400;
-/** The last second of a DateTime. */
-const maxSeconds = 2 ** 32 - 1;
 const maxCharacters = 4 * 1_048_576;
 /** Cells leave two days after that, so that no listed day lacks some. */
 const listedDays = 2;
@@ -52,10 +51,10 @@ export async function lookAtDays(
   deadline: Pick<Deadline, 'signal'>,
 ): Promise<DaysLook> {
   const [first, last] = [range.first - reachDays, range.last + reachDays];
-  const seconds = (day: number): number => Math.min(Math.max(0, day * daySeconds), maxSeconds);
   const params = {
     ...{ project: projectId, keys, first: range.first, last: range.last },
-    ...{ from: seconds(first), to: seconds(last + 1) },
+    from: dateTimeSeconds(first * daySeconds),
+    to: dateTimeSeconds((last + 1) * daySeconds),
   };
   const read = await readRows(clickhouse, { sql, params }, { deadline, maxRows: 3, maxCharacters });
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');

@@ -48,6 +48,11 @@ const sql = `SELECT 'events' AS part, sum(events) AS count, toUInt64(0) AS newes
   WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
   UNION ALL SELECT 'changes', sum(changes), max(newest_version), sum(deletions) FROM project_changes WHERE project_id = {project:String}`;
 
+/** The nearest second that a DateTime can be, since the epoch. */
+export function dateTimeSeconds(seconds: number): number {
+  return Math.min(Math.max(0, seconds), maxSeconds);
+}
+
 /** Throws as readRows does. */
 export async function readStoredVersion(
   clickhouse: RowReader,
@@ -58,8 +63,8 @@ export async function readStoredVersion(
   const fromQuarter = Math.floor(fromMs / 1_000 / quarterSeconds) * quarterSeconds;
   const params = {
     project: projectId,
-    from: Math.min(Math.max(0, fromQuarter), maxSeconds),
-    to: Math.min(Math.max(0, Math.ceil(toMs / 1_000)), maxSeconds),
+    from: dateTimeSeconds(fromQuarter),
+    to: dateTimeSeconds(Math.ceil(toMs / 1_000)),
   };
   const bounds = { deadline, maxRows: 2, maxCharacters: 1_000 };
   const read = await readRows(clickhouse, { sql, params }, bounds);

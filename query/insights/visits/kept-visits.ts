@@ -1,5 +1,5 @@
-// Cells of visits, of which those of past days may be kept: a visit depends on the day on which it begins, the one
-// before and the one after.
+// Cells of visits. Those of past days may be kept: a visit depends on the day on which it begins, on the day before it
+// and on the day after it.
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
 import { keptCellsSql, keyOf, wholeDays } from '../kept/day-cells.ts';

@@ -1,8 +1,8 @@
 // What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
 // tables of sums; sessions.ts makes values of them.
 //
-// A visit is the events of a session on the UTC day on which it begins and on the next one. It begins on a day of which
-// the session has events and none of the day before. So what began on a day depends on that day and its two neighbours
+// A visit begins on a UTC day on which its session has events, if the session has none on the day before. The visit has
+// the session's events of that day and of the next day. So the visits of a day depend on that day and its neighbours
 // alone, whatever range is asked.
 
 import { dayMs } from '../../../platform/clock.ts';
