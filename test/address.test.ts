@@ -5,8 +5,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JetStreamManager, StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectBroker } from '../platform/broker/nats.ts';
+import { apiErrorCode, connectBroker } from '../platform/broker/nats.ts';
 import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
 import { createLog } from '../platform/log.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
@@ -57,6 +58,22 @@ function allFiles(directory: string): { name: string; bytes: Buffer }[] {
     });
 }
 
+const noMessageFound = 10_037;
+
+/** Undefined once it was acknowledged: the pipeline may do so after the stream was listed. */
+async function messageAt(
+  manager: JetStreamManager,
+  stream: string,
+  seq: number,
+): Promise<StoredMsg | undefined> {
+  try {
+    return await manager.streams.getMessage(stream, { seq });
+  } catch (error) {
+    if (apiErrorCode(error) === noMessageFound) return undefined;
+    throw error;
+  }
+}
+
 /** Every message of the streams of events and profiles, dead letters included, as text. */
 async function brokerContents(dataDir: string): Promise<{ texts: string[]; packed: number }> {
   const connection = await connectBroker(readBrokerUrl(dataDir, 'operator'), createLog('silent'));
@@ -69,7 +86,8 @@ async function brokerContents(dataDir: string): Promise<{ texts: string[]; packe
     const { first_seq: first, last_seq: last, messages } = stream.state;
     if (messages === 0) continue;
     for (let seq = first; seq <= last; seq++) {
-      const message = await manager.streams.getMessage(stream.config.name, { seq });
+      const message = await messageAt(manager, stream.config.name, seq);
+      if (message === undefined) continue;
       texts.push(decoder.decode(message.data));
       if (stream.config.name === 'EVENTS_DLQ') continue;
       if (message.data[2] !== 0) packed++;

@@ -5,6 +5,7 @@ interface BoundValues {
   String: string;
   UUID: string;
   Int64: bigint | number;
+  UInt64: bigint | number;
   Float64: number;
   'Array(String)': readonly string[];
   'Array(Int64)': readonly bigint[];

@@ -1,5 +1,5 @@
 // What each form of a question is turned into: one statement, and the reading of its rows. A row is [part, ...]: the
-// parts of an answer come from one statement, so that they are of one moment.
+// numbers of an answer come from one statement, so that they are of one moment. Names may be looked up for its rows.
 
 import type {
   LeftOut_Reason,
@@ -14,8 +14,14 @@ export interface Plan {
   joint?: Question;
   /** The most rows that it can answer. */
   maxRows: number;
+  /** One after the other, each told the rows until then; undefined where nothing is missing. */
+  lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
+  /** Takes the rows of the statement and of all look-ups. */
   read(rows: readonly unknown[][]): Answer;
 }
+
+/** Like a plan's own statement. */
+export type LookUp = Pick<Plan, 'sql' | 'maxRows'>;
 
 export interface Answer {
   result: QueryResponse['result'];

@@ -16,11 +16,12 @@ import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { bucketsOfDays, wholeDays } from './kept/day-cells.ts';
-import type { LeftOutCount, Plan } from './plan.ts';
+import type { LeftOutCount, LookUp, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
+  earliest,
   type InsightRows,
   InsightRuns,
   type InsightSources,
@@ -78,16 +79,25 @@ async function runQuestion(
       : true,
   };
   const question = { ...own, ...found, beside: beside.map((other) => ({ ...other, ...found })) };
-  const { sql, maxRows, joint, read } = planOf(question);
-  const statement = statementOf(joint ?? question, sql, maxRows);
+  const { joint, lookUps = [], read, ...first } = planOf(question);
+  const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined
     ? run()
     : together.rows.get(keyOf(projectId, statement), run));
-  onRead?.(answered.characters);
-  const { result, leftOut } = read(answered.texts.map((text) => JSON.parse(text)));
-  const { completeUntilMs } = answered;
+  const parts = [answered];
+  const rows = rowsOf(answered);
+  for (const lookUp of lookUps) {
+    const next = lookUp(rows);
+    if (next === undefined) continue;
+    const found = await runs.rows(projectId, stored, statementOf(question, next), deadline);
+    parts.push(found);
+    rows.push(...rowsOf(found));
+  }
+  onRead?.(parts.reduce((sum, { characters }) => sum + characters, 0));
+  const { result, leftOut } = read(rows);
+  const completeUntilMs = earliest(parts.map((part) => part.completeUntilMs));
   return create(QueryResponseSchema, {
     result,
     ...(completeUntilMs !== undefined && { completeUntil: timestampFromMs(completeUntilMs) }),
@@ -96,10 +106,15 @@ async function runQuestion(
   });
 }
 
-function statementOf(question: Question, sql: string, maxRows: number): InsightStatement {
+function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
+  return texts.map((text) => JSON.parse(text));
+}
+
+/** A copy of the parameters: a look-up binds more. */
+function statementOf(question: Question, { sql, maxRows }: LookUp): InsightStatement {
   const { bindings, dayCells } = question;
   const days = wholeDays(question);
-  const statement = { sql, maxRows, params: bindings.params };
+  const statement = { sql, maxRows, params: { ...bindings.params } };
   if (days === undefined || dayCells.length === 0) return statement;
   return {
     ...statement,

@@ -238,10 +238,14 @@ function exactNumber(value: number | bigint): object {
 function answer(kept: Kept, stored: Stored): InsightRows {
   const { texts, characters } = kept;
   const moments = [stored.completeUntilMs, ...(kept.isSettled ? [] : [kept.completeUntilMs])];
-  const completeUntilMs = moments.reduce((earliest, moment) =>
-    earliest === undefined || moment === undefined ? undefined : Math.min(earliest, moment),
+  return { texts, characters, completeUntilMs: earliest(moments) };
+}
+
+/** Undefined where one of them is. */
+export function earliest(moments: readonly (number | undefined)[]): number | undefined {
+  return moments.reduce((first, moment) =>
+    first === undefined || moment === undefined ? undefined : Math.min(first, moment),
   );
-  return { texts, characters, completeUntilMs };
 }
 
 /** Rejects with the signal's reason as soon as that is aborted. */

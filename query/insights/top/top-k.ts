@@ -19,7 +19,7 @@ import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
-import { numberOf, textsOf } from '../rows.ts';
+import { numberOf } from '../rows.ts';
 import {
   type Greatest,
   greatestSql,
@@ -27,6 +27,7 @@ import {
   usersOfGroupsSql,
 } from './greatest-groups.ts';
 import { topUsersSql } from './top-users.ts';
+import { otherProfiles, readProfiles, storedProfiles, type UserProfile } from './user-profiles.ts';
 
 const defaultRows = 10;
 const maxTopRows = 100;
@@ -47,6 +48,7 @@ export function planTopK(question: Question): Plan {
   return {
     sql: planSql(question, condition, dimension, greatest, countsUsers),
     maxRows: limit + 4,
+    lookUps: dimension.by === 'user' ? profileLookUps(question, condition, limit) : [],
     read: (rows) => {
       const { top, leftOut } = readRows(rows, greatest);
       const value = create(TopKResultSchema, {
@@ -55,6 +57,21 @@ export function planTopK(question: Question): Plan {
       return { result: { case: 'topK', value }, leftOut };
     },
   };
+}
+
+function profileLookUps(
+  question: Question,
+  condition: EventCondition,
+  limit: number,
+): NonNullable<Plan['lookUps']> {
+  const keysOf = (rows: readonly unknown[][]): string[] =>
+    rows.flatMap(([part, place, key]) =>
+      Number(part) === topPart && Number(place) <= limit ? [String(key)] : [],
+    );
+  return [
+    (rows) => storedProfiles(question, keysOf(rows)),
+    (rows) => otherProfiles(question, condition, keysOf(rows), rows),
+  ];
 }
 
 function readDimension({ dimension, property }: TopKQuery): Dimension {
@@ -84,7 +101,8 @@ function readMetric({ bindings }: Question, topK: TopKQuery): Aggregation {
   return aggregation;
 }
 
-/** The part of the statement with what is left out; part 0 has the rows. */
+/** The parts of the statement: the rows, and what is left out. Look-ups have others. */
+const topPart = 0;
 const leftOutPart = -1;
 
 function planSql(
@@ -97,21 +115,17 @@ function planSql(
   const rows =
     dimension.by === 'user'
       ? topUsersSql(question, condition, greatest)
-      : `SELECT *, name AS dimension, ${noProfile}
-        FROM (${greatestSql(namedSql(question, condition, dimension, greatest), greatest)})`;
-  const top = `SELECT toInt32(0) AS part, toUInt64(place) AS place, toString(dimension) AS dimension, value,
-    groups, whole, toUInt8(is_person) AS is_person, toString(external_id) AS external_id,
-    CAST(trait_keys, 'Array(String)') AS trait_keys, CAST(trait_values, 'Array(String)') AS trait_values FROM (${rows})`;
+      : greatestSql(namedSql(question, condition, dimension, greatest), greatest);
+  const top = `SELECT toInt32(${topPart}) AS part, toUInt64(place) AS place, toString(name) AS name, value, groups, whole
+    FROM (${rows})`;
   const parts = leftOutSql(question, [{ condition, countsUsers }]).map(
     (
       sql,
-    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS dimension, toFloat64(0) AS value,
-      left_out AS groups, toFloat64(0) AS whole, ${noProfile} FROM (${sql})`,
+    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS name, toFloat64(0) AS value,
+      left_out AS groups, toFloat64(0) AS whole FROM (${sql})`,
   );
   return [top, ...parts].join(' UNION ALL ');
 }
-
-const noProfile = `toUInt8(0) AS is_person, '' AS external_id, emptyArrayString() AS trait_keys, emptyArrayString() AS trait_values`;
 
 /** SELECT of (name, a, b) for each value or kind, in the form of property-text.ts. */
 function namedSql(
@@ -146,8 +160,8 @@ interface TopRow {
   text: string;
   value: number;
   isOthers: boolean;
-  /** Absent for all rows but users with a profile. */
-  profile: { externalId: string; traitKeys: string[]; traitValues: string[] } | undefined;
+  /** Of a user. */
+  profile: UserProfile | undefined;
 }
 
 /** Rows in the order of their places, and what is left out. */
@@ -160,12 +174,13 @@ function readRows(
     .filter(([part]) => Number(part) === leftOutPart)
     .map(([, reason, , , count]) => ({ reason: readReason(reason), count: Number(count) }));
   const placed = rows
-    .filter(([part]) => Number(part) === 0)
+    .filter(([part]) => Number(part) === topPart)
     .toSorted(([, one], [, other]) => Number(one) - Number(other));
   const [, , , , groups = 0, whole] = placed[0] ?? [];
   const folded = Math.max(Number(groups) - limit, 0);
   leftOut.push({ reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded });
-  const top = placed.map((row) => readRow(row, limit));
+  const profiles = readProfiles(rows);
+  const top = placed.map((row) => readRow(row, limit, profiles));
   if (withOthers && othersAreTheRest(greatest) && folded > 0) {
     const value = top.reduce((rest, row) => rest - row.value, Number(whole));
     top.push({ text: '', value, isOthers: true, profile: undefined });
@@ -173,21 +188,14 @@ function readRows(
   return { top, leftOut };
 }
 
-function readRow(row: readonly unknown[], limit: number): TopRow {
-  const [, place, text, value, , , isPerson, externalId, keys, values] = row;
-  return {
-    text: String(text),
-    value: numberOf(value),
-    isOthers: Number(place) > limit,
-    profile:
-      Number(isPerson) === 1
-        ? {
-            externalId: String(externalId),
-            traitKeys: textsOf(keys),
-            traitValues: textsOf(values),
-          }
-        : undefined,
-  };
+function readRow(
+  [, place, name, value]: readonly unknown[],
+  limit: number,
+  profiles: ReadonlyMap<string, UserProfile>,
+): TopRow {
+  const text = String(name);
+  const isOthers = Number(place) > limit;
+  return { text, value: numberOf(value), isOthers, profile: profiles.get(text) };
 }
 
 function rowMessage(
@@ -197,10 +205,13 @@ function rowMessage(
 ) {
   if (isOthers) return { value, isOthers };
   if (dimension.by === 'user') {
-    if (profile === undefined) return { value, dimensionValue: text };
-    const { externalId } = profile;
-    const properties = traitsMessage(profile, standIns);
-    return { value, dimensionValue: text, profile: { id: text, externalId, properties } };
+    const { id = text, record } = profile ?? {};
+    if (record === undefined) return { value, dimensionValue: id };
+    const properties = traitsMessage(record, standIns);
+    return {
+      ...{ value, dimensionValue: id },
+      profile: { id, externalId: record.externalId, properties },
+    };
   }
   const shown = groupText(text);
   return { value, dimensionValue: shown ?? '', isAbsent: shown === undefined };

@@ -58,7 +58,7 @@ export function activePlacesSql(question: Question, activity: Activity): string 
     for (const rest of parts.rest) {
       const events = readPlacesSql(question, activity, rest);
       reads.push(
-        `SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(place) AS place FROM (${events})`,
+        `SELECT sender_key AS profile_key, is_cookieless AS cookieless, place FROM (${events})`,
       );
     }
   }

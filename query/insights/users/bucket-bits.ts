@@ -38,6 +38,19 @@ export function allBits(columns: readonly string[]): string {
   return columns.map((column) => `groupBitOr(${column}) AS ${column}`).join(', ');
 }
 
+/** Holds where the bit of the place is set, SQL over bitColumns. */
+export function isSetSql(columns: readonly string[], place: number): string {
+  return `bitAnd(${columns[Math.floor(place / wordBits)]}, ${1n << BigInt(place % wordBits)}) != 0`;
+}
+
+/** SQL for each of bitColumns without the bits from that place on. */
+export function bitsBelow(columns: readonly string[], place: number): string[] {
+  return columns.map((column, word) => {
+    const bits = place - word * wordBits;
+    return bits >= wordBits ? column : `bitAnd(${column}, ${(1n << BigInt(bits)) - 1n})`;
+  });
+}
+
 /** Bits of users, by the number of their rows in the answer. */
 interface CountedBits {
   part: number;

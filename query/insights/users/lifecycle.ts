@@ -10,7 +10,14 @@ import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
 import { type Activity, activitySql, ofUsersSql } from './activity.ts';
-import { allBits, bitColumns, bitsOfPlace, userCountsSql } from './bucket-bits.ts';
+import {
+  allBits,
+  bitColumns,
+  bitsBelow,
+  bitsOfPlace,
+  isSetSql,
+  userCountsSql,
+} from './bucket-bits.ts';
 import {
   maxLeftOutRows,
   onlyEvent,
@@ -78,42 +85,45 @@ function hasEveryEvent({ everyEvent, asOfMs, spec }: Question, condition: EventC
 /** SELECT of `words` and bornColumn for each user; only bits of buckets in the range count in the latter. */
 type UsersSql = (question: Question, activity: Activity, words: readonly string[]) => string;
 
-/** What a user did before the range: nothing; an event in the part of the first bucket before it; an older event. */
-const began = { inRange: 0, inFirstBucket: 1, earlier: 2 } as const;
-
 /**
  * Every event counts as activity: who had none before is new in the first bucket with any. Nobody's first event has to
- * be carried to the user.
+ * be carried to the user. Two bits beside those of the buckets tell what a user did before the range, because one
+ * column is grouped faster than two.
  */
 const usersByFirstBit: UsersSql = (question, activity, words) => {
   const { fromMs } = question;
+  const count = activity.buckets.length;
   const firstMs = activity.buckets[1] ?? fromMs;
-  const none = words.map(() => 'toUInt64(0)').join(', ');
+  const [inFirstBucket, earlier] = [count, count + 1];
+  const columns = bitColumns(count + 2);
+  const none = columns.slice(words.length).map(() => 'toUInt64(0)');
+  const flag = (place: number) => bitsOfPlace(count + 2, `toUInt16(${place})`).join(', ');
   const reads = [
-    `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt8(${began.inRange}) AS began
-      FROM (${activitySql(question, activity)})`,
-    `SELECT profile_key, cookieless, ${none}, toUInt8(${began.earlier}) FROM (${olderProfilesSql(question, firstMs)})`,
+    `SELECT profile_key, cookieless, ${[...words, ...none].join(', ')} FROM (${activitySql(question, activity)})`,
+    `SELECT profile_key, cookieless, ${flag(earlier)} FROM (${olderProfilesSql(question, firstMs)})`,
   ];
   if (firstMs < fromMs) {
     const before = activitySql(question, {
       ...activity,
       ranges: [{ fromMs: firstMs, toMs: fromMs }],
     });
-    reads.push(
-      `SELECT profile_key, cookieless, ${none}, toUInt8(${began.inFirstBucket}) FROM (${before})`,
-    );
+    reads.push(`SELECT profile_key, cookieless, ${flag(inFirstBucket)} FROM (${before})`);
   }
   const bornBits = words.map((column, word) => {
-    const earlier = words.slice(0, word).map((before) => ` OR ${before} != 0`);
+    const before = words.slice(0, word).map((other) => ` OR ${other} != 0`);
     const lowest = `toUInt64(bitXor(${column}, bitAnd(${column}, ${column} - 1)))`;
     // The first bucket has the place 1.
     const first = word === 0 ? `bitAnd(${column}, toUInt64(2))` : 'toUInt64(0)';
-    return `multiIf(began = ${began.earlier}${earlier.join('')}, toUInt64(0), began = ${began.inFirstBucket}, ${first}, ${lowest}) AS ${bornColumn(word)}`;
+    return `multiIf(was_earlier${before.join('')}, toUInt64(0), was_in_first_bucket, ${first}, ${lowest}) AS ${bornColumn(word)}`;
   });
+  const grouped = columns.map((column) => `all_${column}`);
+  const own = bitsBelow(grouped.slice(0, words.length), count);
   return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
-    SELECT ${allBits(words)}, max(began) AS began
-    FROM (${ofUsersSql(question, reads.join(' UNION ALL '), [...words, 'began'])})
-    GROUP BY user_key HAVING ${hasAnySql(words)})`;
+    SELECT ${own.map((sql, word) => `${sql} AS ${words[word]}`).join(', ')},
+      ${isSetSql(grouped, earlier)} AS was_earlier, ${isSetSql(grouped, inFirstBucket)} AS was_in_first_bucket
+    FROM (SELECT ${columns.map((column, word) => `groupBitOr(${column}) AS ${grouped[word]}`).join(', ')}
+      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key)
+  ) WHERE ${hasAnySql(words)}`;
 };
 
 const usersByFirstEvent: UsersSql = (question, activity, words) => {

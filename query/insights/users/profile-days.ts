@@ -92,7 +92,7 @@ export function dayPlacesSql(question: Question, range: Range, buckets: readonly
   // Few rows are of two buckets: reading the table once more costs less than making two rows of each of these.
   return late === undefined
     ? select(place, early)
-    : `${select(place, early)} UNION ALL ${select(`${place} + 1`, late)}`;
+    : `${select(place, early)} UNION ALL ${select(`toUInt16(${place} + 1)`, late)}`;
 }
 
 /** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays. */
@@ -127,21 +127,24 @@ function readDays(
   const days: Day[] = [];
   for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
     days.push(readDay(ms, toMs, buckets));
-  const ofDay = (numberOf: (day: Day) => number): string =>
-    numberOfDaySql(bindings, dayOf(fromMs), days.map(numberOf));
+  const first = dayOf(fromMs);
   const isActive = (quarters: (day: Day) => Quarters): string => {
-    const halves = (['morning', 'evening'] as const).filter((half) =>
-      days.some((day) => quarters(day)[half] > 0),
-    );
-    const set = halves.map(
-      (half) => `bitAnd(${half}, ${ofDay((day) => quarters(day)[half])}) != 0`,
-    );
-    return set.join(' OR ');
+    const halves = (['morning', 'evening'] as const).flatMap((half) => {
+      const masks = days.map((day) => quarters(day)[half]);
+      return masks.some((mask) => mask > 0)
+        ? [`bitAnd(${half}, ${maskOfDaySql(bindings, first, masks)})`]
+        : [];
+    });
+    return `${halves.length === 1 ? halves.join() : `bitOr(${halves.join(', ')})`} != 0`;
   };
   const isLate = days.some(({ late }) => late.morning + late.evening > 0);
   return {
     rows: daysOfSql({ bindings, project }, { fromMs, toMs }),
-    place: ofDay(({ place }) => place),
+    place: placeOfDaySql(
+      bindings,
+      first,
+      days.map(({ place }) => place),
+    ),
     early: isActive(({ early }) => early),
     late: isLate ? isActive(({ late }) => late) : undefined,
   };
@@ -150,26 +153,52 @@ function readDays(
 /** A list costs twice as much as so many comparisons. */
 const maxComparisons = 6;
 
-/** SQL for the number of each day; `numbers` are those of the days from `first` on. */
-function numberOfDaySql(bindings: Bindings, first: number, numbers: readonly number[]): string {
-  const int = (value: number): string => bindings.bind('Int64', value);
-  const [start = 0] = numbers;
-  if (numbers.length > 1 && numbers.every((number, index) => number === start + index)) {
-    return `toUInt64(toUInt16(day) - ${int(first - start)})`;
-  }
-  const changes = numbers.flatMap((number, index) =>
-    index > 0 && number === numbers[index - 1] ? [] : [{ day: first + index, number }],
+/** SQL for a place of each day; `places` are those of the days from `first` on. */
+function placeOfDaySql(bindings: Bindings, first: number, places: readonly number[]): string {
+  const steps = stepsSql(bindings, first, places);
+  if (steps !== undefined) return `toUInt16(${steps})`;
+  // Each day has its own bucket: the difference hardly ever changes.
+  const behind = stepsSql(
+    bindings,
+    first,
+    places.map((place, index) => first + index - place),
   );
-  const last = changes.at(-1)?.number ?? 0;
-  if (changes.length === 1) return `toUInt64(${int(last)})`;
-  if (changes.length <= maxComparisons) {
-    const branches = changes
-      .slice(1)
-      .map(({ day }, index) => `toUInt16(day) < ${int(day)}, ${int(changes[index]?.number ?? 0)}`);
-    return `toUInt64(multiIf(${branches.join(', ')}, ${int(last)}))`;
-  }
-  const list = bindings.bind('Array(Int64)', numbers.map(BigInt));
-  return `toUInt64(${list}[toUInt16(day) - ${int(first - 1)}])`;
+  if (behind !== undefined) return `toUInt16(toUInt16(day) - ${behind})`;
+  const list = bindings.bind('Array(Int64)', places.map(BigInt));
+  return `toUInt16(${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}])`;
+}
+
+/**
+ * SQL for the number of each day, undefined where it changes too often; `numbers` are those of the days from `first` on.
+ * Days are compared as the table has them and numbers are unsigned as its columns are: other types take a third longer.
+ */
+function stepsSql(
+  bindings: Bindings,
+  first: number,
+  numbers: readonly number[],
+): string | undefined {
+  const number = (value = 0): string => bindings.bind('UInt64', value);
+  const changes = numbers.flatMap((value, index) =>
+    index > 0 && value === numbers[index - 1] ? [] : [{ day: first + index, value }],
+  );
+  const last = number(changes.at(-1)?.value);
+  if (changes.length === 1) return last;
+  if (changes.length > maxComparisons) return undefined;
+  const branches = changes
+    .slice(1)
+    .map(
+      ({ day }, index) =>
+        `day < ${daySql(day * dayMs, bindings)}, ${number(changes[index]?.value)}`,
+    );
+  return `multiIf(${branches.join(', ')}, ${last})`;
+}
+
+/** SQL for the bits of each day. They change with the clocks, at midnights that lie on a bucket's edge, and at the ends. */
+function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[]): string {
+  const steps = stepsSql(bindings, first, masks);
+  if (steps !== undefined) return steps;
+  const list = bindings.bind('Array(Int64)', masks.map(BigInt));
+  return `toUInt64(${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}])`;
 }
 
 /** Bits of the two columns. */
