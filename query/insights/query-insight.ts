@@ -62,23 +62,38 @@ export function createRunQuestion(sources: InsightSources): RunQuestion {
   return (call) => runQuestion(runs, call);
 }
 
-async function runQuestion(
-  runs: InsightRuns,
-  { projectId, request, deadline, standIns, onRead, together = new AskedTogether() }: InsightCall,
-): Promise<QueryResponse> {
+async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
+  const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
   const own = readQuestion(projectId, request, standIns);
   const beside = together.questions(projectId);
   const range = rangeOfAll([own, ...beside]);
   const look = (): Promise<Stored> => runs.stored(projectId, range);
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
   const reads = runs.smallReads(projectId);
-  const found = {
-    typesOf: await typesOfProperties(reads, [own, ...beside], together, deadline),
-    hasDeletions: countsUsers(own)
-      ? (await unlessLeft(stored.seen, deadline.signal)).hasDeletions
-      : true,
+  const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
+  const answer = (hasDeletions: boolean): Promise<QueryResponse> => {
+    const found = { typesOf, hasDeletions };
+    const question = {
+      ...{ ...readQuestion(projectId, request, standIns), ...found },
+      beside: beside.map((other) => ({ ...other, ...found })),
+    };
+    return answerQuestion(runs, { ...call, together }, question, stored);
   };
-  const question = { ...own, ...found, beside: beside.map((other) => ({ ...other, ...found })) };
+  if (!countsUsers(own)) return answer(true);
+  const hasDeletions = async (): Promise<boolean> =>
+    (await unlessLeft(stored.seen, deadline.signal)).hasDeletions;
+  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(true);
+  // Hardly any project gets its first deletion just now: the statement does not wait until that is certain.
+  const response = await answer(false);
+  return (await hasDeletions()) ? answer(true) : response;
+}
+
+async function answerQuestion(
+  runs: InsightRuns,
+  { projectId, deadline, onRead, together }: Required<Pick<InsightCall, 'together'>> & InsightCall,
+  question: Question,
+  stored: Stored,
+): Promise<QueryResponse> {
   const { joint, lookUps = [], read, ...first } = planOf(question);
   const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
@@ -116,9 +131,12 @@ function statementOf(question: Question, { sql, maxRows }: LookUp): InsightState
   const days = wholeDays(question);
   const statement = { sql, maxRows, params: { ...bindings.params } };
   if (days === undefined || dayCells.length === 0) return statement;
+  // Two series may have the same cells.
+  const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
+  const cells = [...unlike.values()];
   return {
     ...statement,
-    kept: { ...days, cells: dayCells, buckets: bucketsOfDays(question, days) },
+    kept: { ...days, cells, buckets: bucketsOfDays(question, days) },
   };
 }
 

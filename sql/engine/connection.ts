@@ -75,8 +75,17 @@ export class Connection {
     await this.#session.queryAsync('SELECT 1').catch(() => {});
   }
 
-  async #enter(scope: Scope): Promise<void> {
-    const wanted = new Map([...scope.settings, ['log_comment', this.#name]]);
+  /** How many settings, and the database, a statement would have to change first. */
+  changesFor(scope: Scope): number {
+    return this.#changes(this.#wanted(scope)).length + Number(scope.database !== this.#database);
+  }
+
+  #wanted(scope: Scope): Map<string, string> {
+    return new Map([...scope.settings, ['log_comment', this.#name]]);
+  }
+
+  /** As SET takes them. */
+  #changes(wanted: ReadonlyMap<string, string>): string[] {
     const changes: string[] = [];
     for (const [name, value] of wanted) {
       if (this.#settings.get(name) !== value) changes.push(`${name} = ${quoteString(value)}`);
@@ -84,6 +93,12 @@ export class Connection {
     for (const name of this.#settings.keys()) {
       if (!wanted.has(name)) changes.push(`${name} = DEFAULT`);
     }
+    return changes;
+  }
+
+  async #enter(scope: Scope): Promise<void> {
+    const wanted = this.#wanted(scope);
+    const changes = this.#changes(wanted);
     try {
       if (changes.length > 0) await this.#session.queryAsync(`SET ${changes.join(', ')}`);
       this.#settings = wanted;

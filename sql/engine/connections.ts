@@ -1,7 +1,7 @@
 // Lends a fixed number of connections, with a bounded queue of waiting statements. A full queue refuses at once, with
 // the code that a ClickHouse server uses for too many simultaneous queries.
 
-import type { Connection } from './connection.ts';
+import type { Connection, Scope } from './connection.ts';
 import { EngineError, tooMany } from './errors.ts';
 
 interface Waiter {
@@ -20,11 +20,16 @@ export class Connections {
   }
 
   /**
-   * Runs `use` with a connection that nothing else uses, first come first served. Throws EngineError 202 where
-   * `maxWaiting` statements wait already, and 394 where `signal` is aborted before a connection is free.
+   * Runs `use` with a connection that nothing else uses, first come first served. Of several free ones it gets the one
+   * with most of `scope`: changing it costs a statement. Throws EngineError 202 where `maxWaiting` statements wait
+   * already, and 394 where `signal` is aborted before a connection is free.
    */
-  async with<T>(signal: AbortSignal, use: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = this.#free.pop() ?? (await this.#wait(signal));
+  async with<T>(
+    scope: Scope,
+    signal: AbortSignal,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const connection = this.#takeFree(scope) ?? (await this.#wait(signal));
     try {
       return await use(connection);
     } finally {
@@ -32,6 +37,18 @@ export class Connections {
       if (next === undefined) this.#free.push(connection);
       else next.resolve(connection);
     }
+  }
+
+  #takeFree(scope: Scope): Connection | undefined {
+    let best = 0;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const [place, connection] of this.#free.entries()) {
+      const changes = connection.changesFor(scope);
+      if (changes > fewest) continue;
+      best = place;
+      fewest = changes;
+    }
+    return this.#free.splice(best, 1)[0];
   }
 
   #wait(signal: AbortSignal): Promise<Connection> {

@@ -107,7 +107,7 @@ export class Engine {
     const name = `upload-${this.#uploads++}`;
     const work = (path: string, bytes: number): Promise<void> | void => {
       if (bytes === 0) return;
-      return this.#writers.with(gone, async (connection) => {
+      return this.#writers.with(scope, gone, async (connection) => {
         await connection.run(statement.from(path), scope, ownFormat);
       });
     };
@@ -122,6 +122,7 @@ export class Engine {
   async command(sql: string, scope: Scope, format: string, gone: AbortSignal): Promise<Uint8Array> {
     return this.#counted(() =>
       this.#writers.with(
+        scope,
         gone,
         async (connection) => (await connection.run(sql, scope, format)).bytes,
       ),
@@ -142,7 +143,7 @@ export class Engine {
     this.#reads.add(ending);
     try {
       await this.#counted(() =>
-        this.#readers.with(ending.signal, async (connection) => {
+        this.#readers.with(scope, ending.signal, async (connection) => {
           const failure = await this.#stream(connection, statement, scope, ending.signal, sink);
           if (failure === undefined) sink.end();
           else if (!sink.fail(failure)) throw failure;

@@ -14,11 +14,8 @@ import { traitPrefix } from '../question/question.ts';
 export interface DayCells {
   /** Of each series among them: the same for the same question, whatever its range. */
   keys: readonly string[];
-  /**
-   * SELECT of (series, bucket, groups, a, b, c, d) over the days `daysToKeep`, with buckets by `keptBucketSql`. The
-   * numbers of several cells are combined as the question's own are.
-   */
-  sql: string;
+  /** The statements that keep the days `daysToKeep`, and then list them: a day that is listed is there whole. */
+  keep: readonly string[];
   /** A day's cells depend on the events of so many days before and after, too. */
   reachDays: number;
 }
@@ -29,9 +26,18 @@ export const keptDays = '{kept:Array(Date)}';
 export const keptDaysWithin = '{kept_within:Array(Date)}';
 const keptVersions = '{kept_versions:Array(UInt64)}';
 export const daysToKeep = '{days_to_keep:Array(Date)}';
+const versionsToKeep = '{versions_to_keep:Array(UInt64)}';
+/** A day and its version in one text, as editionOf makes it. */
+export const keptEditions = '{kept_editions:Array(String)}';
+export const editionsToKeep = '{editions_to_keep:Array(String)}';
 /** With the one before and the one after each. */
 export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
+
+/** `day` since the epoch. */
+export function editionOf(day: number, version: number): string {
+  return `${day} ${version}`;
+}
 
 /** The start of an event's bucket, or of its UTC day where the bucket began before; over its column occur_time. */
 export const keptBucketSql = `roundDown(toUnixTimestamp64Milli(occur_time), ${keptBuckets})`;
@@ -86,7 +92,9 @@ export function keepCells(
   const groups = width === 0 ? 'emptyArrayString()' : `[${texts}]`;
   question.dayCells.push({
     keys: [key],
-    sql: `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
+    keep: keepCellsSql(
+      `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
+    ),
     reachDays: 0,
   });
   const names = places.map((index) => `groups[${index + 1}] AS ${groupColumn(index)}, `).join('');
@@ -104,21 +112,31 @@ export function keptCellsSql({ project, bindings }: Question, keys: readonly str
 const maxCells = 50_000;
 const maxGroupBytes = 200;
 
-/** The statements that keep these cells, and then list their days: a day that is listed is there whole. */
-export function keepSql({ sql }: Pick<DayCells, 'sql'>): string[] {
-  const [project, series] = ['{keep_project:String}', '{keep_series:Array(String)}'];
-  const versions = '{versions_to_keep:Array(UInt64)}';
+const project = '{keep_project:String}';
+const series = '{keep_series:Array(String)}';
+
+/**
+ * The statements that keep cells: `sql` is a SELECT of (series, bucket, groups, a, b, c, d) over the days `daysToKeep`,
+ * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are.
+ */
+export function keepCellsSql(sql: string): string[] {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return [
     `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
-      ${versions}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much), cell.a, cell.b, cell.c, cell.d
+      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much), cell.a, cell.b, cell.c, cell.d
     FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`,
-    `INSERT INTO kept_days (project_id, series, day, version, cells)
-    SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
-    FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versions})) AS one,
-      (SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep}) AS stored)`,
+    listDaysSql(
+      `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
+    ),
   ];
+}
+
+/** Lists the days `daysToKeep` as kept; `cells` is SQL for the room that all of them take, in cells. */
+export function listDaysSql(cells: string): string {
+  return `INSERT INTO kept_days (project_id, series, day, version, cells)
+    SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
+    FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
 }
 
 /** The boundaries of `keptBucketSql`: each midnight of the days, and where a bucket begins between them. */

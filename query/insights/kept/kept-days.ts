@@ -6,7 +6,7 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs, utcDateOf } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import { type DayCells, keepSql } from './day-cells.ts';
+import { type DayCells, editionOf } from './day-cells.ts';
 import { type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
 import { SettledDays } from './settled-days.ts';
 
@@ -77,13 +77,16 @@ export class KeptDays {
       const days = isAskedAgain ? await this.#daysToKeep(asked, look, access.projectId) : [];
       // Somebody else has begun, or done it, meanwhile.
       if (days.length > 0 && (this.#keeping.has(name) || this.#ends !== ends)) continue;
-      const versions = (of: readonly number[]) => of.map((day) => versionOf(look, day, reachDays));
+      const version = (day: number): number => versionOf(look, day, reachDays);
+      const versions = (of: readonly number[]) => of.map(version);
+      const editions = (of: readonly number[]) => of.map((day) => editionOf(day, version(day)));
       if (days.length > 0) {
         const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
         const own = {
           days_to_keep: days.map(utcDateOf),
           days_around: [...around].map(utcDateOf),
           versions_to_keep: versions(days),
+          editions_to_keep: editions(days),
         };
         const params = { ...statement.params, ...own, kept_buckets: range.buckets };
         if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
@@ -93,6 +96,7 @@ export class KeptDays {
         kept: kept.map(utcDateOf),
         kept_within: within.map(utcDateOf),
         kept_versions: versions(kept),
+        kept_editions: editions(kept),
       };
       return { ...statement, params: { ...statement.params, ...own } };
     }
@@ -151,7 +155,7 @@ export class KeptDays {
   async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
     for (const cells of range.cells) {
       const own = { keep_project: access.projectId, keep_series: cells.keys };
-      for (const sql of keepSql(cells)) {
+      for (const sql of cells.keep) {
         await access.write({ sql, params: { ...params, ...own } });
       }
     }

@@ -64,6 +64,7 @@ interface Running {
 const cores = availableParallelism();
 const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
+const maxProjects = 10_000;
 const versionTimeoutMs = 10_000;
 /**
  * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
@@ -88,6 +89,9 @@ export class InsightRuns {
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
+  /** Of projects that were looked at of late. */
+  readonly #deletions = new Map<string, boolean>();
+
   constructor(sources: InsightSources) {
     this.#sources = sources;
     this.#kept = new KeptDays(sources);
@@ -106,11 +110,19 @@ export class InsightRuns {
     const check = this.#checks.join(key, async () => {
       const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
       const read = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+      // Looks may end in another order than they began.
+      const had = this.#deletions.get(projectId) === true || read.hasDeletions;
+      setBounded(this.#deletions, projectId, had, maxProjects);
       return { ...read, isSettled: this.#isSettled(key, read.version, completeUntilMs) };
     });
     // A question that is refused meanwhile does not wait for it.
     check.catch(() => {});
     return { completeUntilMs, seen: check };
+  }
+
+  /** Whether the project had deleted anybody when that was last looked at; undefined where it was not, of late. */
+  hadDeletions(projectId: string): boolean | undefined {
+    return this.#deletions.get(projectId);
   }
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */

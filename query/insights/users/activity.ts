@@ -2,9 +2,11 @@
 // raw events where they do not; and for the users that the profiles are.
 
 import { bucketPlaceSql } from '../events/bucket-place.ts';
-import type { EventCondition } from '../events/event-condition.ts';
+import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
+import { notKept } from '../kept/day-cells.ts';
+import { keptProfileDays } from '../kept/kept-profile-days.ts';
 import type { Question } from '../question/question.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 import {
@@ -35,7 +37,7 @@ export function activitySql(question: Question, activity: Activity): string {
   const { condition, buckets, ranges } = activity;
   const reads = ranges.flatMap((range) => {
     const parts = partsOfDays(question, condition, range, buckets);
-    if (parts === undefined) return [rawSql(question, activity, range)];
+    if (parts === undefined) return filteredReads(question, activity, range);
     return [
       daysSql(question, parts.days, buckets),
       ...parts.rest.map((rest) => rawSql(question, activity, rest)),
@@ -97,6 +99,17 @@ function partsOfDays(
   buckets: readonly number[],
 ): ByDays | undefined {
   return knowsEvents(question, condition) ? partByDays(range, buckets) : undefined;
+}
+
+/** Raw events of days that are not kept, and the days of profiles that are. */
+function filteredReads(question: Question, activity: Activity, range: Range): string[] {
+  const { condition, buckets } = activity;
+  const isWhole = range.fromMs <= question.fromMs && range.toMs >= question.toMs;
+  const parts = partByDays(range, buckets);
+  const kept = isWhole && parts ? keptProfileDays(question, condition) : undefined;
+  if (kept === undefined || parts === undefined) return [rawSql(question, activity, range)];
+  const others = { ...activity, condition: both(condition, notKept) };
+  return [daysSql(question, parts.days, buckets, kept), rawSql(question, others, range)];
 }
 
 function rawSql(question: Question, activity: Activity, range: Range): string {

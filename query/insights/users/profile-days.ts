@@ -66,9 +66,17 @@ function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
-/** SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. */
-export function daysSql(question: Question, range: Range, buckets: readonly number[]): string {
-  const { rows, place, early, late } = readDays(question, range, buckets);
+/**
+ * SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. `rows` are FROM and PREWHERE; those of
+ * profile_days unless given.
+ */
+export function daysSql(
+  question: Question,
+  range: Range,
+  buckets: readonly number[],
+  rows = daysOfSql(question, range),
+): string {
+  const { place, early, late } = readDays(question, range, buckets);
   const [count, columns] = [buckets.length, bitColumns(buckets.length)];
   if (late === undefined) {
     const bits = bitsOfPlace(count, place).map((sql, word) => `${sql} AS ${columns[word]}`);
@@ -86,7 +94,8 @@ export function daysSql(question: Question, range: Range, buckets: readonly numb
 
 /** SELECT of profile_key, cookieless and place, the place of a bucket, over the `days` of partByDays. */
 export function dayPlacesSql(question: Question, range: Range, buckets: readonly number[]): string {
-  const { rows, place, early, late } = readDays(question, range, buckets);
+  const { place, early, late } = readDays(question, range, buckets);
+  const rows = daysOfSql(question, range);
   const select = (sql: string, isActive: string): string =>
     `SELECT profile_key, cookieless, ${sql} AS place ${rows} WHERE ${isActive}`;
   // Few rows are of two buckets: reading the table once more costs less than making two rows of each of these.
@@ -110,7 +119,6 @@ function daysOfSql(
 
 /** SQL over the rows of days. */
 interface Days {
-  rows: string;
   /** The place of the bucket of the day's first moment in the range. */
   place: string;
   /** Holds for a profile that was active in that bucket. */
@@ -120,7 +128,7 @@ interface Days {
 }
 
 function readDays(
-  { bindings, project }: Question,
+  { bindings }: Question,
   { fromMs, toMs }: Range,
   buckets: readonly number[],
 ): Days {
@@ -139,7 +147,6 @@ function readDays(
   };
   const isLate = days.some(({ late }) => late.morning + late.evening > 0);
   return {
-    rows: daysOfSql({ bindings, project }, { fromMs, toMs }),
     place: placeOfDaySql(
       bindings,
       first,

@@ -2,7 +2,7 @@
 // and on the day after it.
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { keptCellsSql, keyOf, wholeDays } from '../kept/day-cells.ts';
+import { keepCellsSql, keptCellsSql, keyOf, wholeDays } from '../kept/day-cells.ts';
 import type { Question } from '../question/question.ts';
 import { unkeptVisitDays, type VisitDays, visitDays, visitDaysToKeep } from './visit-days.ts';
 
@@ -32,9 +32,9 @@ export function withKeptVisits(question: Question, cells: JointCells): string {
     keys,
     reachDays: 1,
     // A part may have several rows of a group: its visits may end with events of several kinds.
-    sql: `SELECT ${list}[part + 1] AS series, bucket, ${groups} AS groups, toFloat64(sum(visits)) AS a,
+    keep: keepCellsSql(`SELECT ${list}[part + 1] AS series, bucket, ${groups} AS groups, toFloat64(sum(visits)) AS a,
         toFloat64(sum(duration_ms)) AS b, toFloat64(sum(bounces)) AS c, toFloat64(sum(events)) AS d
-      FROM (${cells.sql(visitDaysToKeep)}) GROUP BY series, bucket, groups`,
+      FROM (${cells.sql(visitDaysToKeep)}) GROUP BY series, bucket, groups`),
   });
   const names = columns.map((name, index) => `groups[${index + 1}] AS ${name}, `).join('');
   return `${cells.sql(unkeptVisitDays(question))}
