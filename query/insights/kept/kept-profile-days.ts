@@ -1,5 +1,5 @@
-// Days of profiles that are kept for a condition on events: the quarters of an hour in which a profile sent such events,
-// in the form of the table profile_days, which has them for all events. A merge changes none of these rows.
+// Days of profiles that are kept for a condition on events: the quarters of an hour in which a profile sent such
+// events, in the form of the table profile_days, which has them for all events. A merge changes none of these rows.
 
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { readEventsSql } from '../events/read-events.ts';

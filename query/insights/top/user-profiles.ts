@@ -1,5 +1,5 @@
-// The profiles of the few users that TOP_K answers, looked up by literal keys: found within the statement that ranks all
-// users, they cost as much as ranking them.
+// The profiles of the few users that TOP_K answers, looked up by literal keys: found within the statement that ranks
+// all users, they cost as much as ranking them.
 
 import { profileIdSql } from '../../identity/identity-sql.ts';
 import type { EventCondition } from '../events/event-condition.ts';

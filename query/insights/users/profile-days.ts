@@ -67,8 +67,8 @@ function dayOf(ms: number): number {
 }
 
 /**
- * SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. `rows` are FROM and PREWHERE; those of
- * profile_days unless given.
+ * SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. `rows` are FROM and PREWHERE; those
+ * of profile_days unless given.
  */
 export function daysSql(
   question: Question,
@@ -176,8 +176,9 @@ function placeOfDaySql(bindings: Bindings, first: number, places: readonly numbe
 }
 
 /**
- * SQL for the number of each day, undefined where it changes too often; `numbers` are those of the days from `first` on.
- * Days are compared as the table has them and numbers are unsigned as its columns are: other types take a third longer.
+ * SQL for the number of each day, undefined where it changes too often; `numbers` are those of the days from `first`
+ * on. Days are compared as the table has them, and numbers are unsigned as its columns are: other types take a third
+ * longer.
  */
 function stepsSql(
   bindings: Bindings,
@@ -200,7 +201,7 @@ function stepsSql(
   return `multiIf(${branches.join(', ')}, ${last})`;
 }
 
-/** SQL for the bits of each day. They change with the clocks, at midnights that lie on a bucket's edge, and at the ends. */
+/** SQL for the bits of each day. They change with the clocks and at the range's ends. */
 function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[]): string {
   const steps = stepsSql(bindings, first, masks);
   if (steps !== undefined) return steps;
