@@ -1,5 +1,5 @@
-// The next merge of `events` as ClickHouse 26.7 chooses it (SimpleMergeSelector) in the embedded engine, with the settings
-// of our migrations. Only the choice is here; when parts come and merges end is merge-simulation.ts's.
+// The next merge of `events` as ClickHouse 26.7 chooses it (SimpleMergeSelector) in the embedded engine with our
+// migrations' settings. Only the choice is here; when parts come and merges end is merge-simulation.ts's.
 
 export interface Part {
   rows: number;

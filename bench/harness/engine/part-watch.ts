@@ -31,8 +31,8 @@ export interface PartWatch {
   stop(): Promise<void>;
 }
 
-// A merged part is there for at least as long as its own merge takes, which is seconds where inserts are large.
-const everyMs = 250;
+// A merged part is there until a merge with it ends: for longer than this, where each insert has many rows.
+const everyMs = 1_000;
 
 const partsSql = `SELECT table, name, level, rows, bytes_on_disk FROM system.parts
   WHERE database = currentDatabase() AND active FORMAT TabSeparated`;
@@ -54,7 +54,7 @@ interface Sizes {
   bytes: number;
 }
 
-/** Looks four times a second, for half a millisecond of the engine's CPU each. */
+/** Looks once a second, for some ten milliseconds of the engine's CPU. */
 export function watchParts(engine: Pick<Stack, 'clickhouseUrl'>): PartWatch {
   const seen = { fresh: new Map<string, Sizes>(), merged: new Map<string, Sizes>() };
   const sums = { looks: 0, parts: 0, partsMost: 0, eventsMergeSeconds: 0, mergeSeconds: 0 };
