@@ -11,6 +11,7 @@ import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
 import { insightsBench } from './questions/insights/speed.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
+import { ageBench } from './questions/pipeline/age.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
 import { brokerBytesBench } from './questions/pipeline/broker-bytes.ts';
 import { emitBench } from './questions/pipeline/emit.ts';
@@ -38,6 +39,7 @@ export const benches: readonly Bench[] = [
   arrowBench,
   webhookMatchingBench,
   insertBench,
+  ageBench,
   seenBench,
   gatewayBench,
   singleBench,

@@ -27,6 +27,7 @@ export function createBatches(seed: number): (rows: number) => Uint8Array {
   const fresh = new FreshEvents(seed, 0);
   const builder = new BatchBuilder(Buffer.alloc(32, 7));
   let made = 0;
+  let framed = 0;
   return (rows) => {
     const frames: Uint8Array[] = [];
     for (let left = rows / batch; left > 0; left -= bodiesAFrame) {
@@ -36,9 +37,10 @@ export function createBatches(seed: number): (rows: number) => Uint8Array {
         fresh.freshen(body, nowMs + apartMs * made++);
         return body;
       });
-      frames.push(...makeFrames(some, nowMs));
+      frames.push(...makeFrames(some, nowMs + apartMs * made));
     }
-    builder.read(0, packFrames(frames));
+    builder.read(0, packFrames(frames, framed + 1));
+    framed += frames.length;
     const [month] = builder.finish({ dropped: undefined }).months;
     if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
     return month.arrow;

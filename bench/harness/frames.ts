@@ -36,10 +36,10 @@ export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint
   return frames;
 }
 
-/** The frames packed for a builder, with sequence numbers from 1. */
-export function packFrames(frames: readonly Uint8Array[]): Messages {
+/** The frames packed for a builder, with sequence numbers from `firstSeq` on. */
+export function packFrames(frames: readonly Uint8Array[], firstSeq = 1): Messages {
   return {
-    seqs: Float64Array.from(frames, (_, index) => index + 1),
+    seqs: Float64Array.from(frames, (_, index) => firstSeq + index),
     lengths: Uint32Array.from(frames, (frame) => frame.length),
     bytes: Buffer.concat(frames),
   };

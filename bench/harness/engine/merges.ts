@@ -9,10 +9,13 @@ import { queryNumber } from '../load/stored-rows.ts';
 const everyMs = 100;
 /** A pause between two merges is shorter than this. */
 const quietTimes = 10;
-const timeoutMs = 300_000;
+const usualTimeoutMs = 300_000;
 
-/** Resolves once there was no merge for a second; throws after five minutes. */
-export async function untilMerged(engine: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
+/** Resolves once there was no merge for a second; throws after `timeoutMs`, which is five minutes unless given. */
+export async function untilMerged(
+  engine: Pick<Stack, 'clickhouseUrl'>,
+  timeoutMs = usualTimeoutMs,
+): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   for (let quiet = 0; quiet < quietTimes; ) {
     await delay(everyMs);
