@@ -50,7 +50,7 @@ export function turnBounds(processes: number): TurnBounds {
 /**
  * For the statements of questions, apart from all others, which wait seconds at most: a question may use all cores for
  * half a minute. Few run at once, because each has its part of the engine's memory, and one project leaves a turn to
- * others. Dozens of boards of a dozen tiles may ask at once, and wait nearly as long as their readers do.
+ * others. Dozens of boards of a dozen tiles may ask at once, and wait nearly as long as their readers do: a minute.
  */
 export function insightTurnBounds(processes: number): TurnBounds {
   const running = processes === 1 ? 3 : 2;
@@ -61,7 +61,7 @@ export function insightTurnBounds(processes: number): TurnBounds {
     searchesOfProject: running - 1,
     waiting: 1_000,
     waitingOfProject: 600,
-    waitMs: 25_000,
+    waitMs: 55_000,
     lingerMs: 1_000,
   };
 }

@@ -51,7 +51,8 @@ interface BoardDeps extends BoardOptions {
 
 type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
 
-const defaultMaxRenderMs = 30_000;
+/** Each statement has half of it; where dozens of boards are rendered at once, the rest is waiting. */
+const defaultMaxRenderMs = 60_000;
 
 export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const { clock, log, readDashboard, timezoneOf, runQuestion: run } = deps;
