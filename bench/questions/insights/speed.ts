@@ -98,9 +98,10 @@ async function measure(
 /** A turn of the other half of a day's quarters of an hour. */
 const halfOfADay = 48;
 
-/** The next question counts all days, and keeps them. */
+/** The next question counts all days, and keeps them. Days of profiles that are kept twice would be read twice. */
 async function forgetDays(stack: Stack): Promise<void> {
   await runStatement(stack, 'TRUNCATE TABLE kept_days');
+  await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
 }
 
 /** Milliseconds of each rendering, with days kept and without. */

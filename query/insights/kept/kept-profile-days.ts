@@ -18,7 +18,7 @@ const quarterMs = 900_000;
 const halfDay = 48;
 /** As many rows take the room of a kept cell. */
 const rowsOfCell = 4;
-/** Of one statement; more are not worth their place. */
+/** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
 const maxRows = 4_000_000;
 
 /**
@@ -32,11 +32,10 @@ export function keptProfileDays(question: Question, condition: EventCondition): 
   const rows = rowsSql(question, condition);
   // The rows know nothing of buckets.
   const key = keyOf({ ...question, buckets: [0] }, rows);
-  // A set that was cut is not listed: readers never miss a row of a listed day.
   const keep = `INSERT INTO kept_profile_days (project_id, series, day, profile_key, cookieless, morning, evening, edition)
     SELECT {keep_project:String}, '${key}', day, profile_key, cookieless, morning, evening,
-      ${editionsToKeep}[indexOf(${daysToKeep}, day)] FROM (${rows}) LIMIT ${maxRows + 1}`;
-  const room = `(SELECT intDiv(count(), ${rowsOfCell}) + throwIf(count() > ${maxRows}) FROM kept_profile_days
+      ${editionsToKeep}[indexOf(${daysToKeep}, day)] FROM (${rows})`;
+  const room = `(SELECT intDiv(count(), ${rowsOfCell}) FROM kept_profile_days
     WHERE project_id = {keep_project:String} AND series = '${key}' AND edition IN ${editionsToKeep})`;
   question.dayCells.push({
     keys: [key],
@@ -57,5 +56,6 @@ function rowsSql(question: Question, condition: EventCondition): string {
   const events = readEventsSql(question, { condition, columns, days: daysToKeep });
   return `SELECT day, sender_key AS profile_key, max(is_cookieless) AS cookieless,
       groupBitOr(if(is_morning, bit, 0)) AS morning, groupBitOr(if(is_morning, 0, bit)) AS evening
-    FROM (${events}) GROUP BY day, sender_key`;
+    FROM (${events}) GROUP BY day, sender_key
+    SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
 }
