@@ -62,6 +62,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine.
     expect: { poll: { timeout: 20_000, interval: 20 } },
+    globalSetup: join(import.meta.dirname, 'setup', 'temporary-files.mjs'),
     pool: 'forks',
     // One more than the smallest machine has cores: the long files wait for servers about as long as they compute.
     maxWorkers: 3,

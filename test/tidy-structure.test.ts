@@ -19,7 +19,7 @@ const files = sourceFiles();
 const entries = new Set([
   ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
   ...['setup/other-node.mjs', 'setup/browser-script.mjs', 'sdk/browser/snippet.ts'],
-  ...['setup/web-pages.mjs', 'web/main.tsx', 'web/vite.config.ts'],
+  ...['setup/web-pages.mjs', 'setup/temporary-files.mjs', 'web/main.tsx', 'web/vite.config.ts'],
   // Declarations, which the compiler finds by itself.
   ...['web/build/geo.d.ts', 'web/build/virtual-world.d.ts'],
   ...['demo/play.ts', 'demo/import.ts', 'demo/webhook-listen.ts', 'load/run.ts'],
