@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // The longest files, the longest first. Nothing in their size tells: a file that starts late holds up the end alone.
 const longest = [
-  'test/insights/oracle.test.ts',
   'bench/smoke.test.ts',
+  'test/insights/oracle.test.ts',
   'pipeline/crash.test.ts',
   'test/profile-model.test.ts',
   'test/web/every-route.test.ts',
@@ -18,20 +18,16 @@ const longest = [
   'test/exposed.test.ts',
 ].map((file) => join(import.meta.dirname, file));
 
-/** Names in a file that changes or measures its process: that file has its process alone. */
+/** Names in a file that starts servers, or changes or measures its process: that file has its process alone. */
 const ownProcess =
-  /\bvi\.|\b(process|performance)\.|gzip|\bglobal(This)?\.|node:(child_process|http|net|worker_threads|perf_hooks)/;
-/** Names in a file that starts servers. */
-const servers = /harness\/(clients|insights|servers|services|tables|webhooks)\//;
+  /\bvi\.|\b(process|performance)\.|gzip|\bglobal(This)?\.|node:(child_process|http|net|worker_threads|perf_hooks)|harness\/(clients|insights|servers|services|tables|webhooks)\//;
 const root = import.meta.dirname;
 const exclude = ['node_modules', 'dist', 'data'];
 
-/** They share processes: loading the product again would cost as much as many a file. A file ends its own servers. */
-const sharing = testFiles().filter(
+/** Files of plain functions: they share processes, because a process costs more than such a file. */
+const plain = testFiles().filter(
   (file) => !longest.includes(file) && !ownProcess.test(readFileSync(file, 'utf8')),
 );
-/** Files of plain functions. */
-const plain = sharing.filter((file) => !servers.test(readFileSync(file, 'utf8')));
 
 function testFiles(): string[] {
   return readdirSync(root, { withFileTypes: true })
@@ -53,8 +49,8 @@ class LongestFirst extends BaseSequencer {
     const rank = ({ moduleId }: TestSpecification): number => {
       const at = longest.indexOf(moduleId);
       if (at !== -1) return at;
-      // One after the other: only neighbours share a process. The shortest are last, so that no worker ends early.
-      return longest.length + Number(sharing.includes(moduleId)) + Number(plain.includes(moduleId));
+      // One after the other at the end: only neighbours share a process.
+      return plain.includes(moduleId) ? longest.length + 1 : longest.length;
     };
     return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
@@ -77,10 +73,10 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['**/*.test.{ts,tsx}'],
-          exclude: [...exclude, ...inRoot(sharing)],
+          exclude: [...exclude, ...inRoot(plain)],
         },
       },
-      { extends: true, test: { name: 'sharing', include: inRoot(sharing), isolate: false } },
+      { extends: true, test: { name: 'plain', include: inRoot(plain), isolate: false } },
     ],
   },
 });
