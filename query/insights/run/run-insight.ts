@@ -35,9 +35,6 @@ const settings = {
   // Of events and the few merged ids, it would at times hold the events in memory: the engine's guess of how many match
   // is far too low.
   query_plan_join_swap_table: 'false',
-  // Merged ids are few, so the engine would join them without splitting the rows by the hash of the key. Rows that were
-  // split have few keys a block, which a GROUP BY after the join finds in the cache: a quarter less for top users.
-  parallel_hash_join_threshold: 0,
   // A granule's values of a column are some 64 KiB or less, beside those of all other columns in one file: with the
   // server's 128 KiB three quarters of what is read belong to others.
   max_read_buffer_size_local_fs: 32_768,
