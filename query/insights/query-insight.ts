@@ -71,21 +71,23 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
   const reads = runs.smallReads(projectId);
   const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
-  const answer = (hasDeletions: boolean): Promise<QueryResponse> => {
+  const answer = (asked: Question, hasDeletions: boolean): Promise<QueryResponse> => {
     const found = { typesOf, hasDeletions };
     const question = {
-      ...{ ...readQuestion(projectId, request, standIns), ...found },
+      ...{ ...asked, ...found },
       beside: beside.map((other) => ({ ...other, ...found })),
     };
     return answerQuestion(runs, { ...call, together }, question, stored);
   };
-  if (!countsUsers(own)) return answer(true);
+  if (!countsUsers(own)) return answer(own, true);
   const hasDeletions = async (): Promise<boolean> =>
     (await unlessLeft(stored.seen, deadline.signal)).hasDeletions;
-  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(true);
+  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(own, true);
   // Hardly any project gets its first deletion just now: the statement does not wait until that is certain.
-  const response = await answer(false);
-  return (await hasDeletions()) ? answer(true) : response;
+  const response = await answer(own, false);
+  if (!(await hasDeletions())) return response;
+  // Planning a question binds values to it: it is read anew.
+  return answer(readQuestion(projectId, request, standIns), true);
 }
 
 async function answerQuestion(

@@ -1,4 +1,4 @@
-// The simulated table: what is rewritten when, by merges of known length.
+// Merges of a known length rewrite the rows of the simulated table at known moments.
 
 import { describe, expect, it } from 'vitest';
 import { type Arrival, simulateMerges } from './merge-simulation.ts';

@@ -171,8 +171,7 @@ function placeOfDaySql(bindings: Bindings, first: number, places: readonly numbe
     places.map((place, index) => first + index - place),
   );
   if (behind !== undefined) return `toUInt16(toUInt16(day) - ${behind})`;
-  const list = bindings.bind('Array(Int64)', places.map(BigInt));
-  return `toUInt16(${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}])`;
+  return `toUInt16(${listedSql(bindings, first, places)})`;
 }
 
 /**
@@ -201,12 +200,17 @@ function stepsSql(
   return `multiIf(${branches.join(', ')}, ${last})`;
 }
 
+/** The same where the number may change each day. */
+function listedSql(bindings: Bindings, first: number, numbers: readonly number[]): string {
+  const list = bindings.bind('Array(Int64)', numbers.map(BigInt));
+  return `${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}]`;
+}
+
 /** SQL for the bits of each day. They change with the clocks and at the range's ends. */
 function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[]): string {
   const steps = stepsSql(bindings, first, masks);
   if (steps !== undefined) return steps;
-  const list = bindings.bind('Array(Int64)', masks.map(BigInt));
-  return `toUInt64(${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}])`;
+  return `toUInt64(${listedSql(bindings, first, masks)})`;
 }
 
 /** Bits of the two columns. */
