@@ -44,8 +44,7 @@ beforeAll(async () => {
     },
   });
   const turns = new Turns({ ...turnBounds(1), waitMs: 120_000 }, systemTimer);
-  const maxReadMs = 120_000;
-  service = await startReadService({ clickhouseUrl: engine.url, reader, turns, maxReadMs });
+  service = await startReadService({ clickhouseUrl: engine.url, reader, turns });
   for (const [projectId, rows] of [
     [dear, 20_000],
     [near, 1_000],

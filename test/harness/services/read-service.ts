@@ -40,6 +40,7 @@ interface ReadServiceOptions {
   clock?: Clock;
   /** A clock that never goes back; the process's unless given. */
   nowMs?: () => number;
+  /** Patient unless given: on a busy machine a test's large read takes longer than users wait. */
   maxReadMs?: number;
   storeSilenceMs?: number;
   log?: Log;
@@ -52,6 +53,8 @@ interface ReadServiceOptions {
   /** The moment before asking unless given: tests store their rows themselves. */
   completeUntilMs?: CompleteUntil;
 }
+
+const patientReadMs = 120_000;
 
 export async function startReadService(options: ReadServiceOptions): Promise<ReadService> {
   const log = options.log ?? createLog('silent');
@@ -71,7 +74,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           log,
           readsPerSecond: options.readsPerSecond ?? 0,
           ...(options.nowMs && { nowMs: options.nowMs }),
-          ...(options.maxReadMs !== undefined && { maxReadMs: options.maxReadMs }),
+          maxReadMs: options.maxReadMs ?? patientReadMs,
           ...(options.turns && { turns: options.turns }),
           ...(options.insightTurns && { insightTurns: options.insightTurns }),
           ...(options.insightMemoryBytes !== undefined && {
