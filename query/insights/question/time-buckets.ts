@@ -3,6 +3,7 @@
 // midnight or an hour that comes twice needs no care elsewhere.
 
 import { DateTime, type DateTimeUnit, IANAZone } from 'luxon';
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../../invalid-argument.ts';
 
@@ -30,14 +31,26 @@ const lengths: Readonly<Record<Granularity, Length>> = {
   [Granularity.MONTH]: { unit: 'month', maxRangeMs: 3_653 * dayMs, maxRange: '10 years' },
 };
 
+/** To look at a zone's name takes half a millisecond, and nearly all who ask use few names. */
+const zoneNames = new Map<string, string>();
+const maxZoneNames = 2_000;
+/** A question of a month takes luxon more than a millisecond, and boards ask for the same days again and again. */
+const nextStarts = new Map<string, number>();
+const maxNextStarts = 20_000;
+
 /**
  * Returns the zone's one name, UTC for an empty one: luxon keeps each name that it was ever given, and upper and lower
  * case are alike in names. Throws invalid_argument for a name that is no zone of the IANA's.
  */
 export function readTimezone(timezone: string): string {
   if (timezone === '') return 'UTC';
+  const known = zoneNames.get(timezone);
+  if (known !== undefined) return known;
   if (timezone.length <= maxZoneCharacters && isZoneName(timezone)) {
-    return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
+    const format = new Intl.DateTimeFormat('en', { timeZone: timezone });
+    const { timeZone } = format.resolvedOptions();
+    setBounded(zoneNames, timezone, timeZone, maxZoneNames);
+    return timeZone;
   }
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
@@ -89,12 +102,21 @@ export function bucketStart(granularity: Granularity, timezone: string, ms: numb
 }
 
 function nextBucket(unit: DateTimeUnit, timezone: string, startMs: number): number {
-  const start = DateTime.fromMillis(startMs, { zone: timezone });
   if (unit === 'minute') return startMs + 60_000;
+  const key = `${unit} ${timezone} ${startMs}`;
+  const known = nextStarts.get(key);
+  if (known !== undefined) return known;
+  const next = nextStart(unit, DateTime.fromMillis(startMs, { zone: timezone }));
+  setBounded(nextStarts, key, next, maxNextStarts);
+  return next;
+}
+
+function nextStart(unit: DateTimeUnit, start: DateTime): number {
+  const startMs = start.toMillis();
   // Where clocks go back by half an hour, the half hour that comes again is a bucket of its own.
   if (unit === 'hour') {
-    const next = DateTime.fromMillis(startMs + hourMs, { zone: timezone }).startOf('hour');
-    return next.toMillis() > startMs ? next.toMillis() : startMs + hourMs;
+    const next = start.plus({ hours: 1 }).startOf('hour').toMillis();
+    return next > startMs ? next : startMs + hourMs;
   }
   const next = start
     .plus({ [unit]: 1 })
