@@ -37,7 +37,7 @@ export function engineArguments(memoryMiB: number): string[] {
     background_pool_size: 2,
     background_merges_mutations_concurrency_ratio: 1.5,
     // Merges can wait while somebody waits for an answer: where all cores are busy, they get a third of a statement's
-    // share.
+    // share. ClickHouse passes over it where the process has no CAP_SYS_NICE.
     os_threads_nice_value_merge_mutate: 5,
   };
   return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
