@@ -1,5 +1,4 @@
-// The names of time zones, and buckets that are known from earlier questions; all kinds of buckets are compared with the
-// oracle's.
+// The names of time zones, and buckets that are known from earlier questions. The oracle compares all kinds of buckets.
 
 import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
