@@ -1,7 +1,7 @@
 // The table of search engines, social networks and video platforms, under the names that referrers and utm_source use.
 // Only the table and the look-up; attribution.ts decides what follows from a kind.
 
-import { remembered } from './remembered.ts';
+import { remembered } from '../../platform/memory/remembered.ts';
 
 export type SourceKind = 'search' | 'social' | 'video';
 

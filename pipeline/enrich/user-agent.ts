@@ -2,7 +2,7 @@
 // entries: parsing costs more than the rest of an event's path, and few agents send most requests.
 
 import { UAParser } from 'ua-parser-js';
-import { remembered } from './remembered.ts';
+import { remembered } from '../../platform/memory/remembered.ts';
 
 /** A text is '' where the header does not tell it. */
 export interface Agent {

@@ -4,6 +4,7 @@
 
 import { DateTime, type DateTimeUnit, IANAZone } from 'luxon';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import { remembered } from '../../../platform/memory/remembered.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../../invalid-argument.ts';
 
@@ -31,9 +32,6 @@ const lengths: Readonly<Record<Granularity, Length>> = {
   [Granularity.MONTH]: { unit: 'month', maxRangeMs: 3_653 * dayMs, maxRange: '10 years' },
 };
 
-/** To look at a zone's name takes half a millisecond, and nearly all who ask use few names. */
-const zoneNames = new Map<string, string>();
-const maxZoneNames = 2_000;
 /** A question of a month takes luxon more than a millisecond, and boards ask for the same days again and again. */
 const nextStarts = new Map<string, number>();
 const maxNextStarts = 20_000;
@@ -44,21 +42,21 @@ const maxNextStarts = 20_000;
  */
 export function readTimezone(timezone: string): string {
   if (timezone === '') return 'UTC';
-  const known = zoneNames.get(timezone);
-  if (known !== undefined) return known;
-  if (timezone.length <= maxZoneCharacters && isZoneName(timezone)) {
-    const format = new Intl.DateTimeFormat('en', { timeZone: timezone });
-    const { timeZone } = format.resolvedOptions();
-    setBounded(zoneNames, timezone, timeZone, maxZoneNames);
-    return timeZone;
+  // Node also takes offsets, such as +01:00, for zones.
+  if (timezone.length <= maxZoneCharacters && /^[A-Za-z]/.test(timezone)) {
+    const name = zoneName(timezone);
+    if (name !== undefined) return name;
   }
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
 
-/** Node also takes offsets, such as +01:00, for zones. */
-function isZoneName(timezone: string): boolean {
-  return /^[A-Za-z]/.test(timezone) && IANAZone.isValidZone(timezone);
-}
+const maxZoneNames = 2_000;
+/** Undefined for what is no zone. To find out takes half a millisecond, and nearly all who ask use few names. */
+const zoneName = remembered(maxZoneNames, (text) =>
+  IANAZone.isValidZone(text)
+    ? new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+    : undefined,
+);
 
 /** Throws invalid_argument for a number that no granularity has: JSON and binary requests both can hold one. */
 export function readGranularity(granularity: Granularity): Granularity {

@@ -1,8 +1,8 @@
 // A pure function that remembers its last answers, bounded in entries: the answer that was used longest ago makes room.
 
-import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { setBounded } from './bounded-map.ts';
 
-/** `compute` must depend on its argument alone: otherwise a batch that is built again could differ. */
+/** `compute` must depend on its argument alone: a forgotten answer is computed again. An error is not remembered. */
 export function remembered<T>(
   maxEntries: number,
   compute: (text: string) => T,
