@@ -12,6 +12,7 @@ import {
 } from '../../platform/clickhouse/event-columns.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { expectRollupsOfEvents } from '../../test/harness/tables/rollups.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
 import { MonthColumns } from './record-batch.ts';
@@ -271,6 +272,27 @@ describe('the columns', () => {
       const right = 'count(), uniqExact(pathname), countIf(pathname = distinct_id)';
       expect(await read(right, project)).toEqual([[`${texts}`, `${texts}`, `${texts}`]]);
     }
+  });
+
+  it('give the tables of visits the first and the last event of each', async () => {
+    const sessions = Array.from({ length: 40 }, () => randomUUID());
+    const dayMs = 86_400_000;
+    for (const batch of [0, 1]) {
+      const rows = Array.from({ length: 2_000 }, (_, n) =>
+        rowOf({
+          sessionId: sessions[(n * 17) % sessions.length] ?? '',
+          kind: n % 2 === 0 ? 'page_view' : 'click',
+          // On three days, in no order, many at the same moment.
+          occurTimeMs: Date.UTC(2026, 10, 20) + (n % 3) * dayMs + ((n * 7_919 + batch) % 97),
+          texts: {
+            [slotOf('$pathname')]: `/${batch}/${n}`,
+            [slotOf('$country')]: n % 3 === 0 ? '' : `C${n % 50}`,
+          },
+        }),
+      );
+      await store('visits', rows);
+    }
+    await expectRollupsOfEvents(clickhouse, { where: "project_id = 'visits'" });
   });
 
   it('hold a batch of many distinct kinds', async () => {

@@ -37,6 +37,7 @@ import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import { PackedColumn } from './packed-column.ts';
 import { PropertyMaps } from './property-maps.ts';
 import { TextColumn } from './text-column.ts';
+import { VisitMarks } from './visit-marks.ts';
 import { Int64Column, UuidColumn } from './word-columns.ts';
 
 /** The message that a row came from. */
@@ -99,6 +100,7 @@ export class MonthColumns {
     this.#kind = dictionary();
     this.#texts = textSlots(nextDictionary);
     this.#maps = new PropertyMaps(nextDictionary);
+    const visitMarks = new VisitMarks(this.#projectId, this.#sessionId, this.#occurTime);
     this.#columns = [
       { name: 'project_id', buffer: this.#projectId },
       { name: 'event_id', buffer: this.#eventId },
@@ -107,6 +109,7 @@ export class MonthColumns {
       { name: 'cookieless', buffer: this.#cookieless },
       { name: 'session_id', buffer: this.#sessionId },
       { name: 'session_derived', buffer: this.#sessionDerived },
+      { name: 'visit_marks', buffer: visitMarks },
       { name: 'occur_time', buffer: this.#occurTime },
       { name: 'receive_time', buffer: this.#receiveTime },
       { name: 'shard', buffer: this.#shard },
