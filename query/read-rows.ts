@@ -10,8 +10,9 @@ import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 export const maxReadRows = 1_001;
 
 /**
- * The same for all reads, as a change of settings costs the embedded engine a statement. The engine's own time limit
- * ends a read whose caller has gone. How much memory a read may take is the client's (createClickHouse).
+ * The same for all reads, because each change of a setting costs the embedded engine a statement; the small reads of
+ * questions have a priority too (insights/run/insight-runs.ts). The engine's own time limit ends a read whose caller has
+ * gone. How much memory a read may take is the client's (createClickHouse).
  */
 const settings = {
   output_format_json_quote_64bit_integers: 1,

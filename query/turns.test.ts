@@ -137,6 +137,14 @@ describe('turns', () => {
     expect(names()).toEqual(['a1', 'a2', 'b']);
   });
 
+  it('are not waited for by who has left before', async () => {
+    for (const n of [1, 2]) void start('a', 'search', `a${n}`);
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(start('a', 'search', 'a3', { signal })).rejects.toThrow('left');
+    await end('a1');
+    expect([names(), timers.size]).toEqual([['a2'], 0]);
+  });
+
   it('are kept for a while after a statement was left: the engine goes on to its next block', async () => {
     const gone = new AbortController();
     const left = start('a', 'search', 'left', { signal: gone.signal });

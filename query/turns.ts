@@ -125,6 +125,8 @@ export class Turns {
   }
 
   #take(projectId: string, kind: StatementKind, signal: AbortSignal): Promise<void> {
+    // Nobody would call off its wait.
+    if (signal.aborted) return Promise.reject(signal.reason);
     const lane = this.#lanes.get(projectId) ?? newLane();
     const own = lane.waiting['look-up'].size + lane.waiting.search.size;
     const { waiting, waitingOfProject } = this.#bounds;

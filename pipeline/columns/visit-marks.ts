@@ -2,6 +2,7 @@
 // over them, so that they sort and copy a few rows of each visit in place of all.
 
 import { type Data, makeData, Uint8 } from 'apache-arrow';
+import { dayMs } from '../../platform/clock.ts';
 import type { ColumnBuffer } from './column-buffers.ts';
 import type { DictionaryColumn } from './dictionary-column.ts';
 import type { Int64Column, UuidColumn } from './word-columns.ts';
@@ -11,7 +12,6 @@ const notFirst = 1;
 /** Its session has a later row of the same UTC day in the batch. */
 const notLast = 2;
 
-const dayMs = 86_400_000;
 const twoPow32 = 4_294_967_296;
 /** 2^32 over the golden ratio, the next odd number. */
 const goldenRatio = 0x9e37_79b1;

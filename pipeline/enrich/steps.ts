@@ -28,6 +28,7 @@
 //   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
+import { derivedOnlyProperties, serverOnlyProperties } from '../../proto/wire/server-properties.ts';
 import { channelOf } from './attribution.ts';
 import { type EventRow, slotOf, variantIndex } from './event-row.ts';
 import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
@@ -89,19 +90,8 @@ function byKey(reads: 'request' | 'row') {
   };
 }
 
-/** Properties that only the server may set, with either key. */
-const serverOnly = [slotOf('$ip'), slotOf('$bot_score'), slotOf('$verified_bot')];
-/** Properties that only enrichment may set where it derives anything, which is with a public key. */
-const derivedOnly = [
-  slotOf('$country'),
-  slotOf('$region'),
-  slotOf('$city'),
-  slotOf('$continent'),
-  slotOf('$latitude'),
-  slotOf('$longitude'),
-  slotOf('$referrerDomain'),
-  slotOf('$channel'),
-];
+const serverOnly = serverOnlyProperties.map(slotOf);
+const derivedOnly = derivedOnlyProperties.map(slotOf);
 const stripped = { private: serverOnly, public: [...serverOnly, ...derivedOnly] };
 
 /** By key, the bits of the slots whose properties are removed if they were sent. */

@@ -5,7 +5,6 @@ import { clone, toBinary } from '@bufbuild/protobuf';
 import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
-  maxKindCharacters,
   maxQuestionMs,
   minQuestionMs,
 } from '../../platform/limits.ts';
@@ -16,7 +15,12 @@ import {
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { filterCondition } from '../filters/filter.ts';
-import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
+import {
+  checkFilterCount,
+  checkFilters,
+  checkKinds,
+  looksForPart,
+} from '../filters/filter-bounds.ts';
 import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
@@ -24,7 +28,6 @@ import { momentMs } from '../moment.ts';
 /** Events of a page: without a pageSize, and at most. */
 const defaultPageSize = 100;
 const maxPageSize = 1_000;
-const maxKinds = 100;
 
 /** A checked request. */
 export interface ActivitySelection {
@@ -82,7 +85,7 @@ export function readSelection(projectId: string, request: ListRequest): Activity
 
 /** Before any processing, and each count before what it counts. */
 function checkSize({ distinctId, kinds, filters }: ListRequest): void {
-  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
+  checkKinds(kinds);
   checkFilterCount(filters.length, 'filters');
   const named = filters.map((filter, index) => ({ filter, path: `filters[${index}]` }));
   checkFilters(named, 'filters', [distinctId, ...kinds], ({ operator }) => looksForPart(operator));
@@ -120,12 +123,6 @@ function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): stri
 
 function kindConditions({ kinds }: ListRequest, bindings: Bindings): string[] {
   if (kinds.length === 0) return [];
-  for (const [index, kind] of kinds.entries()) {
-    if (kind === '') throw invalidArgument(`kinds[${index}]`, 'must not be empty');
-    if (kind.length > maxKindCharacters) {
-      throw invalidArgument(`kinds[${index}]`, `takes at most ${maxKindCharacters} characters`);
-    }
-  }
   return [`kind IN ${bindings.bind('Array(String)', kinds)}`];
 }
 

@@ -14,10 +14,10 @@ import {
   type QueryResponse,
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { InsightCall } from '../insights/query-insight.ts';
+import type { InsightCall, RunQuestion } from '../insights/query-insight.ts';
 import { AskedTogether } from '../insights/run/asked-together.ts';
 import type { BoardTime, Range } from './board-time.ts';
-import { questionOf, type RunQuestion } from './question.ts';
+import { questionOf } from './question.ts';
 
 export interface BoardQuestions {
   projectId: string;

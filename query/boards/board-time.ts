@@ -4,6 +4,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { DateTime, type DurationLikeObject } from 'luxon';
+import { dayMs } from '../../platform/clock.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -41,7 +42,6 @@ interface TimeFields {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Throws invalid_argument for a range or a zone that cannot be. */
 export function boardTime(fields: TimeFields, nowMs: number): BoardTime {

@@ -7,6 +7,7 @@ import {
   type FilterGroup,
   FilterGroupSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { maxFilters } from '../filters/filter-bounds.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 export interface FilterGroups {
@@ -18,8 +19,6 @@ export interface FilterGroups {
 /** Conditions that must all hold. */
 type Term = readonly PropertyFilter[];
 
-/** As many as a question may have. */
-const maxFilters = 50;
 const { AND, OR } = LogicalOperator;
 
 /** Throws invalid_argument where multiplying out takes more filters than a question may have. */

@@ -6,14 +6,9 @@ import {
   type InsightQuerySpec,
   type QueryRequest,
   QueryRequestSchema,
-  type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { InsightCall } from '../insights/query-insight.ts';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
 import { combinedFilters } from './combined-filters.ts';
-
-/** Throws as InsightsService.Query does. */
-export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 
 /** Throws invalid_argument where the filters of both cannot be combined. */
 export function questionOf(

@@ -13,9 +13,9 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { startDeadline } from '../deadline.ts';
+import type { RunQuestion } from '../insights/query-insight.ts';
 import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
 import { readFailure } from '../read-failure.ts';
-import type { RunQuestion } from './question.ts';
 import { renderDashboard } from './render-dashboard.ts';
 import { createRenderShared } from './render-shared.ts';
 import type { CheckPassword } from './share-passwords.ts';
@@ -28,7 +28,7 @@ export interface BoardOptions {
   shares: ShareDirectory;
   checkPassword: CheckPassword;
   networkOf: (context: HandlerContext) => string | undefined;
-  /** The time limit of one rendering; 30 s unless given. */
+  /** The time limit of one rendering; a minute unless given. */
   maxRenderMs?: number;
 }
 

@@ -43,7 +43,7 @@ const staleAfterMs = 10_000;
 const callsAtOnce = 300;
 const callsPerSecond = 5;
 const bytesOfCall = 65_536;
-const lasting = new Set(['invalid_argument', 'not_found', 'unimplemented', 'failed_precondition']);
+const lasting = new Set(['invalid_argument', 'not_found', 'failed_precondition']);
 
 /** An answer with its length in binary. */
 interface Shown {

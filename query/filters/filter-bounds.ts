@@ -1,11 +1,17 @@
 // The bounds on all filters of one request, looked at before any filter is read. The meaning of a filter is
 // filter.ts's.
 
-import { hasMoreCodePoints, maxStringValueCodePoints } from '../../platform/limits.ts';
+import {
+  hasMoreCodePoints,
+  maxKindCharacters,
+  maxStringValueCodePoints,
+} from '../../platform/limits.ts';
 import { FilterOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 
-const maxFilters = 50;
+/** Of one request. */
+export const maxFilters = 50;
+const maxKinds = 100;
 /** The most values that all filters of a request have together. */
 const maxValues = 1_000;
 /**
@@ -85,4 +91,16 @@ export function looksForPart(operator: FilterOperator): boolean {
 /** A text is not written as JSON where its length alone is beyond the bound. */
 function jsonBytes(text: string): number {
   return text.length > maxTextBytes ? text.length : Buffer.byteLength(JSON.stringify(text));
+}
+
+/** Throws invalid_argument, naming the field, for too many kinds and for a kind that no event has. */
+export function checkKinds(kinds: readonly string[]): void {
+  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
+  for (const [index, kind] of kinds.entries()) {
+    const field = `kinds[${index}]`;
+    if (kind === '') throw invalidArgument(field, 'must not be empty');
+    if (kind.length > maxKindCharacters) {
+      throw invalidArgument(field, `takes at most ${maxKindCharacters} characters`);
+    }
+  }
 }

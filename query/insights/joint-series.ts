@@ -11,6 +11,7 @@ import { countedEventsSql } from './events/counted-kinds.ts';
 import { eventCondition, every } from './events/event-condition.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
 import { groupsRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
+import { maxJointParts, unlike } from './joint-parts.ts';
 import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
@@ -33,12 +34,15 @@ export function jointSeries(question: Question): JointSeries | undefined {
   if (own === undefined) return undefined;
   const { includeCookieless } = question.spec;
   const alike = question.beside.filter(({ spec }) => spec.includeCookieless === includeCookieless);
-  const asked = unlike([...own, ...alike.flatMap((other) => seriesAsked(other) ?? [])]);
+  const all = [...own, ...alike.flatMap((other) => seriesAsked(other) ?? [])];
+  if (all.length > maxJointParts) return undefined;
+  const asked = unlike(all, keyOf);
   const users = asked.filter(({ of }) => of === 'users');
   const places = users.length < 2 ? undefined : jointPlaces(users);
   if (places === undefined) return undefined;
   const joint = withJointBindings(question);
-  const partOf = (one: Asked): number => asked.findIndex((other) => keyOf(other) === keyOf(one));
+  const keys = asked.map(keyOf);
+  const partOf = (one: Asked): number => keys.indexOf(keyOf(one));
   const events = asked.map((one) => eventsSql(joint, one));
   if (events.some((sql) => sql === undefined)) return undefined;
   const cells = users.map((one) => ({ ...one, part: partOf(one) }));
@@ -82,7 +86,15 @@ function countedBy({ event, aggregation }: EventQuery): Asked['of'] | undefined 
       return { kind };
     case AggregationType.UNIQUE_USERS:
       return kind === '' ? 'users' : undefined;
+    case AggregationType.PER_USER_AVG:
+    case AggregationType.SUM:
+    case AggregationType.AVG:
+    case AggregationType.MIN:
+    case AggregationType.MAX:
+      return undefined;
     default:
+      // A number that is no aggregation is refused when it is planned.
+      aggregation satisfies never;
       return undefined;
   }
 }
@@ -100,12 +112,6 @@ function eventsSql(joint: Question, { of, ...time }: Asked): string | undefined 
     sql: `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${counted}) GROUP BY bucket`,
     ...{ groups: 0, limit: 0, measure: { combine: 'sum', isRatio: false } },
   });
-}
-
-/** Each once, in the same order whoever asks first: so all of them make the same statement. */
-function unlike(asked: readonly Asked[]): Asked[] {
-  const byKey = new Map(asked.map((one) => [keyOf(one), one]));
-  return [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, one]) => one);
 }
 
 function keyOf({ of, fromMs, toMs, buckets }: Asked): string {

@@ -3,6 +3,7 @@
 
 import { every } from './events/event-condition.ts';
 import type { Question } from './question/question.ts';
+import { quarterMs } from './question/time-buckets.ts';
 import { activitySql, isFromDays, ofUsersSql } from './users/activity.ts';
 import { allBits, bitColumns } from './users/bucket-bits.ts';
 import type { Range } from './users/profile-days.ts';
@@ -20,7 +21,6 @@ export interface JointPlaces {
   starts: readonly number[];
 }
 
-const quarterMs = 900_000;
 /** The bits of one number: more numbers make each user dearer than another pass. */
 const maxPlaces = 64;
 

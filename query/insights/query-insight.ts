@@ -152,8 +152,15 @@ function countsUsers({ spec }: Question): boolean {
       return true;
     case InsightType.TOP_K:
       return spec.topK?.dimension === TopKQuery_Dimension.USER;
-    default:
+    case InsightType.UNSPECIFIED:
+    case InsightType.TRENDS:
+    case InsightType.SEGMENTATION:
+    case InsightType.USER_FLOW:
       return spec.events.some(({ aggregation }) => ofUsers.has(aggregation));
+    default:
+      // A number that is no type is refused when it is planned.
+      spec.insightType satisfies never;
+      return false;
   }
 }
 

@@ -22,6 +22,7 @@ import {
   SeenPropertySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { traitPrefix } from '../insights/question/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import { kindsSql, type NamesAsked, propertiesSql, traitsSql, typeNames } from './seen-names.ts';
@@ -29,8 +30,6 @@ import { kindsSql, type NamesAsked, propertiesSql, traitsSql, typeNames } from '
 const maxNames = 1_000;
 /** A thousand names of 255 code points of four bytes. */
 const maxCharacters = 2_097_152;
-/** A trait's name has this before it. */
-export const traitPrefix = 'profile.';
 
 /**
  * The names of traits are those of all profiles, whatever the kind. Throws invalid_argument for a request that breaks a

@@ -13,11 +13,13 @@ import {
   PropertyCountSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { storedTypes } from '../insights/question/property-types.ts';
+import { traitPrefix } from '../insights/question/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { readRows, type Statement } from '../read-rows.ts';
-import { checkKind, readLimit, traitPrefix } from './filter-schema.ts';
-import { eventValuesSql, placesSql, traitValuesSql, valuePlaces } from './value-counts.ts';
+import { checkKind, readLimit } from './filter-schema.ts';
+import { eventValuesSql, placesSql, traitValuesSql } from './value-counts.ts';
 
 const usualValues = 20;
 const maxValues = 100;
@@ -48,10 +50,10 @@ export async function getPropertyValues(
     const name = property.slice(traitPrefix.length);
     return answer(await read(traitValuesSql({ ...asked, name }), maxRows), limit);
   }
-  const { rows } = await read(placesSql(projectId, property, kind), valuePlaces.length + 1);
+  const { rows } = await read(placesSql(projectId, property, kind), storedTypes.length + 1);
   const types = new Set(rows.map(([type]) => type));
   // Where names are missing from the table, the property may be anywhere.
-  const places = valuePlaces.filter((place) => types.has(place) || types.has('cut'));
+  const places = storedTypes.filter((place) => types.has(place) || types.has('cut'));
   if (places.length === 0) return create(GetPropertyValuesResponseSchema);
   const statement = eventValuesSql({ ...asked, property, kind, ...range, places });
   return answer(await read(statement, maxRows), limit);

@@ -6,11 +6,8 @@ import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { doubleTextSql, timeTextSql } from '../filters/canonical-text.ts';
 import { traitJsonSql } from '../filters/profile-condition.ts';
 import { prefixSearch } from '../filters/text-search.ts';
+import { type StoredType, storedTypes } from '../insights/question/property-types.ts';
 import type { Statement } from '../read-rows.ts';
-
-/** Where events hold values, by the types of property_keys. */
-export const valuePlaces = ['column', 'string', 'int', 'double', 'bool', 'time'] as const;
-type ValuePlace = (typeof valuePlaces)[number];
 
 /** Rows of one column: the places of the property's values, and `cut` where names of the project are missing. */
 export function placesSql(projectId: string, property: string, kind: string): Statement {
@@ -20,7 +17,7 @@ export function placesSql(projectId: string, property: string, kind: string): St
   const ofKind = kind === '' ? 'true' : `kind = ${bindings.bind('String', kind)}`;
   const sql = `SELECT DISTINCT type FROM property_keys
     WHERE project_id = ${project} AND (type = 'cut' OR (type != 'event' AND property = ${name} AND ${ofKind}))
-    LIMIT ${valuePlaces.length + 1}`;
+    LIMIT ${storedTypes.length + 1}`;
   return { sql, params: bindings.params };
 }
 
@@ -37,7 +34,7 @@ interface EventValuesAsked extends ValuesAsked {
   kind: string;
   fromMs: number;
   toMs: number;
-  places: readonly ValuePlace[];
+  places: readonly StoredType[];
 }
 
 /** Rows of: canonical text, events. Only `places` are read. */
@@ -63,7 +60,7 @@ export function eventValuesSql(asked: EventValuesAsked): Statement {
 
 /** SQL for whether an event has a value in this place, and for its text. */
 function placeSql(
-  place: ValuePlace,
+  place: StoredType,
   property: string,
   key: string,
 ): { isThere: string; text: string }[] {
@@ -81,7 +78,7 @@ function placeSql(
   ];
 }
 
-function textSql(place: Exclude<ValuePlace, 'column'>, value: string): string {
+function textSql(place: Exclude<StoredType, 'column'>, value: string): string {
   switch (place) {
     case 'string':
       return value;

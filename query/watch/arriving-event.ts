@@ -12,17 +12,10 @@ import {
   ActivityEventSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { FrameRequest, RequestContext } from '../../proto/wire/frame.ts';
+import { derivedOnlyProperties, serverOnlyProperties } from '../../proto/wire/server-properties.ts';
 
 /** The name of an event among those of its project: the digits of its id. */
 export type EventName = string;
-
-/** What the server alone says, whoever sends it. */
-const serverOnly = ['$ip', '$bot_score', '$verified_bot'];
-/** What is derived for public keys, and therefore not believed where it is sent. */
-const derivedOnly = [
-  ...['$country', '$region', '$city', '$continent', '$latitude', '$longitude'],
-  ...['$referrerDomain', '$channel'],
-];
 
 /** The events of a request as JSON; none where it cannot be read. */
 export function arrivingEvents({ body }: Pick<FrameRequest, 'body'>): readonly JsonValue[] {
@@ -74,9 +67,9 @@ function autoProperties(
   { autoProperties: sent }: Event,
   { credential, location }: RequestContext,
 ): ActivityEvent['autoProperties'] {
-  for (const key of serverOnly) delete sent[key];
+  for (const key of serverOnlyProperties) delete sent[key];
   if (credential === 'private') return sent;
-  for (const key of derivedOnly) delete sent[key];
+  for (const key of derivedOnlyProperties) delete sent[key];
   const { country, region, city } = location ?? {};
   for (const [key, value] of Object.entries({ $country: country, $region: region, $city: city })) {
     if (value === undefined || value === '') continue;

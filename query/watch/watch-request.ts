@@ -1,19 +1,22 @@
 // Checks ActivityService.Watch's request and turns it into what a viewer asks: which events, which stages, how many.
 
-import { maxKindCharacters } from '../../platform/limits.ts';
 import type {
   ActivityEvent,
   WatchRequest,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { WatchStage } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { eventPredicate } from '../filters/event-predicate.ts';
-import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
+import {
+  checkFilterCount,
+  checkFilters,
+  checkKinds,
+  looksForPart,
+} from '../filters/filter-bounds.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 /** Events a second that are shown: without a number, and at most. */
 const defaultSample = 50;
 const maxSample = 1_000;
-const maxKinds = 100;
 
 /** A checked request. */
 export interface WatchSelection {
@@ -28,7 +31,7 @@ export interface WatchSelection {
 /** Throws invalid_argument that names the field and its rule. */
 export function readWatchRequest(request: WatchRequest): WatchSelection {
   const { kinds, filters, samplePerSecond } = request;
-  if (kinds.length > maxKinds) throw invalidArgument('kinds', `takes at most ${maxKinds}`);
+  checkKinds(kinds);
   checkFilterCount(filters.length, 'filters');
   const named = filters.map((filter, index) => ({ filter, path: `filters[${index}]` }));
   checkFilters(named, 'filters', kinds, ({ operator }) => looksForPart(operator));
@@ -36,7 +39,7 @@ export function readWatchRequest(request: WatchRequest): WatchSelection {
     throw invalidArgument('samplePerSecond', `must be from 1 to ${maxSample}`);
   }
   const stages = stagesOf(request);
-  const kindsAsked = kindsOf(request);
+  const kindsAsked: ReadonlySet<string> = new Set(kinds);
   const predicates = named.map(({ filter, path }) => eventPredicate(filter, path));
   return {
     samplePerSecond: samplePerSecond === 0 ? defaultSample : samplePerSecond,
@@ -45,16 +48,6 @@ export function readWatchRequest(request: WatchRequest): WatchSelection {
     hasFilters: predicates.length > 0,
     meetsFilters: (event) => predicates.every((meets) => meets(event)),
   };
-}
-
-function kindsOf({ kinds }: WatchRequest): ReadonlySet<string> {
-  for (const [index, kind] of kinds.entries()) {
-    if (kind === '') throw invalidArgument(`kinds[${index}]`, 'must not be empty');
-    if (kind.length > maxKindCharacters) {
-      throw invalidArgument(`kinds[${index}]`, `takes at most ${maxKindCharacters} characters`);
-    }
-  }
-  return new Set(kinds);
 }
 
 function stagesOf({ stages }: WatchRequest): ReadonlySet<WatchStage> {

@@ -3,10 +3,9 @@
 // range, and after the last, is counted event by event.
 
 import type { Question } from '../question/question.ts';
+import { quarterMs } from '../question/time-buckets.ts';
 import type { EventCondition } from './event-condition.ts';
 import { bucketSql, readEventsSql } from './read-events.ts';
-
-const quarterMs = 900_000;
 
 /**
  * SELECT of (bucket, kind, events), several rows of each; undefined where the table cannot tell. `column`: every event,

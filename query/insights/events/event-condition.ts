@@ -128,7 +128,20 @@ function admitsTraitless({ operator }: PropertyFilter): boolean {
     case FilterOperator.NOT_IN:
     case FilterOperator.NOT_BETWEEN:
       return true;
+    case FilterOperator.UNSPECIFIED:
+    case FilterOperator.EQUALS:
+    case FilterOperator.CONTAINS:
+    case FilterOperator.IS_SET:
+    case FilterOperator.LT:
+    case FilterOperator.LTE:
+    case FilterOperator.GT:
+    case FilterOperator.GTE:
+    case FilterOperator.IN:
+    case FilterOperator.BETWEEN:
+      return false;
     default:
+      // A number that is no operator was refused before.
+      operator satisfies never;
       return false;
   }
 }

@@ -1,6 +1,7 @@
 // SELECT of the events that a part of a question counts, with the columns that the part asks for. Every statement of an
 // insight that reads raw events is built on it.
 
+import { dayMs } from '../../../platform/clock.ts';
 import type { Bindings } from '../../filters/bindings.ts';
 import type { Question } from '../question/question.ts';
 import { traitPrefix } from '../question/question.ts';
@@ -8,7 +9,6 @@ import { both, type EventCondition } from './event-condition.ts';
 import { livingProfilesSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
-const dayMs = 86_400_000;
 /** The last one that a Date can be: toDate takes a greater number for seconds. */
 const lastDay = 65_535;
 

@@ -33,6 +33,7 @@ let nowMs = 0;
 /** Every event that was accepted before is stored; the moment itself unless set. */
 let completeUntilMs: number | undefined;
 let refusesWrites = false;
+let refusedWrites = 0;
 let service: ReadService;
 beforeAll(async () => {
   service = await startReadService({
@@ -41,7 +42,10 @@ beforeAll(async () => {
     completeUntilMs: async () => completeUntilMs,
     reader: (store) => ({
       async select(select, onRow) {
-        if (refusesWrites && select.sql.startsWith('INSERT')) throw new Error('no grant');
+        if (refusesWrites && select.sql.startsWith('INSERT')) {
+          refusedWrites++;
+          throw new Error('no grant');
+        }
         await store.select(select, onRow);
       },
     }),
@@ -52,6 +56,7 @@ afterAll(() => service.stop());
 let project = '';
 beforeEach(async () => {
   project = randomUUID();
+  refusedWrites = 0;
   nowMs = firstMs + 20 * dayMs;
   completeUntilMs = nowMs;
   await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
@@ -156,6 +161,16 @@ const topOf = (dimension: TopKQuery_Dimension, property: string, omitOthers: boo
 });
 
 const keptDates = Array.from({ length: 8 }, (_, index) => `2026-10-${20 + index}`);
+
+/** The same series over ranges that end at six moments, asked for once before. */
+async function askAtOnce(): Promise<void> {
+  await ask(byBrowser, berlin);
+  const ranges = Array.from({ length: 6 }, (_, turn) => ({
+    ...berlin,
+    toMs: berlin.toMs - turn * 900_000,
+  }));
+  await Promise.all(ranges.map((range) => ask(byBrowser, range)));
+}
 
 describe('kept days', () => {
   const specs: [string, Asked][] = [
@@ -303,13 +318,15 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual([]);
   });
 
+  it('that could not be kept are not tried again by who waited for them', async () => {
+    refusesWrites = true;
+    await askAtOnce();
+    refusesWrites = false;
+    expect(refusedWrites).toBe(1);
+  });
+
   it('are kept once for all who ask at the same time', async () => {
-    await ask(byBrowser, berlin);
-    const ranges = Array.from({ length: 6 }, (_, turn) => ({
-      ...berlin,
-      toMs: berlin.toMs - turn * 900_000,
-    }));
-    await Promise.all(ranges.map((range) => ask(byBrowser, range)));
+    await askAtOnce();
     const result = await service.clickhouse.query({
       query: 'SELECT count() AS rows FROM kept_days WHERE project_id = {project:String}',
       query_params: { project },

@@ -50,8 +50,8 @@ export class KeptDays {
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<boolean>>();
-  /** How often the keeping of some series has ended. */
-  #ends = 0;
+  /** How often the keeping of a set of series has ended. */
+  readonly #ends = new Map<string, number>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
@@ -59,8 +59,8 @@ export class KeptDays {
   }
 
   /**
-   * The statement with the parameters that name the kept days. Before, it may keep days, which takes about as long as
-   * the question would have.
+   * The statement with the parameters that name the kept days. It may first keep days that are not kept yet; that takes
+   * about as long as the question itself.
    */
   async filled<T extends Statement>(statement: T, range: KeptRange, access: Access): Promise<T> {
     const keys = range.cells.flatMap((cells) => cells.keys);
@@ -70,13 +70,15 @@ export class KeptDays {
     const asked = { first: range.first, last: range.last, keys, reachDays };
     for (;;) {
       await this.#keeping.get(name);
-      const ends = this.#ends;
+      const ends = this.#ends.get(name);
       const look = await lookAtDays(access.look, access.projectId, asked, access);
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
       const kept = [...look.kept];
-      const days = isAskedAgain ? await this.#daysToKeep(asked, look, access.projectId) : [];
+      // Whoever waited for a keeping that failed does not try the same again.
+      const mayKeep = isAskedAgain && !this.#isRecent(this.#refused.get(name));
+      const days = mayKeep ? await this.#daysToKeep(asked, look, access.projectId) : [];
       // Somebody else has begun, or done it, meanwhile.
-      if (days.length > 0 && (this.#keeping.has(name) || this.#ends !== ends)) continue;
+      if (days.length > 0 && (this.#keeping.has(name) || this.#ends.get(name) !== ends)) continue;
       const version = (day: number): number => versionOf(look, day, reachDays);
       const versions = (of: readonly number[]) => of.map(version);
       const editions = (of: readonly number[]) => of.map((day) => editionOf(day, version(day)));
@@ -103,13 +105,14 @@ export class KeptDays {
   }
 
   #isAskedAgain(name: string): boolean {
-    const nowMs = this.#clock.nowMs();
-    const isRecent = (atMs: number | undefined): boolean =>
-      atMs !== undefined && nowMs - atMs < askedAgainMs;
-    const isAgain = isRecent(this.#asked.get(name)) && !isRecent(this.#refused.get(name));
+    const isAgain = this.#isRecent(this.#asked.get(name));
     this.#asked.delete(name);
-    setBounded(this.#asked, name, nowMs, maxSeries);
+    setBounded(this.#asked, name, this.#clock.nowMs(), maxSeries);
     return isAgain;
+  }
+
+  #isRecent(atMs: number | undefined): boolean {
+    return atMs !== undefined && this.#clock.nowMs() - atMs < askedAgainMs;
   }
 
   /** Past days that are not kept, and that nothing is on its way to. */
@@ -146,7 +149,7 @@ export class KeptDays {
       )
       .finally(() => {
         this.#keeping.delete(name);
-        this.#ends++;
+        setBounded(this.#ends, name, (this.#ends.get(name) ?? 0) + 1, maxSeries);
       });
     this.#keeping.set(name, done);
     return done;

@@ -4,6 +4,8 @@
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { quarterMs } from '../question/time-buckets.ts';
+import { morningQuarters } from '../users/profile-days.ts';
 import {
   daysToKeep,
   editionsToKeep,
@@ -13,9 +15,6 @@ import {
   listDaysSql,
 } from './day-cells.ts';
 
-const quarterMs = 900_000;
-/** The quarters that one of the two columns has. */
-const halfDay = 48;
 /** As many rows take the room of a kept cell. */
 const rowsOfCell = 4;
 /** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
@@ -47,11 +46,11 @@ export function keptProfileDays(question: Question, condition: EventCondition): 
 
 /** SELECT of a UTC day's rows, one for each profile. */
 function rowsSql(question: Question, condition: EventCondition): string {
-  const quarter = `intDiv(toUnixTimestamp64Milli(occur_time), ${quarterMs}) % ${2 * halfDay}`;
+  const quarter = `intDiv(toUnixTimestamp64Milli(occur_time), ${quarterMs}) % ${2 * morningQuarters}`;
   const columns = {
     ...{ day: 'toDate(occur_time)', sender_key: 'profile_key', is_cookieless: 'cookieless' },
-    is_morning: `${quarter} < ${halfDay}`,
-    bit: `bitShiftLeft(toUInt64(1), ${quarter} % ${halfDay})`,
+    is_morning: `${quarter} < ${morningQuarters}`,
+    bit: `bitShiftLeft(toUInt64(1), ${quarter} % ${morningQuarters})`,
   };
   const events = readEventsSql(question, { condition, columns, days: daysToKeep });
   return `SELECT day, sender_key AS profile_key, max(is_cookieless) AS cookieless,

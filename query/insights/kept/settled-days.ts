@@ -1,6 +1,7 @@
 // Which days have nothing on its way: every insert that made the number of a day's events has ended. An insert fills
 // one table after the other, so that a number may be seen before the rows that other tables get with it.
 
+import { dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 
 interface Seen {
@@ -9,28 +10,38 @@ interface Seen {
   sinceMs: number;
 }
 
-const maxProjects = 1_000;
+/** Of all projects: some 30 MB. A day that was forgotten is seen again at the next question. */
+const maxDays = 200_000;
 
 export class SettledDays {
-  readonly #days = new Map<string, Map<number, Seen>>();
+  readonly #days = new Map<string, Seen>();
 
-  /** Notes the events of each day from `first` to `last`, days since the epoch; a day without events has no entry. */
+  /**
+   * Notes the events of each day from `first` to `last`, days since the epoch, but of none to come; a day without
+   * events has no entry.
+   */
   see(
     projectId: string,
     { first, last, events }: { first: number; last: number; events: ReadonlyMap<number, number> },
     nowMs: number,
   ): void {
-    const days = this.#days.get(projectId) ?? new Map<number, Seen>();
-    if (!this.#days.has(projectId)) setBounded(this.#days, projectId, days, maxProjects);
-    for (let day = first; day <= last; day++) {
+    const today = Math.floor(nowMs / dayMs);
+    for (let day = first; day <= Math.min(last, today); day++) {
+      const key = keyOf(projectId, day);
       const count = events.get(day) ?? 0;
-      if (days.get(day)?.events !== count) days.set(day, { events: count, sinceMs: nowMs });
+      if (this.#days.get(key)?.events === count) continue;
+      this.#days.delete(key);
+      setBounded(this.#days, key, { events: count, sinceMs: nowMs }, maxDays);
     }
   }
 
   /** `completeUntilMs`: every event that was accepted before is stored, in all tables. */
   isSettled(projectId: string, day: number, completeUntilMs: number): boolean {
-    const seen = this.#days.get(projectId)?.get(day);
+    const seen = this.#days.get(keyOf(projectId, day));
     return seen !== undefined && completeUntilMs >= seen.sinceMs;
   }
+}
+
+function keyOf(projectId: string, day: number): string {
+  return `${day} ${projectId}`;
 }

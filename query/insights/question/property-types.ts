@@ -10,7 +10,7 @@ import { readRows } from '../../read-rows.ts';
 import { textsOf } from '../rows.ts';
 
 /** `column`: a non-empty text of a property that has a column. The others are the maps. */
-const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time'] as const;
+export const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time'] as const;
 export type StoredType = (typeof storedTypes)[number];
 export type PropertyTypes = ReadonlySet<StoredType>;
 

@@ -3,6 +3,7 @@
 // midnight or an hour that comes twice needs no care elsewhere.
 
 import { DateTime, type DateTimeUnit, IANAZone } from 'luxon';
+import { dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { remembered } from '../../../platform/memory/remembered.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -17,7 +18,8 @@ interface Length {
 }
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+/** The grain of the tables of sums: all zones are off by whole quarters of an hour. */
+export const quarterMs = 900_000;
 /** The longest range of a question without buckets. */
 export const maxRangeMs = 3_653 * dayMs + hourMs;
 /** No zone's name is longer than America/Argentina/ComodRivadavia, 32 characters. */

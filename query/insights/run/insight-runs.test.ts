@@ -98,6 +98,15 @@ describe('kept rows', () => {
     expect([again.texts, running.length, versionsRead]).toEqual([['[1]'], 0, 2]);
   });
 
+  it('are no wait for who asks after a caller who had left before anything ran', async () => {
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(ask('question', { signal })).rejects.toThrow('left');
+    readingVersion = new Promise(() => {});
+    void ask();
+    await settled();
+    expect(running).toHaveLength(1);
+  });
+
   it('are not given for another version, project, text or parameter', async () => {
     await askAndAnswer('[1]');
     void ask('another');

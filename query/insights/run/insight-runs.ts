@@ -141,6 +141,8 @@ export class InsightRuns {
       if (kept !== undefined && this.#holds(kept, seen)) return answer(kept, stored);
       name = (await this.#runOf(key, seen)) ?? `${key} ${seen.version}`;
     }
+    // The run of a caller who has left never begins, and so would never leave the list.
+    signal.throwIfAborted();
     if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen });
     const run = await this.#runs.join(name, signal, async (shared) => {
       try {

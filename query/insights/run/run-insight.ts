@@ -1,7 +1,6 @@
 // Runs the statement of one question within its bounds of time, memory and rows. Unlike other reads, it may use every
 // core and go through every row of a project. Whether it has to run at all is insight-runs.ts's.
 
-import { availableParallelism } from 'node:os';
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
@@ -25,11 +24,13 @@ export interface InsightStatement {
   kept?: KeptRange;
 }
 
-/** The same for all questions, as a change of settings costs the embedded engine a statement. */
+/**
+ * The same for all questions, because each change of a setting costs the embedded engine a statement. Only the priority
+ * and the threads differ by project (insight-runs.ts).
+ */
 const settings = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_denormals: 1,
-  max_threads: availableParallelism(),
   max_execution_time: maxInsightMs / 1_000,
   max_query_size: String(maxStatementBytes),
   // Of events and the few merged ids, it would at times hold the events in memory: the engine's guess of how many match

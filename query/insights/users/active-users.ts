@@ -2,10 +2,9 @@
 
 import type { EventCondition } from '../events/event-condition.ts';
 import type { Question } from '../question/question.ts';
+import { quarterMs } from '../question/time-buckets.ts';
 import { type Activity, activePlacesSql, activitySql, ofUsersSql } from './activity.ts';
 import { allBits, bitColumns, userCountsSql, wordCount } from './bucket-bits.ts';
-
-const quarterMs = 900_000;
 
 /** SELECT of the cells, as ranked-groups.ts takes them; undefined where neither way is quicker than counting events. */
 export function activeUserCellsSql(

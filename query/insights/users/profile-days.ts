@@ -4,13 +4,13 @@
 import type { Bindings } from '../../filters/bindings.ts';
 import { daySql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { quarterMs } from '../question/time-buckets.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 
-const quarterMs = 900_000;
 const dayQuarters = 96;
 const dayMs = dayQuarters * quarterMs;
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
-const morningQuarters = 48;
+export const morningQuarters = 48;
 
 /** Half-open, in milliseconds. */
 export interface Range {

@@ -4,6 +4,7 @@
 
 import { columnOfProperty } from '../../../platform/clickhouse/event-columns.ts';
 import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { maxJointParts, unlike } from '../joint-parts.ts';
 import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
@@ -39,8 +40,9 @@ export function storedVisits(question: Question, read: VisitRead): StoredVisits 
     return { cells: { sql, groups: width }, part: 0, parts: 1 };
   }
   const own = askedOf(read, columns);
-  const others = question.beside.filter((other) => isOfSameVisits(question, other));
-  const asked = unlike([own, ...others.flatMap((other) => askedByOther(other) ?? [])]);
+  const beside = question.beside.length > maxJointParts ? [] : question.beside;
+  const others = beside.filter((other) => isOfSameVisits(question, other));
+  const asked = unlike([own, ...others.flatMap((other) => askedByOther(other) ?? [])], keyOf);
   const joint = withJointBindings(question);
   const parts = asked.map((one, part) => ({ ...one, part }));
   const width = widthOf(parts);
@@ -107,12 +109,6 @@ function isOfSameVisits(one: Question, other: Question): boolean {
 
 function visitsKeyOf({ fromMs, toMs, buckets, groupLimit }: Question): string {
   return JSON.stringify([fromMs, toMs, buckets, groupLimit]);
-}
-
-/** Each once, in the same order whoever asks first: so all of them make the same statement. */
-function unlike(asked: readonly Asked[]): Asked[] {
-  const byKey = new Map(asked.map((one) => [keyOf(one), one]));
-  return [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, one]) => one);
 }
 
 function keyOf({ of, columns, kind }: Asked): string {

@@ -40,9 +40,10 @@ export function partsSql(
     FROM (${rows}) ARRAY JOIN [${choices.join(', ')}] AS choice WHERE choice.3`;
 }
 
-/** The columns of the groups of all parts. */
+/** The columns of the groups of all parts; one at least where there are several parts: only groups keep parts apart. */
 export function widthOf(parts: readonly VisitPart[]): number {
-  return Math.max(...parts.map(({ columns }) => columns.length));
+  const least = parts.length > 1 ? 1 : 0;
+  return Math.max(least, ...parts.map(({ columns }) => columns.length));
 }
 
 /** The columns of a cell; they add up. */

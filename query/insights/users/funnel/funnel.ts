@@ -2,6 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
+import { dayMs } from '../../../../platform/clock.ts';
 import { FunnelResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../../../invalid-argument.ts';
 import { eventCondition } from '../../events/event-condition.ts';
@@ -21,7 +22,6 @@ import { readTiming, timedCellsSql } from './step-timing.ts';
 
 const minSteps = 2;
 const maxSteps = 20;
-const dayMs = 86_400_000;
 const maxWindowMs = 366 * dayMs;
 
 /** Throws invalid_argument. */

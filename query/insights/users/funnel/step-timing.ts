@@ -2,6 +2,7 @@
 // these.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
+import { dayMs } from '../../../../platform/clock.ts';
 import { groupColumn } from '../../events/read-events.ts';
 import type { Question } from '../../question/question.ts';
 import type { UserGroup } from '../grouped-answer.ts';
@@ -9,7 +10,6 @@ import type { UserGroup } from '../grouped-answer.ts';
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** The longest times of the distribution, ascending; what is longer has a bucket of its own. */
 const bounds = [
