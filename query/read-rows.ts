@@ -11,8 +11,8 @@ export const maxReadRows = 1_001;
 
 /**
  * The same for all reads, because each change of a setting costs the embedded engine a statement; the small reads of
- * questions have a priority too (insights/run/insight-runs.ts). The engine's own time limit ends a read whose caller has
- * gone. How much memory a read may take is the client's (createClickHouse).
+ * questions have a priority too (insights/run/insight-runs.ts). The engine's own time limit ends a read whose caller
+ * has gone. How much memory a read may take is the client's (createClickHouse).
  */
 const settings = {
   output_format_json_quote_64bit_integers: 1,

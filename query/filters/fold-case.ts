@@ -1,6 +1,6 @@
-// Texts without the difference of upper and lower case, by Unicode's simple folding: as regular expressions compare with
-// (?i) in the engine, and with `iu` here. An expression takes a comparison for each character of the part at each place
-// of the text, 0.2 ms where both repeat one letter; `includes` of folded texts does not.
+// Texts without the difference of upper and lower case, by Unicode's simple folding: as regular expressions compare
+// with (?i) in the engine, and with `iu` here. An expression takes a comparison for each character of the part at each
+// place of the text, 0.2 ms where both repeat one letter; `includes` of folded texts does not.
 
 /** Both upper and lower case of nothing else, though toUpperCase makes them i and I. */
 const dotted = new Set(['\u0130', '\u0131']);
