@@ -36,9 +36,9 @@ export function engineArguments(memoryMiB: number): string[] {
     // Three merges take turns in two threads. By default four do, and each may hold a quarter of the memory.
     background_pool_size: 2,
     background_merges_mutations_concurrency_ratio: 1.5,
-    // Merges can wait while somebody waits for an answer: where all cores are busy, they get a third of a statement's
-    // share. ClickHouse passes over it where the process has no CAP_SYS_NICE.
-    os_threads_nice_value_merge_mutate: 5,
+    // Merges can wait while somebody waits for an answer or for an event: where all cores are busy, they get a tenth
+    // of a statement's share. ClickHouse passes over it where the process has no CAP_SYS_NICE.
+    os_threads_nice_value_merge_mutate: 10,
   };
   return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 }
