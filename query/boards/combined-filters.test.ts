@@ -7,11 +7,11 @@ import { combinedFilters, type FilterGroups } from './combined-filters.ts';
 
 const { AND, OR, UNSPECIFIED } = LogicalOperator;
 
-/** Groups of filters that are named by a letter: `a&b` is a group, `a|b` another. */
+/** Groups of filters that are named by a letter: `a&b` is a group, `a|b` another, `` and `|` are empty ones. */
 function groupsOf(operator: LogicalOperator, ...texts: readonly string[]): FilterGroups {
   const groups = texts.map((text) =>
     create(FilterGroupSchema, {
-      filters: text.split(/[&|]/).map((property) => ({ property })),
+      filters: text.split(/[&|]/).flatMap((property) => (property === '' ? [] : { property })),
       operator: text.includes('|') ? OR : AND,
     }),
   );
@@ -22,9 +22,9 @@ function groupsOf(operator: LogicalOperator, ...texts: readonly string[]): Filte
 function holds({ groups, operator }: FilterGroups, held: ReadonlySet<string>): boolean {
   const each = groups.map(({ filters, operator: inside }) => {
     const met = filters.map(({ property }) => held.has(property));
-    return inside === OR ? met.includes(true) : !met.includes(false);
+    return inside === OR && met.length > 0 ? met.includes(true) : !met.includes(false);
   });
-  return operator === OR ? each.includes(true) : !each.includes(false);
+  return operator === OR && each.length > 0 ? each.includes(true) : !each.includes(false);
 }
 
 const sets: [string, FilterGroups][] = [
@@ -36,6 +36,9 @@ const sets: [string, FilterGroups][] = [
   ['any of pairs', groupsOf(OR, 'a&b', 'c&d')],
   ['any of mixed groups', groupsOf(OR, 'a|b', 'c&d')],
   ['the one group of any', groupsOf(OR, 'a&b')],
+  ['an empty group of any', groupsOf(OR, '|')],
+  ['an empty group beside one', groupsOf(AND, '', 'a|b')],
+  ['an empty group or one', groupsOf(OR, '|', 'a')],
 ];
 const other = (set: FilterGroups): FilterGroups => ({
   ...set,

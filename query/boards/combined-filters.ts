@@ -22,7 +22,8 @@ type Term = readonly PropertyFilter[];
 const { AND, OR } = LogicalOperator;
 
 /** Throws invalid_argument where multiplying out takes more filters than a question may have. */
-export function combinedFilters(first: FilterGroups, second: FilterGroups): FilterGroups {
+export function combinedFilters(one: FilterGroups, other: FilterGroups): FilterGroups {
+  const [first, second] = [withoutEmpty(one), withoutEmpty(other)];
   if (first.groups.length === 0) return second;
   if (second.groups.length === 0) return first;
   const sides = [first, second].map(asConjunction);
@@ -34,6 +35,13 @@ export function combinedFilters(first: FilterGroups, second: FilterGroups): Filt
     create(FilterGroupSchema, { filters: [...filters], operator: AND }),
   );
   return { groups, operator: OR };
+}
+
+/** An empty group always holds: it adds nothing where all must hold, and is enough where one must. */
+function withoutEmpty(side: FilterGroups): FilterGroups {
+  const groups = side.groups.filter(({ filters }) => filters.length > 0);
+  if (groups.length === side.groups.length) return side;
+  return { ...side, groups: side.operator === OR ? [] : groups };
 }
 
 function isConjunction({ groups, operator }: FilterGroups): boolean {

@@ -35,12 +35,11 @@ export class ArrivalSampler {
       return;
     }
     const events = arrivingEvents({ body });
-    const bytes = Math.ceil(body.length / Math.max(1, events.length));
     for (const json of events) {
       let event: ReturnType<Arriving['event']> | null = null;
       const kind = isObject(json) && typeof json['kind'] === 'string' ? json['kind'] : '';
       const arriving: Arriving = {
-        ...{ kind, bytes },
+        kind,
         event() {
           if (event === null) event = readArrivingEvent(json, context);
           return event;

@@ -23,8 +23,6 @@ import type { WatchSelection } from './watch-request.ts';
 export interface Arriving {
   kind: string;
   event(): ActivityEvent | undefined;
-  /** Of its JSON, about. */
-  bytes: number;
 }
 
 /** What waits for a reader: two seconds at the highest rate, or 2 MiB. */
@@ -33,8 +31,9 @@ const maxWaitingBytes = 2 * 1_048_576;
 /** Events whose later stages are shown: five seconds at the highest rate, or 4 MiB. */
 const maxShownEvents = 5_000;
 const maxShownBytes = 4 * 1_048_576;
-/** What a property takes in memory beside its JSON: measured, so that many small ones take five times their JSON. */
+/** What a property takes in memory beside its texts: measured, so that many small ones take five times their JSON. */
 const propertyBytes = 160;
+const characterBytes = 2;
 /**
  * Events that a process shows in a second, to all viewers together: each costs some 0.1 ms in its stages, and requests
  * wait meanwhile. It is what twenty viewers ask for who say nothing.
@@ -103,7 +102,7 @@ export class Viewer {
       return;
     }
     this.#shownRate.take();
-    const bytes = arriving.bytes + propertyBytes * propertiesOf(event);
+    const bytes = bytesOf(event);
     this.#remember(nameOf(event.eventId), { event, bytes });
     this.#push(WatchStage.ARRIVING, event, { timeMs, bytes });
   }
@@ -222,6 +221,14 @@ export class Viewer {
   }
 }
 
-function propertiesOf({ autoProperties, customProperties }: ActivityEvent): number {
-  return Object.keys(autoProperties).length + Object.keys(customProperties).length;
+/** What an event takes in memory, about. A request's mean would hide a large event among small ones. */
+function bytesOf({ distinctId, autoProperties, customProperties }: ActivityEvent): number {
+  let [bytes, characters] = [rowBytes, distinctId.length];
+  for (const properties of [autoProperties, customProperties]) {
+    for (const [key, { value }] of Object.entries(properties)) {
+      bytes += propertyBytes;
+      characters += key.length + (value.case === 'stringValue' ? value.value.length : 0);
+    }
+  }
+  return bytes + characterBytes * characters;
 }

@@ -37,6 +37,8 @@ const scanSoonMs = 200;
 const maxDrains = 64;
 /** A drain that got nothing for so long has taken up everything, or others have. */
 const emptyMs = 500;
+/** The longest drain while other webhooks wait for one. */
+const maxDrainMs = 2_000;
 
 export class Park {
   readonly #options: ParkOptions;
@@ -47,6 +49,10 @@ export class Park {
   readonly #withConsumer = new Set<string>();
   readonly #draining = new Set<string>();
   readonly #drains = new Set<Promise<void>>();
+  /** When the last drain of each parked webhook began. */
+  readonly #drainedMs = new Map<string, number>();
+  /** Whether webhooks with room wait until another's drain ends. */
+  #isCrowded = false;
   readonly #ended: Promise<void>;
   #wake: () => void = () => {};
 
@@ -112,21 +118,34 @@ export class Park {
     const { connection, signal } = this.#options;
     this.#backlog.clear();
     const webhooks = new Set(await parkedWebhooks(connection));
-    for (const webhookId of webhooks) {
+    for (const webhookId of this.#drainedMs.keys()) {
+      if (!webhooks.has(webhookId)) this.#drainedMs.delete(webhookId);
+    }
+    let isCrowded = false;
+    for (const webhookId of this.#longestFirst(webhooks)) {
       if (this.#draining.has(webhookId)) continue;
       // Those that are being sent are among them; the drain finds out.
       this.#backlog.add(webhookId);
-      if (signal.aborted || this.#draining.size >= maxDrains) continue;
-      if (this.#options.roomOf(webhookId) > 0) this.#startDrain(webhookId);
+      if (signal.aborted || this.#options.roomOf(webhookId) <= 0) continue;
+      if (this.#draining.size >= maxDrains) isCrowded = true;
+      else this.#startDrain(webhookId);
     }
+    this.#isCrowded = isCrowded;
     for (const webhookId of this.#withConsumer) {
       if (webhooks.has(webhookId) || this.#draining.has(webhookId)) continue;
       await this.#deleteConsumer(webhookId);
     }
   }
 
+  /** Who has waited longest comes first: the broker's order is always the same. */
+  #longestFirst(webhooks: Iterable<string>): string[] {
+    const sinceMs = (webhookId: string): number => this.#drainedMs.get(webhookId) ?? 0;
+    return [...webhooks].sort((one, other) => sinceMs(one) - sinceMs(other));
+  }
+
   #startDrain(webhookId: string): void {
     this.#draining.add(webhookId);
+    this.#drainedMs.set(webhookId, performance.now());
     const drain = this.#drain(webhookId).finally(() => {
       this.#draining.delete(webhookId);
       this.#drains.delete(drain);
@@ -157,7 +176,12 @@ export class Park {
 
   async #takeUp(webhookId: string): Promise<void> {
     const { connection, roomOf, onMessage, signal } = this.#options;
-    let lastMs = performance.now();
+    const startedMs = performance.now();
+    let lastMs = startedMs;
+    const isOver = (): boolean => {
+      const nowMs = performance.now();
+      return nowMs - lastMs >= emptyMs || (this.#isCrowded && nowMs - startedMs >= maxDrainMs);
+    };
     const puller = openQueuePuller({
       connection,
       stream: parkStream,
@@ -169,7 +193,7 @@ export class Park {
         if (this.held.take(message)) onMessage(message, this.held);
       },
     });
-    while (!signal.aborted && performance.now() - lastMs < emptyMs) {
+    while (!signal.aborted && !isOver()) {
       await delay(emptyMs / 5, undefined, { signal }).catch(() => {});
     }
     await puller.stop();
