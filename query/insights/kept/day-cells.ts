@@ -105,7 +105,7 @@ export function keepCells(
 export function keptCellsSql({ project, bindings }: Question, keys: readonly string[]): string {
   return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
     WHERE project_id = ${project} AND series IN ${bindings.bind('Array(String)', keys)} AND day IN ${keptDays}
-      AND version = ${keptVersions}[indexOf(${keptDays}, day)]`;
+      AND edition = ${keptVersions}[indexOf(${keptDays}, day)]`;
 }
 
 /** Of one statement: more groups, and longer values, are not worth their place. */
@@ -122,9 +122,10 @@ const series = '{keep_series:Array(String)}';
 export function keepCellsSql(sql: string): string[] {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return [
-    `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, b, c, d)
+    `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
-      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much), cell.a, cell.b, cell.c, cell.d
+      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
+      cell.a, cell.b, cell.c, cell.d
     FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`,
     listDaysSql(
       `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
@@ -151,6 +152,9 @@ export function bucketsOfDays(
     .map(BigInt);
 }
 
+/** Of the tables: cells of an older one are not found. */
+const layout = 2;
+
 /**
  * The text with the values of its parameters, so that equal keys mean equal cells, after a change of the code too.
  * Where a UTC day is cut depends on the zone and the length of buckets.
@@ -161,7 +165,7 @@ export function keyOf({ bindings, buckets, timezone, granularity }: Question, sq
   );
   const cut = buckets.length === 1 ? [] : [timezone, granularity];
   return createHash('sha256')
-    .update(JSON.stringify([values, cut]))
+    .update(JSON.stringify([layout, values, cut]))
     .digest('hex')
     .slice(0, 32);
 }

@@ -252,14 +252,24 @@ describe('kept days', () => {
   it('are read: a cell that is in the table alone counts', async () => {
     await expectRaw(byBrowser, berlin);
     await service.clickhouse.command({
-      query: `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, a, c)
-        SELECT project_id, series, day, moment_ms, ['=made up'], version, 1000, 1000
+      query: `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, c)
+        SELECT project_id, series, day, moment_ms, ['=made up'], version, edition, 1000, 1000
         FROM kept_cells WHERE project_id = {project:String} LIMIT 1`,
       query_params: { project },
     });
     const result = await ask(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
     const series = result.case === 'trends' ? result.value.series : [];
     expect(series[0]?.breakdown).toEqual({ $browser: 'made up' });
+  });
+
+  it('are read where another process has kept a newer version of the day meanwhile', async () => {
+    await expectRaw(byBrowser, berlin);
+    await service.clickhouse.command({
+      query: `INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, edition + 1 AS edition, a + 1 AS a)
+        FROM kept_cells WHERE project_id = {project:String}`,
+      query_params: { project },
+    });
+    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
   });
 
   it('no longer hold once an event of theirs was stored', async () => {

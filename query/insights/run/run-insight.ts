@@ -72,8 +72,12 @@ export async function runInsight(
   return { texts, characters };
 }
 
-/** ClickHouse's names of its errors: memory, and what a statement may put on disk instead. */
-const exhausted = new Set(['MEMORY_LIMIT_EXCEEDED', 'TOO_MANY_ROWS_OR_BYTES']);
+/** ClickHouse's names of its errors: memory, what a statement may put on disk instead, and a list of too many values. */
+const exhausted = new Set([
+  'MEMORY_LIMIT_EXCEEDED',
+  'TOO_MANY_ROWS_OR_BYTES',
+  'TOO_LARGE_ARRAY_SIZE',
+]);
 /** A statement has at most 50,000 terms: reading and planning more takes a core for many seconds. */
 const tooManyTerms = new Set(['TOO_BIG_AST', 'TOO_DEEP_AST', 'TOO_DEEP_RECURSION']);
 

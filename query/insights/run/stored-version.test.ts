@@ -3,13 +3,14 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import {
   Granularity,
   InsightType,
   QueryRequestSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { readQuestion } from '../question/question.ts';
-import { rangeOf } from './stored-version.ts';
+import { rangeOf, readStoredVersion } from './stored-version.ts';
 
 const fromMs = Date.UTC(2026, 9, 10);
 const toMs = Date.UTC(2026, 9, 12);
@@ -27,4 +28,15 @@ it.each([
   });
   const range = rangeOf(readQuestion('a project', request));
   expect(range).toEqual({ fromMs: wantedFromMs, toMs: wantedToMs });
+});
+
+it('is another version for another range, where as much is stored in both', async () => {
+  const store: RowReader = {
+    select: async (_, onRow) => void onRow('["events","7","0","0"]'),
+  };
+  const limit = { signal: new AbortController().signal };
+  const versionOf = async (untilMs: number) =>
+    (await readStoredVersion(store, 'a project', { fromMs, toMs: untilMs }, limit)).version;
+  expect(await versionOf(toMs)).toBe(await versionOf(toMs));
+  expect(await versionOf(toMs)).not.toBe(await versionOf(toMs + dayMs));
 });

@@ -247,3 +247,13 @@ it('nobody is new because of rows that are not merged yet', async () => {
     dormant: [0, 1, 0],
   });
 });
+
+it('is answered from the first days that there are', async () => {
+  const { result } = await insights.query({
+    spec: { insightType: InsightType.LIFECYCLE, events: [{ event: {} }] },
+    timeRange: { from: timestampFromMs(0), to: timestampFromMs(10 * 86_400_000) },
+    granularity: Granularity.DAY,
+    timezone: 'UTC',
+  });
+  expect(result.case).toBe('lifecycle');
+});

@@ -175,7 +175,7 @@ function placeOfDaySql(bindings: Bindings, first: number, places: readonly numbe
 }
 
 /**
- * SQL for the number of each day, undefined where it changes too often; `numbers` are those of the days from `first`
+ * SQL for the number of each day, undefined where it changes too often or is negative; `numbers` are those of the days from `first`
  * on. Days are compared as the table has them, and numbers are unsigned as its columns are: other types take a third
  * longer.
  */
@@ -184,6 +184,7 @@ function stepsSql(
   first: number,
   numbers: readonly number[],
 ): string | undefined {
+  if (numbers.some((value) => value < 0)) return undefined;
   const number = (value = 0): string => bindings.bind('UInt64', value);
   const changes = numbers.flatMap((value, index) =>
     index > 0 && value === numbers[index - 1] ? [] : [{ day: first + index, value }],
