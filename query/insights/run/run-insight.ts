@@ -72,7 +72,7 @@ export async function runInsight(
   return { texts, characters };
 }
 
-/** ClickHouse's names of its errors: memory, what a statement may put on disk instead, and a list of too many values. */
+/** ClickHouse's names of its errors: memory, what a statement may put on disk instead, and too long a list. */
 const exhausted = new Set([
   'MEMORY_LIMIT_EXCEEDED',
   'TOO_MANY_ROWS_OR_BYTES',

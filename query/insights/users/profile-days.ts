@@ -175,9 +175,9 @@ function placeOfDaySql(bindings: Bindings, first: number, places: readonly numbe
 }
 
 /**
- * SQL for the number of each day, undefined where it changes too often or is negative; `numbers` are those of the days from `first`
- * on. Days are compared as the table has them, and numbers are unsigned as its columns are: other types take a third
- * longer.
+ * SQL for the number of each day, undefined where it changes too often or is negative; `numbers` are those of the days
+ * from `first` on. Days are compared as the table has them, and numbers are unsigned as its columns are: other types
+ * take a third longer.
  */
 function stepsSql(
   bindings: Bindings,
