@@ -20,6 +20,11 @@ export function mergeCpuMsOf(pid: number): number {
   return merging.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
+/** CPU milliseconds that the engine has used since it began, but for its merges. */
+export function cpuMsWithoutMerges(pid: number): number {
+  return cpuMsOf(pid) - mergeCpuMsOf(pid);
+}
+
 interface Stat {
   command: string;
   cpuMs: number;

@@ -10,6 +10,7 @@ import {
   packedColumns,
   propertyMaps,
 } from '../../platform/clickhouse/event-columns.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { expectRollupsOfEvents } from '../../test/harness/tables/rollups.ts';
@@ -276,7 +277,6 @@ describe('the columns', () => {
 
   it('give the tables of visits the first and the last event of each', async () => {
     const sessions = Array.from({ length: 40 }, () => randomUUID());
-    const dayMs = 86_400_000;
     for (const batch of [0, 1]) {
       const rows = Array.from({ length: 2_000 }, (_, n) =>
         rowOf({

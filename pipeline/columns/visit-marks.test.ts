@@ -2,6 +2,7 @@
 
 import { TimestampMillisecond } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../platform/clock.ts';
 import { createDraw } from '../../test/harness/insights/random.ts';
 import { DictionaryColumn } from './dictionary-column.ts';
 import { VisitMarks } from './visit-marks.ts';
@@ -13,7 +14,6 @@ interface Row {
   timeMs: number;
 }
 
-const dayMs = 86_400_000;
 const notFirst = 1;
 const notLast = 2;
 

@@ -1,5 +1,4 @@
-// The properties that are not believed where a sender gives them: what is stored and what a live view shows leave them
-// out alike.
+// Properties that a sender cannot set: the pipeline does not store a sent value, and a live view does not show it.
 
 /** What the server alone says, whoever sends it. */
 export const serverOnlyProperties = ['$ip', '$bot_score', '$verified_bot'] as const;

@@ -4,7 +4,10 @@
 
 /** Both upper and lower case of nothing else, though toUpperCase makes them i and I. */
 const dotted = new Set(['\u0130', '\u0131']);
-/** Few code points have a case. */
+/**
+ * Folding a character takes three times as long as finding it. `remembered` moves what it finds to the end, which takes
+ * longer than folding.
+ */
 const foldOf = new Map<string, string>();
 const maxRemembered = 10_000;
 

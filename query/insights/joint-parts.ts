@@ -1,8 +1,8 @@
 // The parts of a statement that answers several questions of a board.
 
 /**
- * Where a board asks for more, each question has a statement of its own: every part has terms, of which a statement has
- * 50,000 at most, and each question looks at those of all others.
+ * Of one statement. A board that asks for more has a statement for each question: a statement has 50,000 terms at most,
+ * and each question looks at the parts of all others.
  */
 export const maxJointParts = 100;
 

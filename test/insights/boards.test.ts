@@ -5,7 +5,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { dayMs, systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import {
   AggregationType,
@@ -30,7 +30,6 @@ const engine = useEngine();
 const projectId = randomUUID();
 const seed = 11;
 const boards = 45;
-const dayMs = 86_400_000;
 const firstMs = Date.UTC(2026, 9, 18);
 const days = 14;
 let clickhouse: DatabaseClient;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createBatches } from '../batches.ts';
 import { median } from '../pairs.ts';
 import type { OwnEngine } from '../processes/processes.ts';
-import { cpuMsOf, mergeCpuMsOf } from '../usage.ts';
+import { cpuMsOf, cpuMsWithoutMerges, mergeCpuMsOf } from '../usage.ts';
 import { untilMerged } from './merges.ts';
 import { openMigratedEngine } from './migrated-engine.ts';
 
@@ -50,11 +50,13 @@ export async function openEngineRate(batchRows: number): Promise<OwnRate> {
   return {
     async measure(rows) {
       const paths = Array.from({ length: Math.ceil(rows / batchRows) }, makeFile);
-      const before = { cpuMs: cpuMsOf(engine.pid), mergeMs: mergeCpuMsOf(engine.pid) };
+      const before = {
+        cpuMs: cpuMsWithoutMerges(engine.pid),
+        mergeMs: mergeCpuMsOf(engine.pid),
+      };
       const tookMs = await insertAll(engine, paths);
       // Before the wait for merges, in which the engine answers hundreds of questions about them.
-      const soFarMs = cpuMsOf(engine.pid) - before.cpuMs;
-      const cpuMs = soFarMs - (mergeCpuMsOf(engine.pid) - before.mergeMs);
+      const cpuMs = cpuMsWithoutMerges(engine.pid) - before.cpuMs;
       await untilMerged({ clickhouseUrl: engine.url });
       for (const path of paths) rmSync(path);
       const mergeMs = mergeCpuMsOf(engine.pid) - before.mergeMs;

@@ -3,7 +3,7 @@
 import { check } from '../../bench.ts';
 import { type Watched, watchParts } from '../../harness/engine/part-watch.ts';
 import type { ServiceEngine } from '../../harness/engine/service-engine.ts';
-import { cpuMsOf, mergeCpuMsOf } from '../../harness/usage.ts';
+import { cpuMsWithoutMerges, mergeCpuMsOf } from '../../harness/usage.ts';
 
 export interface Gauged {
   seconds: number;
@@ -23,14 +23,18 @@ interface Gauge {
 export function openGauge(engine: ServiceEngine): Gauge {
   const pid = engine.pid();
   const watch = watchParts(engine);
-  const before = { cpuMs: cpuMsOf(pid), mergeMs: mergeCpuMsOf(pid), own: process.cpuUsage() };
+  const before = {
+    insertMs: cpuMsWithoutMerges(pid),
+    mergeMs: mergeCpuMsOf(pid),
+    own: process.cpuUsage(),
+  };
   const startMs = performance.now();
   return {
     async read() {
       check(engine.pid() === pid, 'the engine was never started again');
       const seconds = (performance.now() - startMs) / 1_000;
       const mergeMs = mergeCpuMsOf(pid) - before.mergeMs;
-      const insertMs = cpuMsOf(pid) - before.cpuMs - mergeMs;
+      const insertMs = cpuMsWithoutMerges(pid) - before.insertMs;
       const { user, system } = process.cpuUsage(before.own);
       return {
         ...{ seconds, insertMs, mergeMs, makingMs: (user + system) / 1_000 },

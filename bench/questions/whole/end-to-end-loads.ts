@@ -9,7 +9,7 @@ import { untilMerged } from '../../harness/engine/merges.ts';
 import type { LoadOptions } from '../../harness/load/load.ts';
 import { countRows, visibleAfterMs, watchRows } from '../../harness/load/stored-rows.ts';
 import { runLoadProcess } from '../../harness/processes/processes.ts';
-import { cpuOfParts, mergeCpuMsOf } from '../../harness/usage.ts';
+import { cpuMsWithoutMerges, cpuOfParts, mergeCpuMsOf } from '../../harness/usage.ts';
 
 export interface Parameters {
   batch: number;
@@ -76,6 +76,7 @@ async function runFullLoad(
   const rowsBefore = await countRows(stack);
   const watch = watchRows(stack, fullLoadPollMs);
   const cpuBefore = cpuOfParts(stack);
+  const engineMsBefore = cpuMsWithoutMerges(stack.pids().engine);
   const mergeMsBefore = mergeCpuMsOf(stack.pids().engine);
   const load = await runLoadProcess(
     loadOptions(stack, session, parameters, parameters.fullLoadMs, 0),
@@ -83,9 +84,8 @@ async function runFullLoad(
   const allSeenMs = await watch.until(rowsBefore + load.acknowledgedEvents, drainTimeoutMs);
   await watch.stop();
   const cpu = cpuOfParts(stack);
-  const mergeMsSoFar = mergeCpuMsOf(stack.pids().engine) - mergeMsBefore;
   // Before the wait for merges, in which the engine answers hundreds of questions about them.
-  const engineMs = cpu.engine - cpuBefore.engine - mergeMsSoFar;
+  const engineMs = cpuMsWithoutMerges(stack.pids().engine) - engineMsBefore;
   await untilMerged(stack);
   const mergeMs = mergeCpuMsOf(stack.pids().engine) - mergeMsBefore;
   const firstDueMs = load.trace[0]?.[0] ?? allSeenMs;

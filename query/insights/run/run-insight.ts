@@ -72,7 +72,7 @@ export async function runInsight(
   return { texts, characters };
 }
 
-/** ClickHouse's names of its errors: memory, what a statement may put on disk instead, and too long a list. */
+/** ClickHouse's names of errors: the memory is used up, the room on disk is used up, a list is too long. */
 const exhausted = new Set([
   'MEMORY_LIMIT_EXCEEDED',
   'TOO_MANY_ROWS_OR_BYTES',
