@@ -18,8 +18,8 @@ import type { LiveFeed } from './live-feed.ts';
 import { Viewer } from './viewer.ts';
 import { readWatchRequest } from './watch-request.ts';
 
-/** Each viewer holds at most 6 MiB. A wall of screens may be of one project, and leaves some to others. */
-export const viewerBounds: StreamBounds = { open: 20, openOfProject: 15, stallMs: 30_000 };
+/** Each viewer holds at most 6 MiB. A wall of screens may be of one project. */
+export const viewerBounds: StreamBounds = { open: 20, openOfProject: 20, stallMs: 30_000 };
 
 const totalsEveryMs = 1_000;
 /** Rows that come together share a frame. */

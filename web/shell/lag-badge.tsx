@@ -1,7 +1,7 @@
 // How long an accepted event waits until it is counted: beside every figure, always.
 
 import { useEffect, useState } from 'preact/hooks';
-import { milliseconds } from '../ui/figures.ts';
+import { lagOf } from './lag.ts';
 import { type LiveFeed, openFeed } from './live-feed.ts';
 
 export function LagBadge({ projectId }: { projectId: string }) {
@@ -11,12 +11,7 @@ export function LagBadge({ projectId }: { projectId: string }) {
     setFeed(opened.feed);
     return opened.end;
   }, [projectId]);
-  const lag = feed?.totals.value?.lag;
-  const isLive = feed?.isLive.value ?? false;
-  const lagMs = lag ? Number(lag.seconds) * 1000 + lag.nanos / 1e6 : 0;
-  const state = !isLive ? 'away' : lagMs > 10_000 ? 'behind' : 'live';
-  const text =
-    state === 'away' ? 'Not live' : lagMs < 1 ? 'All counted' : `${milliseconds(lagMs)} behind`;
+  const { state, text } = lagOf(feed?.totals.value, feed?.isLive.value ?? false);
   return (
     <span
       class="lag"

@@ -5,7 +5,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { batchCreate, newEvent } from '../../../test/harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+} from '../../../test/harness/clients/client.ts';
 import { startWebApp, type WebApp } from '../../../test/harness/web/web-app.ts';
 import { type Bench, check, type Mode, type Table } from '../../bench.ts';
 
@@ -149,8 +154,11 @@ async function scrollList({ stack }: WebApp, { page, go }: OpenPage, mode: Mode)
       Array.from({ length: 1_000 }, () => newEvent({ kind })),
     );
   }
-  await go('/live');
-  await page.waitForSelector('.lag:has-text("All counted")', { timeout: 120_000 });
+  // Messages of a project are stored in the order in which they came.
+  const { sessionId } = newEvent();
+  await batchCreate(stack, [newEvent({ sessionId })]);
+  const isListed = ({ events }: { events: unknown[] }): boolean => events.length > 0;
+  await eventually(() => listActivity(stack, { filter: { sessionId } }), isListed, 120_000);
   await go(`/events?kind=${kind}`);
   await page.waitForSelector('.table-row');
   const begunMs = Date.now();
