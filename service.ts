@@ -221,7 +221,11 @@ async function serveByMembers(
   const members = await startMembers({
     count: config.ingestProcesses,
     script: join(import.meta.dirname, 'main.js'),
-    args: ['--port', String(port), '--data', config.dataDir, '--roles', config.roles.join(',')],
+    // All that a member shares with the others by its count: statements at once, and memory.
+    args: [
+      ...['--port', String(port), '--data', config.dataDir, '--roles', config.roles.join(',')],
+      ...['--ingest', String(config.ingestProcesses)],
+    ],
     env: {
       NATS_URL: urls.natsUrl,
       CLICKHOUSE_URL: urls.clickhouseUrl,

@@ -5,7 +5,7 @@ import { type BlockList, isIP } from 'node:net';
 import { parseUrl } from './http/parse-url.ts';
 import { smtpUrlTls } from './mail/mail.ts';
 import { readMailbox } from './mail/mailbox.ts';
-import { isLoopbackHost, networks } from './private-networks.ts';
+import { isLoopbackHost, readNetworks } from './private-networks.ts';
 
 /** An OpenID Connect provider. */
 export interface OAuthProviderSettings {
@@ -53,7 +53,7 @@ export function readAccountSettings(text: ReadText, problems: string[]): Account
     ...(publicUrl !== undefined && { publicUrl }),
     ...(smtpUrl !== undefined && { smtpUrl }),
     mailFrom,
-    mailNetworks: readMailNetworks(text('MILLRACE_MAIL_ALLOW'), problems),
+    mailNetworks: readNetworks('MILLRACE_MAIL_ALLOW', text('MILLRACE_MAIL_ALLOW'), problems),
     oauthProviders: readProviders(text('MILLRACE_OAUTH_PROVIDERS'), problems),
   };
 }
@@ -82,22 +82,6 @@ function readSmtpUrl(url: string | undefined, problems: string[]): string | unde
     'SMTP_URL must be a URL such as smtps://user:password@mail.example.com, with ?tls=required or ?tls=optional at most',
   );
   return undefined;
-}
-
-function readMailNetworks(list: string | undefined, problems: string[]): BlockList {
-  if (list === undefined) return networks([]);
-  const texts = list.split(',').map((text) => text.trim());
-  const wrong = texts.filter((text) => !isNetwork(text));
-  for (const text of wrong) {
-    problems.push(`MILLRACE_MAIL_ALLOW: ${text} is not a network such as 10.0.0.0/8`);
-  }
-  return networks(wrong.length > 0 ? [] : texts);
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits = ''] = text.split('/');
-  const widest = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= widest;
 }
 
 function readProviders(json: string | undefined, problems: string[]): OAuthProviderSettings[] {

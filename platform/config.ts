@@ -1,13 +1,14 @@
 // The only reader of the environment and the command line. Collects every problem before it reports, refuses junk
 // instead of guessing, and returns one typed value. Nothing else in the product looks at process.env.
 
-import { BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { parseUrl } from './http/parse-url.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
+import { readNetworks } from './private-networks.ts';
 import type { WebhookSettings } from './webhooks/webhook-settings.ts';
 
 const processRoles = ['ingest', 'pipeline', 'query', 'control', 'webhooks'] as const;
@@ -258,24 +259,6 @@ function readUrl(
   if (text.split(',').every((part) => isUrl(part.trim()))) return text;
   problems.push(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
   return undefined;
-}
-
-function readNetworks(name: string, text: string | undefined, problems: string[]): BlockList {
-  const networks = new BlockList();
-  for (const network of (text ?? '').split(',')) {
-    const trimmed = network.trim();
-    if (trimmed === '') continue;
-    const [address = '', prefix] = trimmed.split('/', 2);
-    const version = isIP(address);
-    const widest = version === 4 ? 32 : 128;
-    const bits = prefix === undefined ? widest : Number(prefix);
-    if (version === 0 || !Number.isInteger(bits) || bits < 0 || bits > widest) {
-      problems.push(`${name}: ${trimmed} is not a network such as 10.0.0.0/8`);
-    } else {
-      networks.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
-    }
-  }
-  return networks;
 }
 
 function present<K extends keyof Config>(name: K, value: Config[K] | undefined): Partial<Config> {

@@ -2,7 +2,7 @@
 // and last address, and the neighbours that lie in the public internet.
 
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, isReachableAddress, networks } from './private-networks.ts';
+import { isPublicAddress, isReachableAddress, networks, readNetworks } from './private-networks.ts';
 
 describe('addresses that are not in the public internet', () => {
   it.each([
@@ -82,4 +82,30 @@ it('a network that the operator allows is reachable, and not public for that', (
   }
   expect(isReachableAddress('192.168.0.1', allowed)).toBe(false);
   expect(isReachableAddress('::10.1.2.3', allowed)).toBe(false);
+});
+
+describe('the networks of a setting', () => {
+  it('are those between the commas, and addresses alone', () => {
+    const problems: string[] = [];
+    const list = readNetworks('NETWORKS', ' 10.0.0.0/8, ,::1,192.0.2.1/32', problems);
+    expect(problems).toEqual([]);
+    expect(list.rules).toHaveLength(3);
+    expect(isReachableAddress('10.255.0.1', list)).toBe(true);
+    expect(isReachableAddress('192.168.0.1', list)).toBe(false);
+  });
+
+  // `10.0.0.0/` once was every address of the internet.
+  it.each([
+    '10.0.0.0/',
+    '10.0.0.0/33',
+    '10.0.0.0/8/9',
+    '10.0.0.0/+8',
+    '10.0.0.0/0x8',
+    '::/129',
+    'ten',
+  ])('are not %s', (network) => {
+    const problems: string[] = [];
+    expect(readNetworks('NETWORKS', network, problems).rules).toEqual([]);
+    expect(problems).toEqual([`NETWORKS: ${network} is not a network such as 10.0.0.0/8`]);
+  });
 });

@@ -71,3 +71,26 @@ export function networks(texts: readonly string[]): BlockList {
   }
   return list;
 }
+
+/** A setting's networks, with commas between them; an address alone is a network of one. Adds each wrong one to `problems`. */
+export function readNetworks(
+  name: string,
+  text: string | undefined,
+  problems: string[],
+): BlockList {
+  const right: string[] = [];
+  for (const network of (text ?? '').split(',')) {
+    const trimmed = network.trim();
+    if (trimmed === '') continue;
+    const [address = '', bits, ...rest] = trimmed.split('/');
+    const version = isIP(address);
+    const widest = version === 4 ? 32 : 128;
+    const prefix = bits ?? String(widest);
+    // Not by Number alone: it reads the empty text after `10.0.0.0/` as 0, which is every address.
+    const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= widest;
+    if (version === 0 || !isPrefix || rest.length > 0)
+      problems.push(`${name}: ${trimmed} is not a network such as 10.0.0.0/8`);
+    else right.push(`${address}/${prefix}`);
+  }
+  return networks(right);
+}

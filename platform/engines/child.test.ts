@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { superviseChild } from './child.ts';
@@ -25,4 +28,33 @@ it('ends a silent child, and the next silent one no sooner than the rest allows'
   expect(after - before).toBeGreaterThan(restMs);
   await expect.poll(() => child.pid()).not.toBe(first);
   await child.stop(10_000);
+});
+
+it('starts a child again that once could not be started', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-child-'));
+  const command = join(directory, 'child');
+  symlinkSync('/bin/sh', command);
+  const failures: string[] = [];
+  const write = (line: string): void => void failures.push(JSON.parse(line).err?.code ?? 'ended');
+  const child = await superviseChild({
+    name: 'a child',
+    command,
+    args: ['-c', 'echo ready; exec cat'],
+    watchesInput: true,
+    readLine: (text) => ({ text, isReady: text === 'ready' }),
+    readyTimeoutMs: 10_000,
+    log: pino({ level: 'error' }, { write }),
+  });
+  const first = child.pid() ?? 0;
+  rmSync(command);
+  process.kill(first, 'SIGKILL');
+  await expect.poll(() => failures, { timeout: 5_000 }).toEqual(['ended', 'ENOENT']);
+  symlinkSync('/bin/sh', command);
+  await expect.poll(() => child.pid() ?? first, { timeout: 5_000 }).not.toBe(first);
+  rmSync(command);
+  process.kill(child.pid() ?? 0, 'SIGKILL');
+  await expect.poll(() => child.pid(), { timeout: 5_000 }).toBe(undefined);
+  // Without a process to end.
+  await child.stop(10_000);
+  rmSync(directory, { recursive: true });
 });

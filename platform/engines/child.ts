@@ -55,28 +55,39 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
   await firstReady(child, options);
 
   function watch(): void {
-    child.process.once('exit', (code, signal) => {
+    onEnd(child.process, (how) => {
       if (stopping) return;
-      log.error({ child: name, code, signal }, 'a child died, starting it again');
-      setTimeout(() => {
-        if (stopping) return;
-        child = launch(options);
-        watch();
-        const late = setTimeout(
-          () => log.error({ child: name }, 'a child is not ready'),
-          options.readyTimeoutMs,
-        );
-        child.process.once('exit', () => clearTimeout(late));
-        void child.ready.then(() => {
-          clearTimeout(late);
-          delayMs = restartDelayMs;
-          keepAnswering();
-        });
-      }, delayMs);
-      delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
+      log.error({ child: name, ...how }, 'a child died, starting it again');
+      restartLater();
     });
-    child.process.once('error', (error) => {
+  }
+
+  function restartLater(): void {
+    setTimeout(() => {
+      if (!stopping) restart();
+    }, delayMs);
+    delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
+  }
+
+  function restart(): void {
+    try {
+      child = launch(options);
+    } catch (error) {
+      // A machine without memory for a process may have some later.
       log.error({ err: error, child: name }, 'a child could not be started');
+      restartLater();
+      return;
+    }
+    watch();
+    const late = setTimeout(
+      () => log.error({ child: name }, 'a child is not ready'),
+      options.readyTimeoutMs,
+    );
+    onEnd(child.process, () => clearTimeout(late));
+    void child.ready.then(() => {
+      clearTimeout(late);
+      delayMs = restartDelayMs;
+      keepAnswering();
     });
   }
 
@@ -90,7 +101,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
       silencedAtMs = performance.now();
       watched.kill('SIGKILL');
     });
-    watched.once('exit', stopAsking);
+    onEnd(watched, stopAsking);
   }
 
   watch();
@@ -101,14 +112,23 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
     async stop(graceMs) {
       stopping = true;
       const { process: stopped } = child;
+      if (stopped.pid === undefined) return;
       if (stopped.exitCode !== null || stopped.signalCode !== null) return;
-      const ended = new Promise<void>((resolve) => stopped.once('exit', () => resolve()));
+      const ended = new Promise<void>((resolve) => onEnd(stopped, () => resolve()));
       stopped.kill('SIGTERM');
       const timer = setTimeout(() => stopped.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(timer);
     },
   };
+}
+
+/** Calls `then` once the child has ended or could not be started: Node says `exit` of a child that ran, and of no other. */
+function onEnd(child: ChildProcess, then: (how: object) => void): void {
+  child.once('exit', (code, signal) => then({ code, signal }));
+  child.once('error', (err) => {
+    if (child.pid === undefined) then({ err });
+  });
 }
 
 /** Rejects with the child's own last line where it ends before it is ready. */
@@ -138,6 +158,9 @@ async function firstReady(child: Launched, { name, readyTimeoutMs }: ChildOption
 // The child has its own process group: Ctrl-C in a terminal must reach this process alone, which ends its children.
 function launch({ command, args, watchesInput, readLine }: ChildOptions): Launched {
   const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  // Out of descriptors, a child has no streams either; `error` says why.
+  if (started.pid === undefined)
+    return { process: started, ready: new Promise(() => {}), lastLine: () => '' };
   started.stdin.on('error', () => {});
   if (!watchesInput) guard(started);
   let lastLine = '';

@@ -56,15 +56,19 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
         },
       });
       members.set(place, { worker, link });
-      worker.once('error', reject);
-      worker.once('exit', (code, signal) => {
+      const end = (how: string): void => {
         members.delete(place);
-        reject(new Error(`ingest process ${place} ended with ${signal ?? `code ${code}`}`));
+        reject(new Error(`ingest process ${place} ended with ${how}`));
         if (isStopping || !hasBegun) return;
-        log.error({ place, code, signal }, 'an ingest process died, starting it again');
+        log.error({ place, how }, 'an ingest process died, starting it again');
         setTimeout(() => {
           if (!isStopping) start(place, nextDelayMs).catch(() => {});
         }, delayMs);
+      };
+      worker.once('exit', (code, signal) => end(signal ?? `code ${code}`));
+      // A process that could not be started never says `exit`.
+      worker.on('error', (error) => {
+        if (worker.process.pid === undefined) end(error.message);
       });
     });
   }

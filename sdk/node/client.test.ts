@@ -140,6 +140,17 @@ describe('the queue', () => {
     expect(received.flatMap(kindsOf)).toEqual(['a', 'b', 'c', 'e']);
   });
 
+  it('sends no more bytes at once than the service takes, in letters of any script', async () => {
+    const { client, received } = await against([], { flushMs: 60_000, flushAt: 1_000 });
+    // Two million characters, six million bytes.
+    const properties = Object.fromEntries(
+      Array.from({ length: 20 }, (_, at) => [`text${at}`, '文'.repeat(1_024)]),
+    );
+    for (let at = 0; at < 100; at++) client.track({ ...event('a'), properties });
+    await client.flush();
+    expect(received.map(({ body }) => body.events?.length)).toEqual([67, 33]);
+  });
+
   it('is empty once the client is closed, or told as lost', async () => {
     const { client, received } = await against([], { flushMs: 60_000 });
     client.track(event('a'));

@@ -49,11 +49,11 @@ const batchCreate = '/sdk.events.v1.EventsService/BatchCreate';
 const identify = '/sdk.profiles.v1.ProfilesSDKService/Identify';
 const alias = '/sdk.profiles.v1.ProfilesSDKService/Alias';
 
-/** The service's own, and half of what it takes as bytes. */
+/** The service's own, and half of what it takes. */
 const maxEventsPerRequest = 1_000;
-const maxBatchCharacters = 4 * 1_048_576;
-const maxQueuedCharacters = 64 * 1_048_576;
-const minPackedCharacters = 1_024;
+const maxBatchBytes = 4 * 1_048_576;
+const maxQueuedBytes = 64 * 1_048_576;
+const minPackedBytes = 1_024;
 const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 const answerMs = 30_000;
@@ -66,6 +66,8 @@ const passing: readonly number[] = [0, 408, 429, 500, 502, 503, 504];
 interface Item {
   path: string;
   json: string;
+  /** As UTF-8, up to three for each character of the text. */
+  bytes: number;
 }
 
 export const createClient = (options: ClientOptions): Client => new Client(options);
@@ -77,7 +79,7 @@ export class Client {
   readonly #maxBatch: number;
   readonly #ending = new AbortController();
   #queue: Item[] = [];
-  #characters = 0;
+  #queuedBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #isClosed = false;
@@ -139,10 +141,11 @@ export class Client {
     if (this.#isClosed) return this.#drop(1, 'the client is closed');
     const json = JSON.stringify(body);
     const { maxQueued = 10_000, flushMs = 1_000 } = this.#options;
-    const isFull = this.#characters + json.length > maxQueuedCharacters;
+    const bytes = Buffer.byteLength(json);
+    const isFull = this.#queuedBytes + bytes > maxQueuedBytes;
     if (isFull || this.#queue.length >= maxQueued) return this.#drop(1, 'the queue is full');
-    this.#queue.push({ path, json });
-    this.#characters += json.length;
+    this.#queue.push({ path, json, bytes });
+    this.#queuedBytes += bytes;
     if (this.#queue.length >= this.#maxBatch) void this.flush();
     this.#timer ??= setTimeout(() => void this.flush(), flushMs);
     return true;
@@ -154,7 +157,7 @@ export class Client {
       const batch = firstOf(this.#queue, this.#maxBatch);
       const gone = new Set(await this.#sendBatch(batch));
       this.#queue = this.#queue.filter((item) => !gone.has(item));
-      for (const { json } of gone) this.#characters -= json.length;
+      for (const { bytes } of gone) this.#queuedBytes -= bytes;
     }
   }
 
@@ -179,7 +182,7 @@ export class Client {
 
   async #post(path: string, json: string, userAgent?: string): Promise<Record<string, unknown>> {
     const { attempts = Number.POSITIVE_INFINITY, onRetry } = this.#options;
-    const isPacked = this.#options.gzip !== false && json.length >= minPackedCharacters;
+    const isPacked = this.#options.gzip !== false && json.length >= minPackedBytes;
     const body = isPacked ? await promisify(gzip)(json) : json;
     const headers = {
       'content-type': 'application/json',
@@ -240,10 +243,10 @@ function readAnswer({ ok, status, headers }: Response, text: string) {
 /** The first items of one path and of moderate length together; a change goes alone. */
 function firstOf([first, ...others]: readonly Item[], most: number): Item[] {
   if (first === undefined || first.path !== batchCreate) return first ? [first] : [];
-  let characters = first.json.length;
-  const end = others.slice(0, most - 1).findIndex(({ path, json }) => {
-    characters += json.length;
-    return path !== batchCreate || characters > maxBatchCharacters;
+  let together = first.bytes;
+  const end = others.slice(0, most - 1).findIndex(({ path, bytes }) => {
+    together += bytes;
+    return path !== batchCreate || together > maxBatchBytes;
   });
   return [first, ...others.slice(0, end < 0 ? most - 1 : end)];
 }
