@@ -26,28 +26,37 @@ export interface StoredSession {
 const shareKept = 0.75;
 /** Sessions are found by the hours they touch, wide enough that all times in reach of an event lie in two at most. */
 const bucketMs = 2 * sessionInactivityMs;
+/** A session that is longer than so many buckets lies in buckets so many times as wide: years make no more places. */
+const bucketsALevel = 8;
+
+/** The buckets in which a session lies. */
+interface Places {
+  level: number;
+  from: number;
+  to: number;
+}
 
 export class SessionMemory {
   readonly #byId = new Map<string, Session>();
   /** Sessions by visitor and bucket. */
   readonly #byPlace = new Map<string, Session[]>();
+  #places = 0;
+  /** No session lies at a higher level. */
+  #topLevel = 0;
 
+  /** Sessions; one counts as often as it is placed, for each bucket and visitor, because that takes the memory. */
   get size(): number {
-    return this.#byId.size;
+    return this.#places;
   }
 
   /** The visitor's session in reach of `timeMs`, or `best` where that is as near. */
   nearest(visitor: string, timeMs: number, best: Session | undefined): Session | undefined {
-    const first = Math.floor((timeMs - sessionInactivityMs) / bucketMs);
-    const last = Math.floor((timeMs + sessionInactivityMs) / bucketMs);
-    for (let bucket = first; bucket <= last; bucket++) {
-      for (const session of this.#byPlace.get(placeKey(visitor, bucket)) ?? []) {
-        const distanceMs = distance(session, timeMs);
-        if (distanceMs > sessionInactivityMs) continue;
-        const bestMs = best === undefined ? Number.POSITIVE_INFINITY : distance(best, timeMs);
-        // At the same distance the lower id wins, so that the order in which sessions are kept does not matter.
-        const isNearer = distanceMs < bestMs || (distanceMs === bestMs && isLess(session, best));
-        if (isNearer) best = session;
+    for (let level = 0; level <= this.#topLevel; level++) {
+      const first = bucketOf(timeMs - sessionInactivityMs, level);
+      const last = bucketOf(timeMs + sessionInactivityMs, level);
+      for (let bucket = first; bucket <= last; bucket++) {
+        const there = this.#byPlace.get(placeKey(visitor, level, bucket));
+        if (there !== undefined) best = nearestOf(there, timeMs, best);
       }
     }
     return best;
@@ -73,13 +82,14 @@ export class SessionMemory {
 
   extend(session: Session, firstMs: number, lastMs: number): void {
     if (firstMs >= session.firstMs && lastMs <= session.lastMs) return;
-    const [firstBucket, lastBucket] = bucketsOf(session);
+    const held = placesOf(session);
     session.firstMs = Math.min(session.firstMs, firstMs);
     session.lastMs = Math.max(session.lastMs, lastMs);
-    const [from, to] = bucketsOf(session);
-    for (let bucket = from; bucket <= to; bucket++) {
-      if (bucket >= firstBucket && bucket <= lastBucket) continue;
-      for (const visitor of session.visitors) this.#place(session, visitor, bucket);
+    const places = placesOf(session);
+    const isMoved = places.level !== held.level;
+    for (const visitor of session.visitors) {
+      if (isMoved) this.#displace(session, visitor, held);
+      this.#place(session, visitor, places, isMoved ? undefined : held);
     }
   }
 
@@ -87,43 +97,68 @@ export class SessionMemory {
   addVisitor(session: Session, visitor: string): void {
     if (session.visitors.includes(visitor)) return;
     session.visitors.push(visitor);
-    const [from, to] = bucketsOf(session);
-    for (let bucket = from; bucket <= to; bucket++) this.#place(session, visitor, bucket);
+    this.#place(session, visitor, placesOf(session), undefined);
   }
 
   /**
-   * Lets sessions without events after `storedBatch` go, the oldest last event first, down to a share of `maxSessions`.
-   * Returns the time from which on every session is still here.
+   * Lets sessions without events after `storedBatch` go, the oldest last event first, until `size` is a share of
+   * `maxSize`. Returns the time from which on every session is still here.
    */
-  letGo(maxSessions: number, storedBatch: number): number {
+  letGo(maxSize: number, storedBatch: number): number {
     const stored = [...this.#byId.values()].filter(({ batch }) => batch <= storedBatch);
     const lasts = Float64Array.from(stored, ({ lastMs }) => lastMs).sort();
-    const surplus = this.#byId.size - Math.floor(maxSessions * shareKept);
-    const beforeMs = lasts[Math.min(surplus, lasts.length - 1)] ?? Number.NEGATIVE_INFINITY;
+    // Each session that goes makes `size` smaller by one at least.
+    const surplus = this.#places - Math.floor(maxSize * shareKept);
+    const beforeMs = (lasts[Math.min(surplus, lasts.length) - 1] ?? Number.NEGATIVE_INFINITY) + 1;
     for (const session of stored) {
       if (session.lastMs >= beforeMs) continue;
       this.#byId.delete(session.id);
-      const [from, to] = bucketsOf(session);
-      for (const visitor of session.visitors) {
-        for (let bucket = from; bucket <= to; bucket++) this.#displace(session, visitor, bucket);
-      }
+      const places = placesOf(session);
+      for (const visitor of session.visitors) this.#displace(session, visitor, places);
     }
     return beforeMs;
   }
 
-  #place(session: Session, visitor: string, bucket: number): void {
-    const key = placeKey(visitor, bucket);
-    const there = this.#byPlace.get(key);
-    if (there === undefined) this.#byPlace.set(key, [session]);
-    else there.push(session);
+  /** Places the session in these buckets, but for those of `held` in which it is. */
+  #place(session: Session, visitor: string, places: Places, held: Places | undefined): void {
+    const { level, from, to } = places;
+    this.#topLevel = Math.max(this.#topLevel, level);
+    for (let bucket = from; bucket <= to; bucket++) {
+      if (held !== undefined && bucket >= held.from && bucket <= held.to) continue;
+      const key = placeKey(visitor, level, bucket);
+      const there = this.#byPlace.get(key);
+      if (there === undefined) this.#byPlace.set(key, [session]);
+      else there.push(session);
+      this.#places++;
+    }
   }
 
-  #displace(session: Session, visitor: string, bucket: number): void {
-    const key = placeKey(visitor, bucket);
-    const left = this.#byPlace.get(key)?.filter((other) => other !== session) ?? [];
-    if (left.length === 0) this.#byPlace.delete(key);
-    else this.#byPlace.set(key, left);
+  #displace(session: Session, visitor: string, { level, from, to }: Places): void {
+    for (let bucket = from; bucket <= to; bucket++) {
+      const key = placeKey(visitor, level, bucket);
+      const left = this.#byPlace.get(key)?.filter((other) => other !== session) ?? [];
+      if (left.length === 0) this.#byPlace.delete(key);
+      else this.#byPlace.set(key, left);
+      this.#places--;
+    }
   }
+}
+
+/** The nearest of these sessions in reach of `timeMs`, or `best` where that is as near. */
+function nearestOf(
+  sessions: readonly Session[],
+  timeMs: number,
+  best: Session | undefined,
+): Session | undefined {
+  for (const session of sessions) {
+    const distanceMs = distance(session, timeMs);
+    if (distanceMs > sessionInactivityMs) continue;
+    const bestMs = best === undefined ? Number.POSITIVE_INFINITY : distance(best, timeMs);
+    // At the same distance the lower id wins, so that the order in which sessions are kept does not matter.
+    const isNearer = distanceMs < bestMs || (distanceMs === bestMs && isLess(session, best));
+    if (isNearer) best = session;
+  }
+  return best;
 }
 
 function distance({ firstMs, lastMs }: Session, timeMs: number): number {
@@ -134,10 +169,17 @@ function isLess(session: Session, other: Session | undefined): boolean {
   return other === undefined || session.id < other.id;
 }
 
-function bucketsOf({ firstMs, lastMs }: Session): [number, number] {
-  return [Math.floor(firstMs / bucketMs), Math.floor(lastMs / bucketMs)];
+/** Nine buckets at most. */
+function placesOf({ firstMs, lastMs }: Session): Places {
+  let level = 0;
+  while (lastMs - firstMs > bucketsALevel * bucketMs * bucketsALevel ** level) level++;
+  return { level, from: bucketOf(firstMs, level), to: bucketOf(lastMs, level) };
 }
 
-function placeKey(visitor: string, bucket: number): string {
-  return `${visitor}\0${bucket}`;
+function bucketOf(timeMs: number, level: number): number {
+  return Math.floor(timeMs / (bucketMs * bucketsALevel ** level));
+}
+
+function placeKey(visitor: string, level: number, bucket: number): string {
+  return `${visitor}\0${level}.${bucket}`;
 }

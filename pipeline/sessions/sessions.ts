@@ -21,7 +21,10 @@ export type FindSessions = (
 
 interface SessionsOptions {
   find: FindSessions;
-  /** Sessions kept in memory besides the sessions of batches that are not stored yet; 200,000 by default. */
+  /**
+   * Sessions kept in memory besides the sessions of batches that are not stored yet, counted as SessionMemory.size
+   * does; 200,000 by default.
+   */
   maxSessions?: number;
 }
 
