@@ -3,12 +3,14 @@
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { isReachable } from './client.ts';
+import { answered, asking, failed, nothingAsked, type ResourceState } from './resource-state.ts';
 
 export type Resource<T> = {
   /** The newest answer to this key, or the last one to the key before while `isLoading`. */
   data: T | undefined;
   error: unknown;
   isLoading: boolean;
+  /** Asks anew, and ends a call that is under way: a page that polls asks only where it is not `isLoading`. */
   reload: () => void;
 };
 
@@ -41,27 +43,22 @@ export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
 ): Resource<T> {
   const [round, setRound] = useState(0);
-  const [state, setState] = useState<{ key?: string; data?: T; error?: unknown; done: boolean }>({
-    done: false,
-  });
+  const [state, setState] = useState<ResourceState<T>>(nothingAsked);
   useEffect(() => {
     if (key === undefined) return;
     const end = new AbortController();
     // The key names the question, so a kept answer has the type of its load.
     const before = kept.get(key) as T | undefined;
-    setState((last) => {
-      const data = before ?? last.data;
-      return data === undefined ? { key, done: false } : { key, data, done: false };
-    });
+    setState((last) => asking(last, key, before));
     load(end.signal).then(
       (data) => {
         if (end.signal.aborted) return;
         keep(key, data);
-        setState({ key, data, done: true });
+        setState(answered(key, data));
       },
       (error: unknown) => {
         if (end.signal.aborted) return;
-        setState((last) => ({ ...last, key, error, done: true }));
+        setState((last) => failed(last, key, error));
       },
     );
     return () => end.abort();
@@ -72,10 +69,12 @@ export function useResource<T>(
   useEffect(() => {
     if (reachable && state.error !== undefined) reload();
   }, [reachable]);
+  // A new key is asked only after it was drawn once: until then the state is that of the key before.
+  const isOfKey = state.key === key;
   return {
-    data: state.data,
-    error: state.error,
-    isLoading: key !== undefined && !state.done,
+    data: state.answer?.data,
+    error: isOfKey ? state.error : undefined,
+    isLoading: key !== undefined && !(isOfKey && state.isDone),
     reload,
   };
 }

@@ -25,7 +25,10 @@ export function Page({ params }: PageProps) {
   if (!data?.dashboard)
     return (
       <>
-        <h1 tabIndex={-1}>Board</h1>
+        <div class="page-head">
+          <h1 tabIndex={-1}>Board</h1>
+          {error ? <RangePicker /> : null}
+        </div>
         {error ? <Fault cause={error} retry={reload} /> : <Loading of="the board" />}
       </>
     );

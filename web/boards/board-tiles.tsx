@@ -15,6 +15,7 @@ import {
 import { explain, inProject } from '../client.ts';
 import { fromPropertyFilter } from '../filter/condition.ts';
 import { writeSpec } from '../question/ask.ts';
+import { timeKey } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
@@ -115,9 +116,7 @@ function useAnswer(
   spec: InsightQuerySpec | undefined,
 ): TileContent {
   const key =
-    spec && time?.range
-      ? `tile ${projectId} ${time.range.from?.seconds} ${time.range.to?.seconds} ${writeSpec(spec)}`
-      : undefined;
+    spec && time?.range ? `tile ${projectId} ${timeKey(time)} ${writeSpec(spec)}` : undefined;
   const { data, error } = useResource<{ spec: InsightQuerySpec; answer: QueryResponse }>(
     key,
     async (end) => {

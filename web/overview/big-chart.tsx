@@ -13,6 +13,7 @@ import type { Measure } from './measures.ts';
 export function BigChart(props: {
   measure: Measure;
   course: Course | undefined;
+  /** Stands alone: a course of before it may be of another range. */
   fault: unknown;
   zone: string;
   granularity: Granularity;
@@ -21,7 +22,9 @@ export function BigChart(props: {
   const { measure, course, fault, zone, granularity, onOpen } = props;
   return (
     <div class="overview-plot">
-      {course ? (
+      {fault ? (
+        <Fault cause={fault} />
+      ) : course ? (
         <Trends
           label={measure.name}
           name={measure.name}
@@ -34,8 +37,6 @@ export function BigChart(props: {
           isTile={false}
           onOpen={onOpen}
         />
-      ) : fault ? (
-        <Fault cause={fault} />
       ) : (
         <Loading of={measure.name.toLowerCase()} />
       )}

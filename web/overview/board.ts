@@ -18,7 +18,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
-import { boardTime, timeQuery } from '../question/board-time.ts';
+import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { address } from '../router.ts';
 import { useRange } from '../time/range.tsx';
@@ -67,14 +67,17 @@ export function answerOf(board: RenderResponse, id: string): QueryResponse | und
 
 export type Course = { now: TrendsResult; before?: TrendsResult | undefined };
 
-/** The courses of all measures: those of the board at once, the others as soon as they are answered. */
+/**
+ * The courses of all measures: those of the board at once, the others as soon as they are answered. While the board is
+ * on its way its time is that of the question before, and nothing is asked.
+ */
 export function useCourses(
   projectId: string,
   conditions: readonly Condition[],
-  board: RenderResponse | undefined,
+  { data: board, isLoading }: Resource<RenderResponse>,
 ): Resource<Map<string, Course>> {
-  const time = board?.time;
-  const key = time ? `courses ${questionKey(projectId)} ${time.range?.to?.seconds}` : undefined;
+  const time = isLoading ? undefined : board?.time;
+  const key = time && `courses ${questionKey(projectId)} ${timeKey(time)}`;
   const asked = useResource(key, async (end) => {
     const courses = await Promise.all(
       measures
@@ -88,7 +91,7 @@ export function useCourses(
     );
     return new Map<string, Course>(courses);
   });
-  const known = new Map(asked.data);
+  const known = new Map(board && asked.data);
   if (board) for (const measure of measures) addOfBoard(known, board, measure);
   return { ...asked, data: known };
 }

@@ -60,8 +60,9 @@ export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const { query } = address.value;
   const conditions = readConditions(query.get('filters') ?? '');
-  const { data: board, error, isLoading, reload } = useOverview(projectId, conditions);
-  const courses = useCourses(projectId, conditions, board);
+  const overview = useOverview(projectId, conditions);
+  const { data: board, error, isLoading, reload } = overview;
+  const courses = useCourses(projectId, conditions, overview);
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
   const setConditions = (next: readonly Condition[]): void =>
     setQuery({ filters: writeConditions(next) });
@@ -95,7 +96,7 @@ export function Page({ params }: PageProps) {
               board={board}
               measure={measure}
               course={courses.data?.get(measure.id)}
-              fault={courses.error}
+              fault={measure.inCourse === undefined ? courses.error : undefined}
               questionHref={asked(measure.trend)}
               onOpen={(rows) => open(measure.trend, rows)}
             />

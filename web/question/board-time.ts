@@ -7,6 +7,7 @@ import {
   type DashboardTimeRange,
   DashboardTimeRangeSchema,
   TimeRangePreset as Preset,
+  type RenderedTime,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { Range } from '../time/range.tsx';
 
@@ -38,4 +39,9 @@ export function timeQuery(query: URLSearchParams): Record<string, string> {
     if (value) kept[name] = value;
   }
   return kept;
+}
+
+/** Names the time that a board was rendered for, in keys of questions that are asked for it beside the board. */
+export function timeKey({ range, granularity, timezone }: RenderedTime): string {
+  return `${range?.from?.seconds} ${range?.to?.seconds} ${granularity} ${timezone}`;
 }
