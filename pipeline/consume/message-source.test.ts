@@ -323,23 +323,23 @@ describe('the source', () => {
   });
 });
 
-describe('the counters', () => {
-  /** A stream that holds message 6 alone and says that it is message `saysSeq`. */
-  function oneMessage(saysSeq: number): { stream: EventStream; acked: number[] } {
-    const acked: number[] = [];
-    const stream: EventStream = {
-      receive: () => {},
-      stored: async () => ({ seq: saysSeq, data: frameOf(1) }),
-      firstSeq: async () => 6,
-      lastDelivered: async () => 6,
-      hasHeld: async () => true,
-      ack: ({ seq }) => void acked.push(seq),
-      working: () => {},
-      close: () => {},
-    };
-    return { stream, acked };
-  }
+/** A stream that holds message 6 alone and says that it is message `saysSeq`. */
+function oneMessage(saysSeq: number): { stream: EventStream; acked: number[] } {
+  const acked: number[] = [];
+  const stream: EventStream = {
+    receive: () => {},
+    stored: async () => ({ seq: saysSeq, data: frameOf(1) }),
+    firstSeq: async () => 6,
+    lastDelivered: async () => 6,
+    hasHeld: async () => true,
+    ack: ({ seq }) => void acked.push(seq),
+    working: () => {},
+    close: () => {},
+  };
+  return { stream, acked };
+}
 
+describe('the counters', () => {
   it.each([
     ['beyond the expected one', 7],
     ['that was taken before', 3],
@@ -369,6 +369,34 @@ describe('the counters', () => {
     expect(seqsOf(await source.next())).toEqual([6]);
     expect(acked).toEqual([5]);
   });
+});
+
+it('asks the broker for lost deliveries once at a time, however long it is away', async () => {
+  const { stream } = oneMessage(6);
+  const asked: (() => void)[] = [];
+  let silence = (): void => {};
+  const source = new MessageSource(
+    {
+      ...stream,
+      receive: ({ onSilence }) => {
+        silence = onSilence;
+      },
+      lastDelivered: async () => {
+        // The first look is that of the start.
+        await new Promise<void>((resolve) => (asked.push(resolve) === 1 ? resolve() : undefined));
+        return 6;
+      },
+    },
+    limits,
+  );
+  onTestFinished(() => source.stop());
+  await source.start(5);
+  for (let turn = 0; turn < 3; turn++) silence();
+  expect(asked).toHaveLength(2);
+  asked[1]?.();
+  await new Promise(setImmediate);
+  silence();
+  expect(asked).toHaveLength(3);
 });
 
 describe('a pending batch', () => {

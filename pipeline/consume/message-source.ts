@@ -38,6 +38,7 @@ export class MessageSource {
   readonly #ahead = new Map<number, StreamMessage>();
   #aheadBytes = 0;
   #isFilling = false;
+  #isCatchingUp = false;
   #stopped = false;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
@@ -159,9 +160,15 @@ export class MessageSource {
     return this.#stopped ? 0 : this.#queue.openMs(this.#taken > this.#done);
   }
 
-  /** Looks for messages that were delivered to any source and did not arrive here. */
+  /**
+   * Looks for messages that were delivered to any source and did not arrive here; does nothing while it looks already.
+   * Without its broker a look waits, and each silence meanwhile would add one that asks again and again.
+   */
   async #catchUp(): Promise<void> {
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
     const lastDelivered = await this.#stream.lastDelivered();
+    this.#isCatchingUp = false;
     this.#known = Math.max(this.#known, lastDelivered);
     this.#fill();
   }
