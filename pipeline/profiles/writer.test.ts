@@ -227,7 +227,9 @@ it('sets unreadable changes aside, counted and with their reason, and applies th
   const late = encodeContext({ projectId: 'odd', credential: 'private', receiveTimeMs: 1e300 });
   requests.push({ context: late, body: encodeChange(identify('c', [])), events: 1 });
   const jetstream = shard.nats.jetstream();
-  const junk = await jetstream.publish(profilesSubject(0), 'junk');
+  // Long enough that its memory is given back once the batch is read.
+  const junkText = 'junk '.repeat(4_000);
+  const junk = await jetstream.publish(profilesSubject(0), junkText);
   const frame = await jetstream.publish(profilesSubject(0), encodeFrame(requests));
   const writer = shard.startWriter();
   await writer.done(frame.seq);
@@ -237,7 +239,7 @@ it('sets unreadable changes aside, counted and with their reason, and applies th
   const stream = profilesStream(0);
   const refused = { stream, seq: frame.seq, reason: 'request_unreadable' };
   expect(await deadLetters('odd')).toEqual([
-    { stream, seq: junk.seq, reason: 'frame_unreadable', content: 'junk' },
+    { stream, seq: junk.seq, reason: 'frame_unreadable', content: junkText },
     ...odd.map((content) => ({ ...refused, content })),
     { ...refused, content: Buffer.from(encodeChange(identify('c', []))).toString() },
   ]);

@@ -127,7 +127,6 @@ async function writeBatch(
   const isOne = batch.messages.length === 1;
   const records = await loadProfiles(parts, read.changes, isOne ? noBounds : bounds);
   if (records === 'too-large') return writeHalves(parts, batch.messages);
-  forgetBytes(batch);
   const changes = new ProfileChanges(records);
   for (const change of read.changes) changes.apply(change);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
@@ -140,6 +139,8 @@ async function writeBatch(
   laps.end('promise');
   onState('inserting');
   await parts.publishDeadLetters(read.deadLetters);
+  // Only now: the letters' contents are the messages' bytes.
+  forgetBytes(batch);
   await insert(parts, block);
   laps.end('insert');
   onState('finishing');
