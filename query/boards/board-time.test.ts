@@ -160,6 +160,25 @@ it('has a range at the first moment of a day', () => {
   ]);
 });
 
+it.each([
+  // The clock went forward on 29 March: that day had 23 hours.
+  ['2026-03-28T23:00', '2026-03-29T22:00', '2026-03-27T23:00'],
+  ['2026-03-29T22:00', '2026-04-05T22:00', '2026-03-22T23:00'],
+  // Not whole days: an hour for an hour.
+  ['2026-03-29T22:00', '2026-03-30T10:00', '2026-03-29T10:00'],
+])('sets as much of the calendar before %s to %s', (fromText, toText, previousText) => {
+  const [from, to] = [fromText, toText].map((time) => timestampFromMs(Date.parse(`${time}Z`)));
+  const timeRange = create(DashboardTimeRangeSchema, {
+    range: { case: 'fixed', value: { from, to } },
+  });
+  const fields = { timeRange, granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
+  const time = boardTime(fields, 0);
+  expect([...text(time.range), ...text(time.previous)]).toEqual([
+    ...[fromText, toText],
+    ...[previousText, fromText],
+  ]);
+});
+
 it('sets the same length before a fixed range, and keeps a given granularity', () => {
   const [from, to] = ['2026-07-01T00:00:00Z', '2026-07-03T00:00:00Z'].map((time) =>
     timestampFromMs(Date.parse(time)),

@@ -84,7 +84,7 @@ function rangesOf(
       if (fromMs < minQuestionMs || toMs > maxQuestionMs) {
         throw invalidArgument('timeRange.fixed', 'must lie between 1970 and 2200');
       }
-      return before({ fromMs, toMs });
+      return before({ fromMs, toMs }, timezone);
     }
     case 'preset':
       return presetRanges(range.value, timezone, nowMs);
@@ -105,7 +105,7 @@ function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number):
     case TimeRangePreset.YESTERDAY:
       return whole(today.minus({ days: 1 }), { days: 1 });
     case TimeRangePreset.LAST_24_HOURS:
-      return before({ fromMs: toMs - dayMs, toMs });
+      return sameLength({ fromMs: toMs - dayMs, toMs });
     case TimeRangePreset.LAST_7_DAYS:
       return soFar(today.minus({ days: 6 }), { days: 7 }, toMs);
     case TimeRangePreset.LAST_30_DAYS:
@@ -155,8 +155,16 @@ function startMs(day: DateTime): number {
   return day.startOf('day').toMillis();
 }
 
+/** Whole days of the zone and as many before them, whatever their hours; else a range of the same length. */
+function before(range: Range, timezone: string): Ranges {
+  const from = DateTime.fromMillis(range.fromMs, { zone: timezone });
+  const to = DateTime.fromMillis(range.toMs, { zone: timezone });
+  if (startMs(from) !== range.fromMs || startMs(to) !== range.toMs) return sameLength(range);
+  return whole(from, { days: Math.round(to.diff(from, 'days').days) });
+}
+
 /** A range and the one of the same length before it. */
-function before(range: Range): Ranges {
+function sameLength(range: Range): Ranges {
   const { fromMs, toMs } = range;
   return { range, previous: { fromMs: fromMs - (toMs - fromMs), toMs: fromMs } };
 }

@@ -47,7 +47,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
       insights.query(requestOf(one), inProject(projectId, end));
     const [answer, previous] = await Promise.all([
       ask(asked),
-      isCompared ? ask({ ...asked, ...before(range) }) : undefined,
+      isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
     ]);
     return { spec, answer, previous };
   });

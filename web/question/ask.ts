@@ -11,6 +11,7 @@ import {
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Range } from '../time/range.tsx';
+import { daysBetween, startOfDayAt } from '../time/zone.ts';
 import { formOf, type QuestionForm, startOf } from './forms.ts';
 
 export function writeSpec(spec: InsightQuerySpec): string {
@@ -70,12 +71,16 @@ export function requestOf({ spec, from, to, granularity, zone, asOf }: Asked): Q
   });
 }
 
-/** The range before, as far as this one has come. */
-export function before({ from, to }: Range, now = Date.now()): { from: Date; to: Date } {
-  const lengthMs = to.getTime() - from.getTime();
-  const comeMs = Math.min(lengthMs, Math.max(60_000, now - from.getTime()));
-  const start = from.getTime() - lengthMs;
-  return { from: new Date(start), to: new Date(start + comeMs) };
+/** As many days of the calendar before the range, as far as the range has come. */
+export function before(
+  { from, to }: Range,
+  zone: string,
+  now = Date.now(),
+): { from: Date; to: Date } {
+  const start = startOfDayAt(from, zone, -daysBetween(from, to, zone));
+  if (now >= to.getTime()) return { from: start, to: from };
+  const comeMs = Math.max(60_000, now - from.getTime());
+  return { from: start, to: new Date(Math.min(start.getTime() + comeMs, from.getTime())) };
 }
 
 /** For people: with the names of the definitions. */

@@ -40,13 +40,15 @@ export function startOfDay(year: number, month: number, day: number, zone: strin
   return new Date(shown < wanted ? guess + (wanted - shown) : guess);
 }
 
+const dayMs = 86_400_000;
+
 /** The calendar day of a moment in a zone; `addDays` moves it by whole days of the calendar. */
 export function dayOf(
   moment: Date,
   zone: string,
   addDays = 0,
 ): { year: number; month: number; day: number } {
-  const wall = new Date(Math.floor(wallMs(moment.getTime(), zone) / 86_400_000) * 86_400_000);
+  const wall = new Date(Math.floor(wallMs(moment.getTime(), zone) / dayMs) * dayMs);
   wall.setUTCDate(wall.getUTCDate() + addDays);
   return { year: wall.getUTCFullYear(), month: wall.getUTCMonth() + 1, day: wall.getUTCDate() };
 }
@@ -55,6 +57,12 @@ export function dayOf(
 export function startOfDayAt(moment: Date, zone: string, addDays = 0): Date {
   const { year, month, day } = dayOf(moment, zone, addDays);
   return startOfDay(year, month, day, zone);
+}
+
+/** How many days of the calendar lie between the days of two moments: one of them may have 23 or 25 hours. */
+export function daysBetween(from: Date, to: Date, zone: string): number {
+  const dayNumber = (moment: Date): number => Math.floor(wallMs(moment.getTime(), zone) / dayMs);
+  return dayNumber(to) - dayNumber(from);
 }
 
 /** 2026-11-23: the form that date fields and addresses take. */
