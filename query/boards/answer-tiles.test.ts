@@ -2,8 +2,10 @@
 // one by one.
 
 import { randomUUID } from 'node:crypto';
+import { ClickHouseError } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import type { Select } from '../../platform/clickhouse/select-rows.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { overviewDashboard } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
@@ -56,6 +58,11 @@ afterAll(() => clickhouse.close());
 const berlin = { granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
 const fromMs = firstMs + 7 * dayMs - 2 * hourMs;
 
+const call = { deadline: { signal: new AbortController().signal, remainingMs: () => 60_000 } };
+const failureOf = (cause: unknown): never => {
+  throw cause;
+};
+
 it.each([
   ['whole days, and so many before', berlin, fromMs, fromMs + 5 * dayMs, fromMs],
   // The range before begins on a UTC day on which another day begins in Berlin, and ends before the range.
@@ -76,10 +83,6 @@ it.each([
       previous: { fromMs: previousToMs - lengthMs, toMs: previousToMs },
     },
   };
-  const call = { deadline: { signal: new AbortController().signal, remainingMs: () => 60_000 } };
-  const failureOf = (cause: unknown): never => {
-    throw cause;
-  };
   statements = 0;
   const results = await answerTiles({ run: newRun(), call, failureOf }, board);
   // Alone the tiles would be 25.
@@ -98,13 +101,47 @@ it.each([
   }
 });
 
-/** Keeps nothing of what others asked. */
-function newRun() {
+it('tiles whose statements need too much together are asked alone', async () => {
+  const board = {
+    projectId: project,
+    tiles: overviewDashboard().tiles,
+    filters: undefined,
+    includeCookieless: true,
+    time: {
+      ...berlin,
+      range: { fromMs, toMs: fromMs + 3 * dayMs },
+      previous: { fromMs: fromMs - 3 * dayMs, toMs: fromMs },
+    },
+  };
+  const ranges = [board.time.range, board.time.previous];
+  const alone = new Set<string>();
+  for (const { content } of board.tiles) {
+    if (content.case !== 'insight') continue;
+    for (const range of ranges) {
+      const request = questionOf(content.value, board, board.time, range);
+      await newRun(({ sql }) => void alone.add(sql))({ ...call, projectId: project, request });
+    }
+  }
+  let refused = 0;
+  const run = newRun(({ sql }) => {
+    if (alone.has(sql)) return;
+    refused++;
+    throw new ClickHouseError({ message: '', code: '241', type: 'MEMORY_LIMIT_EXCEEDED' });
+  });
+  const results = await answerTiles({ run, call, failureOf }, board);
+  expect(refused).toBeGreaterThan(0);
+  expect(results.filter(({ outcome }) => outcome.case !== 'insight')).toEqual([]);
+});
+
+/** Keeps nothing of what others asked. `onSelect` is told each statement besides the looks at kept days. */
+function newRun(onSelect: (select: Select) => void = () => {}) {
   return createRunQuestion({
     clickhouse: {
-      select: (select, onRow) => {
-        // Besides the looks at kept days.
-        if (!select.sql.includes('kept_days')) statements++;
+      select: async (select, onRow) => {
+        if (!select.sql.includes('kept_days')) {
+          statements++;
+          onSelect(select);
+        }
         return clickhouse.select(select, onRow);
       },
     },

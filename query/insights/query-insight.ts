@@ -29,7 +29,7 @@ import {
   type Stored,
   unlessLeft,
 } from './run/insight-runs.ts';
-import type { InsightStatement } from './run/run-insight.ts';
+import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
 import { rangeOfAll } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
@@ -71,38 +71,49 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
   const reads = runs.smallReads(projectId);
   const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
-  const answer = (asked: Question, hasDeletions: boolean): Promise<QueryResponse> => {
+  const answer = (hasDeletions: boolean): Promise<QueryResponse> => {
     const found = { typesOf, hasDeletions };
-    const question = {
-      ...{ ...asked, ...found },
-      beside: beside.map((other) => ({ ...other, ...found })),
-    };
-    return answerQuestion(runs, { ...call, together }, question, stored);
+    const others = beside.map((other) => ({ ...other, ...found }));
+    // Planning a question binds values to it: each plan reads it anew.
+    const readBeside: ReadBeside = (asked) => ({
+      ...readQuestion(projectId, request, standIns),
+      ...{ ...found, beside: asked },
+    });
+    return answerQuestion(runs, { ...call, together }, readBeside, others, stored);
   };
-  if (!countsUsers(own)) return answer(own, true);
+  if (!countsUsers(own)) return answer(true);
   const hasDeletions = async (): Promise<boolean> =>
     (await unlessLeft(stored.seen, deadline.signal)).hasDeletions;
-  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(own, true);
+  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(true);
   // Hardly any project gets its first deletion just now: the statement does not wait until that is certain.
-  const response = await answer(own, false);
-  if (!(await hasDeletions())) return response;
-  // Planning a question binds values to it: it is read anew.
-  return answer(readQuestion(projectId, request, standIns), true);
+  const response = await answer(false);
+  return (await hasDeletions()) ? answer(true) : response;
 }
+
+/** The question, among those that its statement may answer with it. */
+type ReadBeside = (beside: readonly Question[]) => Question;
 
 async function answerQuestion(
   runs: InsightRuns,
-  { projectId, deadline, onRead, together }: Required<Pick<InsightCall, 'together'>> & InsightCall,
-  question: Question,
+  call: Required<Pick<InsightCall, 'together'>> & InsightCall,
+  readBeside: ReadBeside,
+  beside: readonly Question[],
   stored: Stored,
 ): Promise<QueryResponse> {
+  const { projectId, deadline, onRead, together } = call;
+  const question = readBeside(beside);
   const { joint, lookUps = [], read, ...first } = planOf(question);
   const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined
     ? run()
-    : together.rows.get(keyOf(projectId, statement), run));
+    : together.rows.get(keyOf(projectId, statement), run).catch((error: unknown) => {
+        if (beside.length > 0 && needsTooMuch(error)) return undefined;
+        throw error;
+      }));
+  // What needs too much together may not need it alone.
+  if (answered === undefined) return answerQuestion(runs, call, readBeside, [], stored);
   const parts = [answered];
   const rows = rowsOf(answered);
   for (const lookUp of lookUps) {

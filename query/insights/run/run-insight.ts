@@ -91,14 +91,22 @@ function memorySettings(bytes: number | undefined) {
   };
 }
 
+const tooLargeMessage =
+  'the question needs too much memory: ask for a shorter range, fewer breakdowns or narrower filters';
+const tooLongMessage =
+  'the question is too long: ask for fewer events, breakdowns or filters, or shorter texts';
+
 function tooLarge(): ConnectError {
-  const message =
-    'the question needs too much memory: ask for a shorter range, fewer breakdowns or narrower filters';
-  return new ConnectError(message, Code.ResourceExhausted);
+  return new ConnectError(tooLargeMessage, Code.ResourceExhausted);
 }
 
 function tooLong(): ConnectError {
-  const message =
-    'the question is too long: ask for fewer events, breakdowns or filters, or shorter texts';
-  return new ConnectError(message, Code.ResourceExhausted);
+  return new ConnectError(tooLongMessage, Code.ResourceExhausted);
+}
+
+/** Whether the statement itself is at fault, and not the wait for its turn. */
+export function needsTooMuch(error: unknown): boolean {
+  return (
+    error instanceof ConnectError && [tooLargeMessage, tooLongMessage].includes(error.rawMessage)
+  );
 }
