@@ -180,3 +180,29 @@ it('gives no deleted trait back', async () => {
   expect(await shard.traitsOf('deleted', 'root')).toEqual({ new: '1' });
   expect(await shard.traitsOf('deleted', 'a')).toEqual({});
 });
+
+it('deletes a profile without a row for each of its members that has nothing to delete', async () => {
+  const anonymous = Array.from({ length: 50 }, (_, index) => `anon ${index}`);
+  await shard.apply(
+    'many',
+    true,
+    identify('old', [['k', '1']]),
+    alias('old', 'u'),
+    ...anonymous.map((id) => identify('u', [], id)),
+  );
+  const rows = async (): Promise<unknown> => {
+    const query =
+      "SELECT version, count() FROM profiles WHERE project_id = 'many' GROUP BY version";
+    const found = await shard.clickhouse.query({ query, format: 'JSONCompactEachRow' });
+    const counts = await found.json<[string, string]>();
+    return counts.sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)).map(([, count]) => count);
+  };
+  await shard.clickhouse.command({ query: 'SYSTEM STOP MERGES profiles' });
+  await shard.apply('many', true, { kind: 'delete', distinctId: 'u' });
+  // The rows of u, of old, and of the edge between them.
+  expect(await rows()).toEqual(['53', '3']);
+  await shard.clickhouse.command({ query: 'SYSTEM START MERGES profiles' });
+  await shard.apply('many', true, unmerge('old'));
+  expect(await shard.traitsOf('many', 'old')).toEqual({});
+  expect(await shard.merged('many')).toHaveLength(50);
+});

@@ -129,7 +129,10 @@ export class ProfileChanges {
   #delete(projectId: string, { distinctId }: DeleteChange): void {
     const profile = this.#records.rootOf(this.#records.get(projectId, distinctId));
     profile.deleted = true;
+    this.#records.changed.add(profile);
     for (const record of [profile, ...this.#records.membersOf(profile)]) {
+      // Most members are anonymous ids with nothing to delete, and a profile may have very many of them.
+      if (record.traits === undefined && record.deviceId === '') continue;
       record.traits = undefined;
       record.deviceId = '';
       this.#records.changed.add(record);
