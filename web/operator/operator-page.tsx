@@ -11,11 +11,12 @@ import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
 import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { bytes, figure, milliseconds } from '../ui/figures.ts';
+import { bytes, milliseconds } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Tabs, useTab } from '../ui/tabs.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Ledger } from './ledger.tsx';
+import { shardRow } from './shard-row.ts';
 
 const operator = createClient(OperatorService, transport);
 
@@ -144,17 +145,18 @@ function Shards({ shards }: { shards: GetHealthResponse['shards'] }) {
             </tr>
           </thead>
           <tbody>
-            {shards.map(({ shard, events, profiles }) => (
-              <tr key={shard}>
-                <td>{shard}</td>
-                <td>{figure(events?.messages ?? 0n)}</td>
-                <td>
-                  {bytes(Number(events?.bytes ?? 0n))} of {bytes(Number(events?.maxBytes ?? 0n))}
-                </td>
-                <td>{milliseconds(Number(events?.lagMs ?? 0n))}</td>
-                <td>{figure(profiles?.messages ?? 0n)}</td>
-              </tr>
-            ))}
+            {shards.map((shard) => {
+              const { waiting, size, oldest, identityCalls } = shardRow(shard);
+              return (
+                <tr key={shard.shard}>
+                  <td>{shard.shard}</td>
+                  <td>{waiting}</td>
+                  <td>{size}</td>
+                  <td>{oldest}</td>
+                  <td>{identityCalls}</td>
+                </tr>
+              );
+            })}
           </tbody>
         </table>
       </div>
@@ -180,8 +182,8 @@ function Processes({ processes }: { processes: GetHealthResponse['processes'] })
           {processes.map(({ name, memoryBytes, cpuSeconds, startTime }) => (
             <tr key={name}>
               <td>{name}</td>
-              <td>{bytes(Number(memoryBytes ?? 0n))}</td>
-              <td>{milliseconds((cpuSeconds ?? 0) * 1000)}</td>
+              <td>{memoryBytes === undefined ? '–' : bytes(Number(memoryBytes))}</td>
+              <td>{cpuSeconds === undefined ? '–' : milliseconds(cpuSeconds * 1000)}</td>
               <td>
                 <Time at={startTime} />
               </td>
