@@ -91,6 +91,11 @@ describe.runIf(hasBrowser)('boards', () => {
     await button(page, 'Share').click();
     await page.getByLabel('Name').fill('For Ada');
     await page.getByLabel('Password').fill('correct horse');
+    // An end that cannot be read is not none.
+    await page.getByLabel('Last day').fill('0026-11-23');
+    await page.getByText('Not a day that can be read.').waitFor();
+    expect(await button(page, 'Make a link').isDisabled()).toBe(true);
+    await page.getByLabel('Last day').fill('');
     await button(page, 'Make a link').click();
     const link = (await page.locator('dialog .code code').textContent()) ?? '';
     const stranger = await web.newReader({ viewport: { width: 360, height: 780 } });

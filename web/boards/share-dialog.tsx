@@ -101,8 +101,8 @@ function NewShare(props: { projectId: string; boardId: string; onMade: (token: s
   const [lastDay, setLastDay] = useState('');
   const [password, setPassword] = useState('');
   const zone = currentZone();
+  const day = parseDay(lastDay, zone);
   const send = async (): Promise<void> => {
-    const day = parseDay(lastDay, zone);
     const { token } = await dashboards.createShare(
       {
         dashboardId: props.boardId,
@@ -115,8 +115,10 @@ function NewShare(props: { projectId: string; boardId: string; onMade: (token: s
     props.onMade(token);
   };
   const isShort = password !== '' && password.length < 8;
+  // Sent without an end, the link would never end.
+  const isNoDay = lastDay !== '' && day === undefined;
   return (
-    <Form action="Make a link" send={send} isReady={!isShort}>
+    <Form action="Make a link" send={send} isReady={!isShort && !isNoDay}>
       <Field
         label="Name"
         value={name}
@@ -131,6 +133,7 @@ function NewShare(props: { projectId: string; boardId: string; onMade: (token: s
           value={lastDay}
           onValue={setLastDay}
           hint={`Empty: it never ends. Days of ${zone}.`}
+          fault={isNoDay ? 'Not a day that can be read.' : undefined}
         />
         <Field
           label="Password"
