@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Invitation, Member, Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { explain } from '../client.ts';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
@@ -175,7 +176,7 @@ function MemberRow(props: {
                 })
                 .then(
                   () => toast(`${member.email} is now ${roleName(Number(role))}`),
-                  () => toast('The role could not be changed'),
+                  (cause: unknown) => toast(explain(cause).what),
                 )
                 .finally(onChange)
             }

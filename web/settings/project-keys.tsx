@@ -6,7 +6,7 @@ import {
   ApiKeyKind,
   type Project,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { inProject } from '../client.ts';
+import { explain, inProject } from '../client.ts';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
@@ -27,9 +27,13 @@ export function ProjectKeys({ project }: { project: Project }) {
   const [revoked, setRevoked] = useState<ApiKey>();
   const revoke = async (key: ApiKey): Promise<void> => {
     setRevoked(undefined);
-    await projectsClient.revokeApiKey({ id: key.id }, inProject(project.id));
-    toast('Revoked: it stops everywhere within a second');
-    keys.reload();
+    try {
+      await projectsClient.revokeApiKey({ id: key.id }, inProject(project.id));
+      toast('Revoked: it stops everywhere within a second');
+      keys.reload();
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
   };
   return (
     <section class="card">

@@ -48,22 +48,31 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
   const isActive = webhook.status === 'WEBHOOK_STATUS_ACTIVE';
-  const does = async (work: () => Promise<unknown>, done: string): Promise<void> => {
+  const does = async (
+    work: () => Promise<unknown>,
+    done: string,
+    next: () => void = reload,
+  ): Promise<void> => {
     try {
       await work();
       toast(done);
-      reload();
+      next();
     } catch (cause) {
       toast(explain(cause).what);
     }
   };
   const turn = (status: string, done: string): void =>
     void does(() => webhooksApi.update(orgId, webhook.id, { status }), done);
-  const remove = async (): Promise<void> => {
+  const remove = (): void => {
     close();
-    await does(() => webhooksApi.remove(orgId, webhook.id), 'Deleted');
-    forget(`webhooks ${orgId}`);
-    navigate(props.back);
+    void does(
+      () => webhooksApi.remove(orgId, webhook.id),
+      'Deleted',
+      () => {
+        forget(`webhooks ${orgId}`);
+        navigate(props.back);
+      },
+    );
   };
   return (
     <>
@@ -85,7 +94,7 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
         <Confirm
           title={`Delete ${webhook.name}`}
           action="Delete it"
-          onConfirm={() => void remove()}
+          onConfirm={remove}
           onClose={close}
         >
           <p>Deliveries that wait are dropped. Its log stays for 30 days.</p>

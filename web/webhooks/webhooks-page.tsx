@@ -1,6 +1,7 @@
 // The organization's webhooks.
 
 import { useState } from 'preact/hooks';
+import { explain } from '../client.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import { Code } from '../ui/copy.tsx';
@@ -10,6 +11,7 @@ import { plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';
+import { toast } from '../ui/toasts.tsx';
 import { currentOrg, currentProject, hasRole, Role } from '../workspace.ts';
 import { statusOf, type Webhook, webhooksApi } from './api.ts';
 import { WebhookForm } from './webhook-form.tsx';
@@ -46,8 +48,12 @@ export function Page() {
   const isAdmin = hasRole(Role.ADMIN);
   const base = `/p/${currentProject.value?.id}/webhooks`;
   const rotate = async (): Promise<void> => {
-    const answer = await webhooksApi.rotate(org.id);
-    setSecret({ title: 'The secret of webhooks made from now on', value: answer.secret });
+    try {
+      const answer = await webhooksApi.rotate(org.id);
+      setSecret({ title: 'The secret of webhooks made from now on', value: answer.secret });
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
   };
   return (
     <>
