@@ -206,3 +206,18 @@ it('deletes a profile without a row for each of its members that has nothing to 
   expect(await shard.traitsOf('many', 'old')).toEqual({});
   expect(await shard.merged('many')).toHaveLength(50);
 });
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('knows the members of a profile that an id joined just before, in %s', async (_, asOne) => {
+  const project = `joined-${asOne}`;
+  const stored = [identify('old', [['k', '1']]), alias('old', 'root')];
+  await shard.apply(project, true, ...stored);
+  await shard.apply(project, asOne, identify('new', []), alias('new', 'root'), unmerge('new'));
+  expect(await shard.traitsOf(project, 'root')).toEqual({ k: '1' });
+  const gone: ProfileChange = { kind: 'delete', distinctId: 'anon' };
+  await shard.apply(project, asOne, identify('root', [], 'anon'), gone);
+  await shard.apply(project, true, unmerge('old'));
+  expect(await shard.traitsOf(project, 'old')).toEqual({});
+});

@@ -18,19 +18,34 @@ export interface QueuedChange {
   change: ProfileChange;
 }
 
+interface ChangeIds {
+  records: string[];
+  groups: string[];
+  joined: string | undefined;
+}
+
 /**
  * The ids whose records a change looks at, and the ids whose members it looks at. It also looks at the root of each;
- * where it looks at members, it also follows their owners up to the root.
+ * where it looks at members, it also follows their owners up to the root. `joined`: an id whose members a later change
+ * of the batch may look at, because this one makes another id a member of the same profile.
  */
-export function idsOf(change: ProfileChange): { records: string[]; groups: string[] } {
+export function idsOf(change: ProfileChange): ChangeIds {
   switch (change.kind) {
     case 'identify':
-      return { records: [change.externalId, change.anonymousId].filter(Boolean), groups: [] };
+      return {
+        records: [change.externalId, change.anonymousId].filter(Boolean),
+        groups: [],
+        joined: change.anonymousId === '' ? undefined : change.externalId,
+      };
     case 'alias':
-      return { records: [change.previousId, change.externalId], groups: [change.previousId] };
+      return {
+        records: [change.previousId, change.externalId],
+        groups: [change.previousId],
+        joined: change.externalId,
+      };
     case 'delete':
     case 'unmerge':
-      return { records: [change.distinctId], groups: [change.distinctId] };
+      return { records: [change.distinctId], groups: [change.distinctId], joined: undefined };
     default:
       return change satisfies never;
   }

@@ -30,10 +30,16 @@ export async function loadProfiles(
   const loading = new Loading(options, bounds);
   const records = new Map<string, ProfileName>();
   const groups = new Map<string, ProfileName>();
+  const looksAtMembers = queued.some(({ change: { kind } }) =>
+    ['delete', 'unmerge'].includes(kind),
+  );
   for (const { projectId, change } of queued) {
     const ids = idsOf(change);
+    const joined = looksAtMembers && ids.joined !== undefined ? [ids.joined] : [];
     for (const id of ids.records) records.set(recordKey(projectId, id), named(projectId, id));
-    for (const id of ids.groups) groups.set(recordKey(projectId, id), named(projectId, id));
+    for (const id of [...ids.groups, ...joined]) {
+      groups.set(recordKey(projectId, id), named(projectId, id));
+    }
   }
   await loading.fetch(records.values());
   if (groups.size > 0) await loading.fetchMembers(groups);
