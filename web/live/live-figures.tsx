@@ -5,35 +5,39 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { BarList } from '../charts/bar-list.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { figure, plural } from '../ui/figures.ts';
-import type { Minute } from './use-live.ts';
+import type { Minute } from './minute.ts';
 import type { Visitors } from './visitors.ts';
 
+/** `minute` and `visitors`: undefined while nobody knows them. */
 export function LiveFigures(props: {
   projectId: string;
-  minute: Minute;
+  minute: Minute | undefined;
   visitors: Visitors | undefined;
 }) {
   const { projectId, minute, visitors } = props;
+  const refused = minute?.refused ?? 0;
+  const dead = minute?.dead ?? 0;
+  const of = minute ? 'the last minute' : 'Not live';
   return (
     <div class="live-figures">
-      <Figure name="Events a second" value={figure(minute.arriving.at(-1) ?? 0)}>
-        <Sparkline values={minute.arriving} />
-        <small>the last minute</small>
+      <Figure name="Events a second" value={minute && (minute.arriving.at(-1) ?? 0)}>
+        <Sparkline values={minute?.arriving ?? []} />
+        <small>{of}</small>
       </Figure>
-      <Figure name="Visitors" value={visitors ? figure(visitors.total) : '–'}>
-        <small>the last 5 minutes</small>
+      <Figure name="Visitors" value={visitors?.total}>
+        <small>{minute ? 'the last 5 minutes' : of}</small>
       </Figure>
-      <Figure name="Refused" value={figure(minute.refused)} isBad={minute.refused > 0}>
+      <Figure name="Refused" value={minute?.refused} isBad={refused > 0}>
         <small>
-          {minute.refused > 0 ? (
+          {refused > 0 ? (
             <a href={`/p/${projectId}/events?tab=refused`}>the last minute: see why</a>
           ) : (
-            'the last minute'
+            of
           )}
-          {minute.dead > 0 ? (
+          {dead > 0 ? (
             <a class="bad-text" href={`/p/${projectId}/events?tab=dead`}>
               {' '}
-              {plural(minute.dead, 'dead letter')}
+              {plural(dead, 'dead letter')}
             </a>
           ) : null}
         </small>
@@ -44,14 +48,16 @@ export function LiveFigures(props: {
 
 function Figure(props: {
   name: string;
-  value: string;
+  value: number | undefined;
   isBad?: boolean;
   children: ComponentChildren;
 }) {
   return (
     <section class="card live-figure">
       <h2>{props.name}</h2>
-      <strong class={props.isBad ? 'bad-text' : ''}>{props.value}</strong>
+      <strong class={props.isBad ? 'bad-text' : ''}>
+        {props.value === undefined ? '–' : figure(props.value)}
+      </strong>
       {props.children}
     </section>
   );
@@ -88,7 +94,7 @@ export function LivePlaces(props: {
         ) : null}
       </div>
       {all.length === 0 ? (
-        <p class="hint">Nobody in the last 5 minutes.</p>
+        <p class="hint">{props.visitors ? 'Nobody in the last 5 minutes.' : '–'}</p>
       ) : (
         <BarList
           label="Visitors by country"

@@ -45,7 +45,9 @@ export function Page({ params }: PageProps) {
   const asked = { kinds, filters: conditions.map(toPropertyFilter) };
   const { rows, waiting, fault } = useLiveRows(projectId, asked, isPaused, onFresh);
   const minute = useMinute(projectId);
-  const visitors = useVisitors(projectId);
+  const counted = useVisitors(projectId);
+  // They are asked for apart from the stream, and would stay as they were where nothing answers.
+  const visitors = minute && counted;
   const shown = useMemo(
     () => (search ? rows.filter((row) => hasWords(row, search)) : rows),
     [rows, search],
@@ -67,7 +69,7 @@ export function Page({ params }: PageProps) {
         ) : (
           <Waiting projectId={projectId} isNarrowed={isNarrowed || search !== ''} />
         )}
-        <p class="hint live-note">{note(minute.notShown, conditions.length > 0)}</p>
+        <p class="hint live-note">{note(minute?.notShown ?? 0, conditions.length > 0)}</p>
       </section>
       <LivePlaces visitors={visitors} flashes={flashes} />
       {opened?.event ? (

@@ -5,41 +5,29 @@ import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import type { WatchRow, WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { follow, openFeed } from '../shell/live-feed.ts';
 import { type LiveRow, LiveRows } from './live-rows.ts';
+import { type Minute, minuteOf, seconds } from './minute.ts';
 
 export type LiveConditions = { kinds: string[]; filters: PropertyFilter[] };
 
-export type Minute = {
-  /** Events that arrived in each of the last sixty seconds, oldest first. */
-  arriving: number[];
-  /** Of the same minute. */
-  refused: number;
-  dead: number;
-  /** Events of the last second that came too fast to be shown. */
-  notShown: number;
-};
-
-const seconds = 60;
-
-/** The project's totals of the last minute, from the stream that all tabs share. */
-export function useMinute(projectId: string): Minute {
-  const [minute, setMinute] = useState<WatchTotals[]>([]);
+/** The project's totals of the last minute, from the stream that all tabs share; undefined while it is not live. */
+export function useMinute(projectId: string): Minute | undefined {
+  const [totals, setTotals] = useState<WatchTotals[]>([]);
+  const [isLive, setLive] = useState(false);
   useEffect(() => {
     const { feed, end } = openFeed(projectId);
-    const stop = feed.onTotals((totals) => setMinute((last) => [...last, totals].slice(-seconds)));
+    const stop = feed.onTotals((next) => setTotals((last) => [...last, next].slice(-seconds)));
+    const stopLive = feed.isLive.subscribe((now) => {
+      setLive(now);
+      // What came before a gap is no part of the minute after it.
+      if (!now) setTotals([]);
+    });
     return () => {
       stop();
+      stopLive();
       end();
     };
   }, [projectId]);
-  const sum = (pick: (totals: WatchTotals) => bigint): number =>
-    minute.reduce((total, totals) => total + Number(pick(totals)), 0);
-  const arriving = minute.map((totals) => Number(totals.arriving));
-  return {
-    arriving: [...Array.from({ length: seconds - arriving.length }, () => 0), ...arriving],
-    refused: sum(({ refused }) => refused),
-    dead: sum(({ dead }) => dead),
-    notShown: Number(minute.at(-1)?.sampledOut ?? 0) + Number(minute.at(-1)?.lost ?? 0),
-  };
+  return minuteOf(totals, isLive);
 }
 
 /**
