@@ -12,45 +12,55 @@ export type Paged<T> = {
   more: () => void;
   /** Begins anew; the rows stay until the first page is there. */
   reload: () => void;
+  /** Reads the first page again, where no other was asked for and nothing is on its way: for a list that polls. */
+  refresh: () => void;
 };
 
 type Page<T> = { rows: readonly T[]; next: string };
-type State<T> = { rows: readonly T[]; next: string; error: unknown; isLoading: boolean };
+type State<T> = {
+  rows: readonly T[];
+  next: string;
+  error: unknown;
+  isLoading: boolean;
+  /** Whether no page after the first one was asked for. */
+  isFirstPage: boolean;
+};
+
+const nothingRead = { rows: [], next: '', error: undefined, isLoading: true, isFirstPage: true };
 
 /** `key` names everything that the rows depend on; another key ends what is on its way. */
 export function usePages<T>(
   key: string,
   load: (pageToken: string, signal: AbortSignal) => Promise<Page<T>>,
 ): Paged<T> {
-  const [state, setState] = useState<State<T>>({
-    rows: [],
-    next: '',
-    error: undefined,
-    isLoading: true,
-  });
+  const [state, setState] = useState<State<T>>(nothingRead);
   const [round, setRound] = useState(0);
   const running = useRef<AbortController | undefined>(undefined);
-  const read = async (token: string): Promise<void> => {
+  /** `isQuiet`: as if nothing were on its way, so that the next page can be asked for meanwhile. */
+  const read = async (token: string, isQuiet = false): Promise<void> => {
     running.current?.abort();
     const end = new AbortController();
     running.current = end;
-    setState((last) => ({ ...last, error: undefined, isLoading: true }));
+    const isFirstPage = token === '';
+    if (!isQuiet) setState((last) => ({ ...last, error: undefined, isLoading: true, isFirstPage }));
     try {
       const { rows, next } = await load(token, end.signal);
       if (end.signal.aborted) return;
       setState((last) => ({
-        rows: token === '' ? rows : [...last.rows, ...rows],
-        ...{ next, error: undefined, isLoading: false },
+        rows: isFirstPage ? rows : [...last.rows, ...rows],
+        ...{ next, error: undefined, isLoading: false, isFirstPage },
       }));
     } catch (error) {
       if (!end.signal.aborted) setState((last) => ({ ...last, error, isLoading: false }));
+    } finally {
+      if (running.current === end) running.current = undefined;
     }
   };
   const shown = useRef(key);
   useEffect(() => {
     if (shown.current !== key) {
       shown.current = key;
-      setState({ rows: [], next: '', error: undefined, isLoading: true });
+      setState(nothingRead);
     }
     void read('');
     return () => running.current?.abort();
@@ -62,5 +72,8 @@ export function usePages<T>(
       if (state.next !== '' && !state.isLoading && state.error === undefined) void read(state.next);
     },
     reload: () => setRound((last) => last + 1),
+    refresh: () => {
+      if (state.isFirstPage && running.current === undefined) void read('', true);
+    },
   };
 }

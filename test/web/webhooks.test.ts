@@ -49,6 +49,27 @@ describe.runIf(hasBrowser)('a webhook', () => {
     }
     expect(faults).toEqual([]);
   });
+
+  it('shows its log where an answer takes longer than until it is asked for again', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    await page.route('**/logs?*', async (route) => {
+      await new Promise((done) => setTimeout(done, 3_500));
+      await route.continue();
+    });
+    await page.getByRole('gridcell', { name: 'To the test' }).click();
+    const log = page.getByRole('grid', { name: 'Deliveries' });
+    await log.getByRole('row', { name: 'delivered' }).first().waitFor();
+    await context.close();
+  });
+
+  it('says why the secret of new ones could not be changed', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    const json = { message: 'not now' };
+    await page.route('**/secret/rotate', (route) => route.fulfill({ status: 500, json }));
+    await page.getByRole('button', { name: 'New secret for new webhooks' }).click();
+    await page.getByText('not now').waitFor();
+    await context.close();
+  });
 });
 
 /** The headers that a receiver checks. */

@@ -1,6 +1,6 @@
 // What was refused lately, by which rule: never a value of an event. It grows while one looks.
 
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Refusal, RefusalCount } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { inProject } from '../client.ts';
@@ -22,16 +22,23 @@ export function RefusedTab({ projectId }: { projectId: string }) {
   const health = useResource(`health ${projectId}`, (end) =>
     activity.ingestHealth({ pageSize: 1 }, inProject(projectId, end)),
   );
+  const [isBehind, setBehind] = useState(false);
   useEffect(() => {
     const { feed, end } = openFeed(projectId);
     const stop = feed.onTotals(({ refused }) => {
-      if (refused > 0n) health.reload();
+      if (refused > 0n) setBehind(true);
     });
     return () => {
       stop();
       end();
     };
   }, [projectId]);
+  // An answer that is on its way comes first: where refusals never stop, it would be ended each second.
+  useEffect(() => {
+    if (!isBehind || health.isLoading) return;
+    setBehind(false);
+    health.reload();
+  }, [isBehind, health.isLoading]);
   const rule = address.value.query.get('rule') ?? '';
   const isNarrow = useMedia(narrow);
   if (!health.data)
@@ -50,10 +57,12 @@ export function RefusedTab({ projectId }: { projectId: string }) {
       <div class="empty">
         <h2>Nothing was refused</h2>
         <p>Every request with a key of this project was taken. {known}</p>
+        <Fault cause={health.error} retry={health.reload} />
       </div>
     );
   return (
     <section class="stack">
+      <Fault cause={health.error} retry={health.reload} />
       <Rules counts={counts} chosen={rule} />
       <div class="row between">
         <h2>{rule ? `Refused by ${rule}` : 'The last 200 requests'}</h2>

@@ -1,12 +1,12 @@
 // The instance as its operator sees it: whether every accepted event is accounted for, and what it runs on.
 
 import { ConnectError, createClient, Code as FaultCode } from '@connectrpc/connect';
-import { useEffect } from 'preact/hooks';
 import {
   type GetHealthResponse,
   OperatorService,
 } from '../../proto/gen/dashboard/operator/v1/operator_pb.js';
 import { transport } from '../client.ts';
+import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
 import { Code } from '../ui/copy.tsx';
@@ -35,14 +35,9 @@ export function Page() {
   const ledger = useResource('operator ledger', (signal) =>
     operator.listLedgerHours({ hours: 48 }, { signal }),
   );
-  useEffect(() => {
-    const timer = window.setInterval(() => {
-      if (document.hidden) return;
-      health.reload();
-      ledger.reload();
-    }, refreshMs);
-    return () => window.clearInterval(timer);
-  }, []);
+  usePoll(refreshMs, () => {
+    for (const one of [health, ledger]) if (!one.isLoading) one.reload();
+  });
   const fault = health.error ?? ledger.error;
   if (fault && ConnectError.from(fault).code === FaultCode.PermissionDenied) return <NotYours />;
   return (

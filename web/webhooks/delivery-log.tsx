@@ -1,9 +1,10 @@
 // Every attempt of a webhook, newest first; one opens what was answered, and can be repeated.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { explain } from '../client.ts';
 import { Select } from '../fields/field.tsx';
-import { useResource } from '../resource.ts';
+import { usePages } from '../pages.ts';
+import { usePoll } from '../poll.ts';
 import { address, setQuery } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -58,26 +59,16 @@ const columns = [
 
 export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: string }) {
   const status = address.value.query.get('status') ?? '';
-  const query = status ? { status } : {};
-  const log = useResource(`log ${webhookId} ${status}`, () =>
-    webhooksApi.logs(orgId, webhookId, query),
+  const { rows, error, isLoading, more, reload, refresh } = usePages(
+    `log ${orgId} ${webhookId} ${status}`,
+    async (pageToken) => {
+      const query = { ...(status && { status }), ...(pageToken && { page_token: pageToken }) };
+      const page = await webhooksApi.logs(orgId, webhookId, query);
+      return { rows: page.logs, next: page.next_page_token };
+    },
   );
-  const [older, setOlder] = useState<{ rows: Attempt[]; token: string }>();
   const [opened, setOpened] = useState<Attempt>();
-  useEffect(() => setOlder(undefined), [status]);
-  useEffect(() => {
-    const timer = window.setInterval(() => {
-      if (!document.hidden && !older) log.reload();
-    }, refreshMs);
-    return () => window.clearInterval(timer);
-  }, [older, log.reload]);
-  const rows = [...(log.data?.logs ?? []), ...(older?.rows ?? [])];
-  const token = older?.token ?? log.data?.next_page_token ?? '';
-  const more = async (): Promise<void> => {
-    if (token === '') return;
-    const page = await webhooksApi.logs(orgId, webhookId, { ...query, page_token: token });
-    setOlder({ rows: [...(older?.rows ?? []), ...page.logs], token: page.next_page_token });
-  };
+  usePoll(refreshMs, refresh);
   return (
     <section class="card">
       <header>
@@ -90,8 +81,8 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
           onValue={(value) => setQuery({ status: value })}
         />
       </header>
-      <Fault cause={log.error} retry={log.reload} />
-      {log.data && rows.length === 0 ? (
+      <Fault cause={error} retry={reload} />
+      {rows.length === 0 && !isLoading && !error ? (
         <p class="hint">
           Nothing was sent yet. A test, or an event that a subscription names, shows itself here
           within three seconds.
@@ -103,7 +94,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
           columns={columns}
           rowKey={(row) => `${row.delivery_id} ${row.attempt} ${row.attempt_time}`}
           onOpen={setOpened}
-          onEnd={() => void more()}
+          onEnd={more}
           height="440px"
         />
       )}
