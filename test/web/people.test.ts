@@ -74,6 +74,18 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     await context.close();
   });
 
+  it('a person who is not found is told from one who could not be looked for', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/profiles`);
+    await page.getByLabel('Find a person by id').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody has the id nobody').waitFor();
+    const json = { code: 'internal', message: 'not now' };
+    await page.route('**/GetByExternalId', (route) => route.fulfill({ status: 500, json }));
+    await page.keyboard.press('Enter');
+    await page.getByText('not now', { exact: true }).waitFor();
+    await context.close();
+  });
+
   it('a merge is undone', async () => {
     const { projectId } = app.stack;
     const [externalId, anonymousId] = ['ada', 'anon-of-ada'];

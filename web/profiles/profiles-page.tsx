@@ -1,8 +1,9 @@
 // The people of a project, those seen last first as the service lists them, with filters on their traits.
 
+import { Code, ConnectError } from '@connectrpc/connect';
 import { useEffect, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { inProject } from '../client.ts';
+import { explain, inProject } from '../client.ts';
 import { readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { usePages } from '../pages.ts';
@@ -92,7 +93,7 @@ export function Page({ params }: PageProps) {
 /** Opens the person with the site's own id. The palette leads here with `id`. */
 function FindById({ projectId }: { projectId: string }) {
   const [id, setId] = useState(address.peek().query.get('id') ?? '');
-  const [missing, setMissing] = useState('');
+  const [fault, setFault] = useState('');
   const find = async (): Promise<void> => {
     const externalId = id.trim();
     if (externalId === '') return;
@@ -102,8 +103,9 @@ function FindById({ projectId }: { projectId: string }) {
         inProject(projectId),
       );
       if (profile) navigate(`/p/${projectId}/profiles/${profile.id}`);
-    } catch {
-      setMissing(`Nobody has the id ${externalId}`);
+    } catch (cause) {
+      const isNobody = ConnectError.from(cause).code === Code.NotFound;
+      setFault(isNobody ? `Nobody has the id ${externalId}` : explain(cause).what);
     }
   };
   useEffect(() => void find(), []);
@@ -122,11 +124,11 @@ function FindById({ projectId }: { projectId: string }) {
         value={id}
         onInput={(event) => {
           setId(event.currentTarget.value);
-          setMissing('');
+          setFault('');
         }}
       />
-      <p role="status" class="hint bad" hidden={missing === ''}>
-        {missing}
+      <p role="status" class="hint bad" hidden={fault === ''}>
+        {fault}
       </p>
     </form>
   );
