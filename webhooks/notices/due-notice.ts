@@ -121,8 +121,8 @@ export function afterMail(record: NoticeRecord, mail: SendingMail, nowMs: number
     const exhausted = Math.max(0, rest.exhausted - count);
     webhooks[id] = {
       ...{ ...rest, exhausted, toldTimeMs: nowMs },
-      // Those that came meanwhile are newer than what was told.
-      ...(exhausted > 0 && { firstTimeMs: rest.lastTimeMs, ...(last !== undefined && { last }) }),
+      // Those that came meanwhile may have been accepted before those that were told.
+      ...(exhausted > 0 && last !== undefined && { last }),
       ...(pause !== undefined && { pause }),
     };
   }

@@ -17,8 +17,9 @@ export interface LastFailure {
 
 /** Times are ms since the epoch. */
 export interface WebhookNotices {
-  /** Exhausted deliveries that no mail has told of, and the time of the first and of the last of them. */
+  /** Exhausted deliveries that no mail has told of. */
   exhausted: number;
+  /** When the first of them was accepted, and when the last of them was given up. */
   firstTimeMs: number;
   lastTimeMs: number;
   last?: LastFailure;
@@ -94,11 +95,17 @@ export function joined(before: FreshNotices | undefined, news: FreshNotices): Fr
   const last = news.last ?? before.last;
   return {
     exhausted: exhausted + news.exhausted,
-    firstTimeMs: exhausted === 0 ? news.firstTimeMs : before.firstTimeMs,
+    firstTimeMs: firstTimeOf(before, news),
     lastTimeMs: news.exhausted === 0 ? before.lastTimeMs : news.lastTimeMs,
     ...(last !== undefined && { last }),
     ...(pause !== undefined && { pause }),
   };
+}
+
+function firstTimeOf(before: FreshNotices, news: FreshNotices): number {
+  if (before.exhausted === 0) return news.firstTimeMs;
+  if (news.exhausted === 0) return before.firstTimeMs;
+  return Math.min(before.firstTimeMs, news.firstTimeMs);
 }
 
 /** Narrows a value of the bucket. */

@@ -2,6 +2,7 @@
 // them, as name-in-mail.ts leaves them; a mail holds no endpoint's address, body or answer. When a mail is due is
 // due-notice.ts's.
 
+import { dayMs } from '../../platform/clock.ts';
 import { composeMail, type MailContent } from '../../platform/mail/texts/compose-mail.ts';
 import { nameInMail } from '../../platform/mail/texts/name-in-mail.ts';
 import type { PauseReason } from '../../platform/webhooks/webhook-record.ts';
@@ -86,7 +87,7 @@ export function pauseMail(
       whatToDo,
       `Then resume it:\nPATCH ${urlOf(place, webhook)} with {"content":{"status":"WEBHOOK_STATUS_ACTIVE"}}`,
       `And send again what it missed:\nPOST ${urlOf(place, webhook)}/recover with ` +
-        `{"from":"${isoTime(pause.timeMs)}","to":"<now>","statuses":["EXHAUSTED","SKIPPED"]}`,
+        `{"from":"${isoTime(pause.timeMs - longestLadderMs)}","to":"<now>","statuses":["EXHAUSTED","SKIPPED"]}`,
       'If the endpoint still fails, the webhook is paused again.',
     ],
   });
@@ -127,8 +128,12 @@ function urlOf({ publicUrl, organizationId }: NoticePlace, { id }: ToldWebhook):
   return `${publicUrl}/v1/organizations/${organizationId}/webhooks/${id}`;
 }
 
-/** A delivery is found by the time of its first attempt, which is some 27 hours before the last one. */
-const ladderMs = 28 * 3_600_000;
+/**
+ * A delivery is found by the time of its first attempt. Retry-After can stretch each of the five delays to a day, and a
+ * sixth is for waiting in between; eight are left of a range's 14 until somebody reads the mail.
+ */
+const longestLadderMs = 6 * dayMs;
+const maxRangeMs = 14 * dayMs;
 
 function recover(
   place: NoticePlace,
@@ -136,7 +141,8 @@ function recover(
   firstTimeMs: number,
   lastTimeMs: number,
 ): string {
-  const [from, to] = [isoTime(firstTimeMs - ladderMs), isoTime(lastTimeMs)];
+  const fromMs = Math.max(firstTimeMs, lastTimeMs - maxRangeMs);
+  const [from, to] = [isoTime(fromMs), isoTime(lastTimeMs)];
   return `POST ${urlOf(place, webhook)}/recover with {"from":"${from}","to":"${to}"}`;
 }
 

@@ -22,6 +22,8 @@ const broker = useBroker();
 const log = createLog('silent');
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+/** From a delivery's acceptance to its last attempt, where the endpoint asks to wait. */
+const ladderMs = 60 * hourMs;
 const startMs = Date.parse('2026-03-01T12:00:00Z');
 
 let connection: NatsConnection;
@@ -96,6 +98,7 @@ async function fail(notices: Notices, webhookId: string, responseCode = 500): Pr
     deliveryId: `of-${webhookId}`,
     responseCode,
     error: 'http_status',
+    acceptTimeMs: nowMs - ladderMs,
   });
   await notices.exhausted({ organizationId, webhookId, record });
   await pass(notices, 0);
@@ -135,7 +138,7 @@ it('the first failure is told at once, the further ones an hour later in one mai
     'Delivery: of-wh1',
     'GET https://app.example.com/v1/organizations/',
     '/webhooks/wh1/logs?status=EXHAUSTED',
-    '/webhooks/wh1/recover with {"from":"2026-02-28T08:00:00.000Z","to":"2026-03-01T12:00:00.000Z"}',
+    '/webhooks/wh1/recover with {"from":"2026-02-27T00:00:00.000Z","to":"2026-03-01T12:00:00.000Z"}',
   ]) {
     expect(first?.text).toContain(words);
   }
@@ -157,6 +160,9 @@ it('the first failure is told at once, the further ones an hour later in one mai
     'Orders (wh1): 3, the last at 2026-03-01 12:00 UTC',
   );
   expect(mailServer.received[2]?.text).toContain('Chat (wh2): 1');
+  expect(mailServer.received[2]?.text).toContain(
+    '/wh1/recover with {"from":"2026-02-27T00:00:00.000Z"',
+  );
 });
 
 it('every admin gets it once, also where the server is away in between', async () => {
@@ -295,6 +301,8 @@ it('a pause is told once, whoever sees it, and again after the next one', async 
   expect(text).toContain('Subject: Webhook Orders is paused');
   expect(text).toContain('100 deliveries in a row have failed');
   expect(text).toContain('with {"content":{"status":"WEBHOOK_STATUS_ACTIVE"}}');
+  // What the pause caught between two attempts began to fail before it.
+  expect(text).toContain('/wh1/recover with {"from":"2026-02-23T12:00:00.000Z","to":"<now>"');
   webhooks.set('wh1', { ...webhook, activeTime: new Date(nowMs).toISOString() });
   nowMs += minuteMs;
   await other.pausing({ ...paused, reason: 'GONE' });

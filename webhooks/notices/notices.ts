@@ -22,7 +22,10 @@ import { createSendNotices, type NoticeMailOptions } from './send-notices.ts';
 export interface ExhaustedFact {
   organizationId: string;
   webhookId: string;
-  record: Pick<AttemptRecord, 'deliveryId' | 'eventType' | 'responseCode' | 'error'>;
+  record: Pick<
+    AttemptRecord,
+    'deliveryId' | 'eventType' | 'responseCode' | 'error' | 'acceptTimeMs'
+  >;
 }
 
 export interface PausedFact {
@@ -130,7 +133,7 @@ export function createNotices(options: NoticesOptions): Notices {
 }
 
 function failed(record: ExhaustedFact['record'], nowMs: number): FreshNotices {
-  const { deliveryId, eventType, responseCode, error } = record;
+  const { deliveryId, eventType, responseCode, error, acceptTimeMs } = record;
   const last = { deliveryId, eventType, responseCode, error };
-  return { exhausted: 1, firstTimeMs: nowMs, lastTimeMs: nowMs, last };
+  return { exhausted: 1, firstTimeMs: acceptTimeMs, lastTimeMs: nowMs, last };
 }
