@@ -13,6 +13,8 @@ import {
   type WatchTotals,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject, transport } from '../client.ts';
+import { afterSilence, readWhileHeard } from './silence.ts';
+import { takeTurns } from './turns.ts';
 
 export const activity = createClient(ActivityService, transport);
 
@@ -34,7 +36,7 @@ type OpenFeed = LiveFeed & { users: number; take: (frame: WatchResponse) => void
 const maxRecent = 200;
 const firstWaitMs = 500;
 const longestWaitMs = 10_000;
-/** Totals come each second: a stream that is silent for so long is dead, whatever the connection says. */
+/** Totals come each second. The tab that reads the stream has as long again to open a new one. */
 const silentMs = 5_000;
 
 const feeds = new Map<string, OpenFeed>();
@@ -61,24 +63,35 @@ function begin(projectId: string): OpenFeed {
     end.abort();
     channel.close();
   });
-  let lastFrame = Date.now();
+  const silence = afterSilence(silentMs, () => {
+    feed.isLive.value = false;
+  });
+  end.signal.addEventListener('abort', silence.end);
+  let hearTurn = (): void => {};
   const take = (frame: WatchResponse): void => {
-    lastFrame = Date.now();
+    silence.hear();
+    hearTurn();
     feed.isLive.value = true;
     feed.take(frame);
   };
   channel.onmessage = ({ data }: MessageEvent<Uint8Array>) =>
     take(fromBinary(WatchResponseSchema, data));
-  const watchdog = window.setInterval(() => {
-    if (Date.now() - lastFrame > silentMs) feed.isLive.value = false;
-  }, 1000);
-  end.signal.addEventListener('abort', () => window.clearInterval(watchdog));
-  void whileLeader(`millrace-live-${projectId}`, end.signal, () =>
-    follow(projectId, {}, end.signal, (frame) => {
+  const work = (turn: AbortSignal): Promise<void> =>
+    follow(projectId, {}, turn, (frame) => {
       take(frame);
       channel.postMessage(toBinary(WatchResponseSchema, frame));
-    }),
-  );
+    });
+  // Without a secure context there are no locks: each tab then has a stream of its own.
+  const { locks } = navigator;
+  if (!locks) void work(end.signal);
+  else
+    hearTurn = takeTurns({
+      request: (options, turn) => locks.request(`millrace-live-${projectId}`, options, turn),
+      end: end.signal,
+      patienceMs: 2 * silentMs,
+      isSeen: () => document.visibilityState === 'visible',
+      work,
+    });
   feeds.set(projectId, feed);
   return feed;
 }
@@ -115,23 +128,10 @@ function makeFeed(end: () => void): OpenFeed {
   };
 }
 
-async function whileLeader(
-  name: string,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
-  // Without a secure context there are no locks: each tab then has a stream of its own.
-  if (!navigator.locks) return work();
-  try {
-    await navigator.locks.request(name, { signal }, work);
-  } catch {
-    // The feed was let go before its turn came.
-  }
-}
-
 /**
- * Reads a stream until `signal` ends it, and begins anew where it breaks: after a while, longer each time. A page with
- * conditions of its own has a stream of its own; conditions that the service refuses end it, by an exception.
+ * Reads a stream until `signal` ends it, and begins anew where it breaks or falls silent: after a while, longer each
+ * time. A page with conditions of its own has a stream of its own; conditions that the service refuses end it, by an
+ * exception.
  */
 export async function follow(
   projectId: string,
@@ -142,14 +142,16 @@ export async function follow(
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
     try {
-      for await (const frame of activity.watch(request, inProject(projectId, signal))) {
+      const open = (end: AbortSignal) => activity.watch(request, inProject(projectId, end));
+      await readWhileHeard(open, signal, silentMs, (frame) => {
         waitMs = firstWaitMs;
         take(frame);
-      }
+      });
     } catch (cause) {
-      // A broken stream, an expired token or a service that starts: all are answered by the next round.
+      // A broken or silent stream, an expired token or a service that starts: the next round answers all of them.
       if (ConnectError.from(cause).code === Code.InvalidArgument) throw cause;
     }
+    if (signal.aborted) return;
     await new Promise((done) => window.setTimeout(done, waitMs));
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   }
