@@ -1,5 +1,5 @@
-// The older keys of a seen-set, known in part: the minutes in which their events occurred and, as far as the budget
-// goes, a fingerprint of each. It never says that a key is here for certain, only that it may be.
+// The older keys of a seen-set, known in part: by a fingerprint each as far as the budget goes, the oldest ones by the
+// minutes in which their events occurred. It never says that a key is here for certain, only that it may be.
 
 import { fingerprintBytes, markFingerprints } from './key-table.ts';
 import { MinuteSet } from './minute-set.ts';
@@ -23,7 +23,8 @@ interface OldTable {
  * - Fingerprints are given up from the oldest on: no table with fingerprints is before one without.
  * - A period has at most one table without fingerprints.
  * - All fingerprints together take at most `maxPrintBytes`.
- * - `#minutes` has all minutes of all tables. It is made anew from them, because minutes cannot be taken out.
+ * - `#minutes` has all minutes of the tables without fingerprints. It is made anew from them, because minutes cannot be
+ *   taken out.
  */
 export class OldKeys {
   readonly #maxPrintBytes: number;
@@ -53,15 +54,16 @@ export class OldKeys {
     this.#assertInvariants();
   }
 
-  /** Sets `maybe` for the rows that may be repetitions of events whose keys are here. */
+  /**
+   * Sets `maybe` for the rows that may be repetitions of events whose keys are here. Fingerprints are looked at whatever
+   * the row's time, because a sender may give a repetition a new one: about 0.5 us a row, where its minute would do.
+   */
   mark({ keys, occurTimesMs }: OldBatch, rows: Int32Array, maybe: Uint8Array): void {
-    const timeOf = (row: number): number => occurTimesMs[row] ?? 0;
-    const late = rows.filter((row) => this.#minutes.has(timeOf(row)));
-    if (late.length === 0) return;
-    for (const { minutes, prints } of this.#tables) {
-      const some = late.filter((row) => minutes.has(timeOf(row)));
-      if (prints !== undefined) markFingerprints(prints, keys, some, maybe);
-      else for (const row of some) maybe[row] = 1;
+    for (const { prints } of this.#tables) {
+      if (prints !== undefined) markFingerprints(prints, keys, rows, maybe);
+    }
+    for (const row of rows) {
+      if (this.#minutes.has(occurTimesMs[row] ?? 0)) maybe[row] = 1;
     }
   }
 
@@ -88,7 +90,9 @@ export class OldKeys {
 
   #collectMinutes(): void {
     this.#minutes = new MinuteSet();
-    for (const { minutes } of this.#tables) this.#minutes.addAll(minutes);
+    for (const { minutes, prints } of this.#tables) {
+      if (prints === undefined) this.#minutes.addAll(minutes);
+    }
   }
 
   #assertInvariants(): void {
