@@ -21,7 +21,7 @@ export interface AdmissionOptions {
 
 const rememberedDeleted = 10_000;
 
-/** Throws where the broker must be asked and does not answer. */
+/** Throws where the broker must be asked and does not answer, or has a record of a newer version. */
 export function createAdmission({
   directory,
   bucket,
@@ -36,6 +36,7 @@ export function createAdmission({
     const known = directory.get(webhookId);
     if (known !== undefined || deleted.has(webhookId)) return known;
     const read = await bucket.ask(organizationId);
+    if (read.kind === 'unreadable') throw new Error('a record of webhooks cannot be read');
     const webhooks = read.kind === 'found' ? read.record.webhooks : [];
     const webhook = webhooks.find(({ id }) => id === webhookId);
     if (webhook !== undefined) return { organizationId, webhook };

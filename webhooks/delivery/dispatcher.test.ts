@@ -6,8 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { metricValue } from '../../platform/metrics.ts';
 import type { AttemptRecord } from '../../platform/webhooks/attempt-record.ts';
 import type { Delivery } from '../../platform/webhooks/delivery.ts';
-import { dueStream, parkStream } from '../../platform/webhooks/webhook-streams.ts';
+import { dueStream, parkStream, retryStream } from '../../platform/webhooks/webhook-streams.ts';
 import { eventually } from '../../test/harness/clients/client.ts';
+import { asOperator } from '../../test/harness/servers/broker.ts';
 import {
   type DeliveryBroker,
   type Dispatcher,
@@ -236,6 +237,33 @@ describe('a webhook', () => {
     );
     await untilEmpty(dueStream);
     expect(recordsAt('deleted')).toEqual([]);
+  });
+
+  it('whose secret cannot be opened keeps its deliveries, also where no retry can be queued', async () => {
+    await deliveries.setWebhooks('org', [fields('sealed')]);
+    const limitRetries = (max_bytes: number) =>
+      asOperator(deliveries.broker, async ({ streams }) => {
+        const { config } = await streams.info(retryStream);
+        await streams.update(retryStream, { max_bytes });
+        return config.max_bytes;
+      });
+    const usualBytes = await limitRetries(1);
+    let opened = 0;
+    const open = () => {
+      opened++;
+      return undefined;
+    };
+    await start({ secretBox: { open } });
+    await publish(1, 'sealed');
+    await eventually(
+      async () => opened,
+      (count) => count > 1,
+      20_000,
+    );
+    const queued = await messagesIn(retryStream);
+    await limitRetries(usualBytes);
+    await untilEmpty(dueStream);
+    expect(await messagesIn(retryStream)).toBe(queued + 1);
   });
 
   it('whose endpoint is gone is paused, its delivery ends, and that is told once', async () => {

@@ -133,13 +133,17 @@ export class Settlement {
     await this.#log(record);
   }
 
-  /** The same attempt again in a minute, for a fault of ours: it uses up nothing. `sourceKey`: the message's. */
+  /**
+   * The same attempt again in a minute, for a fault of ours: it uses up nothing. `sourceKey`: the message's. Throws where
+   * the stream of retries is full: the message itself comes again.
+   */
   async postpone(delivery: Delivery, sourceKey: string): Promise<void> {
     const { clock, publisher } = this.#options;
     const [{ name, delayMs }] = retryTiers;
     const later = { ...delivery, dueTimeMs: clock.nowMs() + delayMs };
     const subject = retrySubject(name, delivery.webhookId);
-    await publisher.publish(subject, encodeDelivery(later), sourceKey);
+    const outcome = await publisher.publish(subject, encodeDelivery(later), sourceKey);
+    if (outcome === 'full') throw new Error('the stream of retries of webhooks is full');
   }
 
   /** False where the stream of retries is full: the delivery ends with this attempt, and can be sent again by hand. */
