@@ -29,7 +29,7 @@ const usage = `npm run admin -- [--data DIR] <command>
   create-customer --email E [--name N] [--password P] [--super-admin]
   grant-super-admin --email E
   revoke-super-admin --email E
-  rotate-instance-key
+  rotate-instance-key [--drop-old]
   rotate-signing-key [--drop-old]
   export FILE
   restore FILE
@@ -88,7 +88,8 @@ function commandOf([name, file]: string[], values: Flags): Command {
     case 'revoke-super-admin':
       return (operator) => setSuperAdmin(operator, { email, on: false });
     case 'rotate-instance-key':
-      return rotateInstanceKeyCommand;
+      return (operator) =>
+        rotateInstanceKeyCommand(operator, { dropOld: values['drop-old'] ?? false });
     case 'rotate-signing-key':
       return (operator) =>
         rotateSigningKeyCommand(operator, { dropOld: values['drop-old'] ?? false });

@@ -1,7 +1,7 @@
 // The operator's commands and backups against a running accounts service and its broker. The command line itself is
 // test/admin-command.test.ts's.
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Code } from '@connectrpc/connect';
@@ -11,7 +11,7 @@ import { connectBroker } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
-import { instanceKeyPath } from '../../platform/secrets/secret-box.ts';
+import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
 import {
   readOrganizationWebhooks,
   webhookSecretPurpose,
@@ -146,7 +146,7 @@ it('makes no super admin of an account whose address nobody has proven', async (
   await expect(setSuperAdmin(operator, { email, on: true })).rejects.toThrow('is not proven');
 });
 
-it('rotates the instance key: secrets still open, the old key is gone', async () => {
+it('rotates the instance key: secrets still open, the old key ends when it is told to', async () => {
   const { orgId, ...session } = await newCustomer(accounts);
   const login = { username: 'mailer', password: 'hunter2-hunter2' };
   const server = await startMailServer({ login, allowInsecureAuth: true, hideSTARTTLS: true });
@@ -164,11 +164,23 @@ it('rotates the instance key: secrets still open, the old key is gone', async ()
   const sealedCurrentSecret = box.seal('whsec_1', purpose);
   await webhooks.create(orgId, { schemaVersion: 1, sealedCurrentSecret, webhooks: [] });
   const before = readFileSync(instanceKeyPath(accounts.dataDir), 'utf8');
-  expect(await rotateInstanceKeyCommand(operator)).toContain('2 secrets sealed');
+  const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
+  copyFileSync(instanceKeyPath(accounts.dataDir), instanceKeyPath(elsewhere));
+  expect(await rotateInstanceKeyCommand(operator, { dropOld: false })).toContain(
+    '2 secrets sealed',
+  );
   const resealed = await webhooks.get(orgId);
   if (resealed.kind !== 'found') throw new Error(resealed.kind);
   expect(resealed.record.sealedCurrentSecret).not.toBe(sealedCurrentSecret);
   expect(box.open(resealed.record.sealedCurrentSecret, purpose)).toBe('whsec_1');
+  // A process whose directory has not got the new file yet seals with the old key.
+  const late = openSecretBox(elsewhere).seal('whsec_2', purpose);
+  const { revision } = resealed;
+  await webhooks.update(orgId, { ...resealed.record, sealedCurrentSecret: late }, revision);
+  expect(await rotateInstanceKeyCommand(operator, { dropOld: true })).toContain('1 more secrets');
+  const ended = await webhooks.get(orgId);
+  if (ended.kind !== 'found') throw new Error(ended.kind);
+  expect(box.open(ended.record.sealedCurrentSecret, purpose)).toBe('whsec_2');
   await kv.delete(orgId);
   const after = JSON.parse(readFileSync(instanceKeyPath(accounts.dataDir), 'utf8'));
   expect(Object.keys(after.keys)).toEqual([after.current]);

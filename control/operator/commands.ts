@@ -79,17 +79,24 @@ export async function setSuperAdmin(
   });
 }
 
-export async function rotateInstanceKeyCommand(operator: Operator): Promise<string> {
+export async function rotateInstanceKeyCommand(
+  operator: Operator,
+  { dropOld }: { dropOld: boolean },
+): Promise<string> {
   return withCustomers(operator, async (_, { organizations }) => {
     const { connection, dataDir, log } = operator;
     const box = openSecretBox(dataDir);
     const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
     const webhooks = await watchBucket(connection, bucket, { log });
-    const { resealed, lost } = await rotateInstanceKey({ dataDir, box, organizations, webhooks });
+    const sealed = { dataDir, box, organizations, webhooks };
+    const { resealed, lost } = await rotateInstanceKey(sealed, { dropOld });
     await webhooks.close();
     const note =
       lost.length === 0 ? '' : `; could not be read and must be set again: ${lost.join(', ')}`;
-    return `the instance key is new, ${resealed} secrets sealed with it${note}`;
+    return dropOld
+      ? `older instance keys are gone, ${resealed} more secrets sealed with the newest${note}`
+      : `the instance key is new, ${resealed} secrets sealed with it${note}; once every data directory has ` +
+          `${instanceKeyPath(dataDir)}, end the old key by the same command with --drop-old`;
   });
 }
 

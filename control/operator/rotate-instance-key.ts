@@ -1,5 +1,6 @@
-// Replaces the instance key: adds a new key, seals every secret in a record with it, then drops the old key. Running
-// processes read both keys meanwhile. Sealing itself is platform/secrets'.
+// Replaces the instance key in two steps, because each data directory has its copy of the file: adds a new key and seals
+// every secret in a record with it; later, once no process seals with an old key any more, drops those. Running processes
+// read all keys meanwhile. Sealing itself is platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
@@ -28,16 +29,20 @@ interface Sealed {
   webhooks: WatchedBucket<OrganizationWebhooksRecord>;
 }
 
-/** `resealed` is the number of records sealed with the new key; `lost` are organizations whose secret did not open. */
+/**
+ * Adds a new key, or with `dropOld` drops all but the newest, after sealing what is still under another. `resealed` is
+ * the number of records sealed with the newest key; `lost` are organizations whose secret did not open.
+ */
 export async function rotateInstanceKey(
   sealed: Sealed,
+  { dropOld }: { dropOld: boolean },
 ): Promise<{ resealed: number; lost: string[] }> {
-  addInstanceKey(sealed.dataDir);
+  if (!dropOld) addInstanceKey(sealed.dataDir);
   const lost = new Set<string>();
   let resealed = await resealAll(sealed, lost);
   await delay(settleMs);
   resealed += await resealAll(sealed, lost);
-  dropOldInstanceKeys(sealed.dataDir);
+  if (dropOld) dropOldInstanceKeys(sealed.dataDir);
   return { resealed, lost: [...lost] };
 }
 
