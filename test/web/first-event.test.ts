@@ -115,6 +115,26 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await context.close();
   });
 
+  it('are no figures of before while the stream is silent, and come to a tab whose reader is asleep', async () => {
+    const reader = await app.signedIn(`/p/${app.stack.projectId}/live?wall=1`);
+    await streamIsOpen(reader.page);
+    const second = await reader.openTab(`/p/${app.stack.projectId}/live?wall=1`);
+    await streamIsOpen(second);
+    const rate = (page: Page) => page.locator('.live-figure strong').first();
+    await expect.poll(() => rate(second).textContent(), { timeout }).toBe('0');
+    const reading = await reader.context.newCDPSession(reader.page);
+    await reading.send('Debugger.enable');
+    await reading.send('Debugger.pause');
+    await second
+      .locator('.live-figure', { hasText: /–.*Not live/ })
+      .first()
+      .waitFor();
+    await streamIsOpen(second);
+    await batchCreate(app.stack, [newEvent({ kind: 'to_who_looks' })]);
+    await row(second, 'to_who_looks', 'stored').waitFor();
+    await reader.context.close();
+  });
+
   it(`come to ${tabs} tabs over one stream`, async () => {
     const live = `/p/${app.stack.projectId}/live`;
     const reader = await app.signedIn('/account');
