@@ -110,8 +110,8 @@ export async function findStored(
 ): Promise<number[]> {
   const rowOf = new Map<string, number>();
   for (let from = 0; from < rows.length; ) {
-    const { idDigits, placeDigits, projects, end } = nextIds(ids, rows, from);
-    const query = selectKeys(idDigits, placeDigits, end - from);
+    const { placeDigits, projects, end } = nextPlaces(ids, rows, from);
+    const query = selectKeys(idDigits(ids, rows.slice(from, end)), placeDigits, end - from);
     const keys = await readTexts(clickhouse, query, { projects });
     for (const [n, [key = '']] of keys.entries()) rowOf.set(key, rows[from + n] ?? 0);
     from = end;
@@ -125,30 +125,37 @@ export async function findStored(
   return found.flatMap(([key = '']) => rowOf.get(key) ?? []);
 }
 
-/** The ids of as many rows from `from` on as one statement holds; the next statement begins at `end`. */
-export function nextIds(ids: IdentifiedRows, rows: readonly number[], from: number) {
+/** The ids of rows as hex digits, 16 bytes each, for reinterpretAsUUID: it reads two little-endian halves. */
+export function idDigits({ eventIds }: IdentifiedRows, rows: readonly number[]): string {
+  const bytes = Buffer.alloc(16 * rows.length);
+  for (const [n, row] of rows.entries()) {
+    bytes.set(eventIds.subarray(16 * row, 16 * row + 16), 16 * n);
+    bytes.subarray(16 * n, 16 * n + 8).reverse();
+    bytes.subarray(16 * n + 8, 16 * n + 16).reverse();
+  }
+  return bytes.toString('hex');
+}
+
+/** The projects of as many rows from `from` on as one statement holds; the next statement begins at `end`. */
+function nextPlaces(
+  { projectOf, projects }: IdentifiedRows,
+  rows: readonly number[],
+  from: number,
+) {
   /** The place of each project in the statement's list, from 1. */
   const places = new Map<number, number>();
-  const bytes = Buffer.alloc(16 * (rows.length - from));
   const placeOf = Buffer.alloc(rows.length - from);
   let end = from;
   while (end < rows.length && places.size < maxNamedProjects) {
-    const row = rows[end] ?? 0;
-    const project = ids.projectOf[row] ?? 0;
+    const project = projectOf[rows[end] ?? 0] ?? 0;
     const place = places.get(project) ?? places.size + 1;
     places.set(project, place);
     placeOf[end - from] = place;
-    const at = 16 * (end - from);
-    // reinterpretAsUUID reads two little-endian halves.
-    bytes.set(ids.eventIds.subarray(16 * row, 16 * row + 16), at);
-    bytes.subarray(at, at + 8).reverse();
-    bytes.subarray(at + 8, at + 16).reverse();
     end++;
   }
   return {
-    idDigits: bytes.toString('hex', 0, 16 * (end - from)),
     placeDigits: placeOf.toString('hex', 0, end - from),
-    projects: [...places.keys()].map((project) => ids.projects[project] ?? ''),
+    projects: [...places.keys()].map((project) => projects[project] ?? ''),
     end,
   };
 }

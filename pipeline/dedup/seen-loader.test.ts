@@ -17,6 +17,7 @@ import { DuplicateCheck } from './duplicate-check.ts';
 import { findStored, storeIds } from './event-ids.ts';
 import { SeenLoader } from './seen-loader.ts';
 import { minSeenBytes, SeenSet } from './seen-set.ts';
+import { findUnloaded } from './unloaded-ids.ts';
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 10, 20, 12);
@@ -363,6 +364,29 @@ describe('looking up', () => {
     expect(found.toSorted((a, b) => a - b)).toEqual(
       ids.map((_, n) => n).filter((n) => n % 2 === 0),
     );
+  });
+
+  it('scans the rows that no table of ids has once, for any number of projects', async () => {
+    const rows = Array.from({ length: 500 }, (_, n) => ({ project: `project ${n}` }));
+    const ids = await store(rows);
+    const events = ids.map((id, n) => ({ id, project: `project ${n - (n % 2)}` }));
+    let scans = 0;
+    const counting: Pick<ClickHouseClient, 'query'> = {
+      query: (parameters) => {
+        scans++;
+        return clickhouse.query(parameters);
+      },
+    };
+    const found = await findUnloaded(
+      counting,
+      { shard: 0, fromMs: at(48), toMs: nowMs + 1 },
+      batchOf(events),
+      events.map((_, n) => n),
+    );
+    expect(found.toSorted((a, b) => a - b)).toEqual(
+      ids.map((_, n) => n).filter((n) => n % 2 === 0),
+    );
+    expect(scans).toBe(1);
   });
 });
 

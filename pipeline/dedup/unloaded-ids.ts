@@ -2,7 +2,7 @@
 // the ids of these rows once, whatever the number of events.
 
 import type { ClickHouseClient } from '@clickhouse/client';
-import { type IdentifiedRows, nextIds, readTexts, windowRows } from './event-ids.ts';
+import { type IdentifiedRows, idDigits, readTexts, windowRows } from './event-ids.ts';
 
 /** Rows of a shard by their time of receipt. */
 export interface UnloadedRows {
@@ -26,15 +26,10 @@ export async function findUnloaded(
 ): Promise<number[]> {
   const rowOf = new Map<string, number>();
   for (const row of rows) rowOf.set(nameOf(ids, row), row);
-  const found: number[] = [];
-  for (let from = 0; from < rows.length; ) {
-    const { idDigits, end } = nextIds(ids, rows, from);
-    const names = await readTexts(clickhouse, selectIds(idDigits, end - from), { ...unloaded });
-    // Another project may have an event with the same id.
-    found.push(...names.flatMap(([project, id]) => rowOf.get(`${id} ${project}`) ?? []));
-    from = end;
-  }
-  return found;
+  const query = selectIds(idDigits(ids, rows), rows.length);
+  const names = await readTexts(clickhouse, query, { ...unloaded });
+  // Another project may have an event with the same id.
+  return names.flatMap(([project, id]) => rowOf.get(`${id} ${project}`) ?? []);
 }
 
 function nameOf({ eventIds, projectOf, projects }: IdentifiedRows, row: number): string {
