@@ -252,25 +252,30 @@ describe('a log that cannot be read', () => {
     });
   });
 
-  it('reads two at once, and refuses more than wait', async () => {
+  it('reads two at once, organizations in turn, and refuses more than wait', async () => {
     let [running, most] = [0, 0];
     const finish: (() => void)[] = [];
+    const begun: unknown[] = [];
     const slow: RowReader = {
-      async select() {
+      async select({ params }) {
+        begun.push(params?.['organizationId']);
         most = Math.max(most, ++running);
         await new Promise<void>((resolve) => finish.push(resolve));
         running--;
       },
     };
     const crowded = createAttemptLog({ clickhouse: slow, clock, log });
-    const reads = Array.from({ length: 67 }, () => crowded.readDelivery('org', 'wh', 'd'));
-    await expect(reads[66]).rejects.toMatchObject({ code: Code.ResourceExhausted });
-    const rest = Promise.all(reads.slice(0, 66));
+    const reads = Array.from({ length: 19 }, () => crowded.readDelivery('org', 'wh', 'd'));
+    await expect(reads[18]).rejects.toMatchObject({ code: Code.ResourceExhausted });
+    const other = crowded.readDelivery('other', 'wh', 'd');
+    const rest = Promise.all([...reads.slice(0, 18), other]);
     while (finish.length > 0) {
       finish.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(await rest).toHaveLength(66);
+    expect(await rest).toHaveLength(19);
     expect(most).toBe(2);
+    // Fifteen others have waited longer.
+    expect(begun.indexOf('other')).toBe(3);
   });
 });

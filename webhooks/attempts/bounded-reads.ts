@@ -1,5 +1,5 @@
-// The way of every read of the log: two at once, some wait, and each has bounds of time, rows and characters. A failure
-// becomes the caller's error here, and its cause is logged here alone.
+// The way of every read of the log: two at once, some wait, organizations in turn, and each has bounds of time, rows and
+// characters. A failure becomes the caller's error here, and its cause is logged here alone.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -29,15 +29,17 @@ export type ReadRowsOf = (statement: BoundedStatement) => Promise<ReadRows>;
 
 export interface BoundedReads {
   /**
-   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where too many wait or the
-   * engine lacks the memory, deadline_exceeded after ten seconds, unavailable where the engine does not answer.
+   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where too many wait, of the
+   * organization or in all, or the engine lacks the memory, deadline_exceeded after ten seconds, unavailable where the
+   * engine does not answer.
    */
-  run<T>(read: (rowsOf: ReadRowsOf) => Promise<T>): Promise<T>;
+  run<T>(organizationId: string, read: (rowsOf: ReadRowsOf) => Promise<T>): Promise<T>;
 }
 
 /** The engine leaves few connections to what takes no turn of query/. */
 const atOnce = 2;
-const maxWaiting = 64;
+const maxWaiting = 256;
+const maxWaitingOfOne = 16;
 const maxReadMs = 10_000;
 
 const settings = {
@@ -51,34 +53,55 @@ const settings = {
 
 export function createBoundedReads(options: { clickhouse: RowReader; log: Log }): BoundedReads {
   const { clickhouse, log } = options;
-  const waiters: (() => void)[] = [];
-  let running = 0;
-
-  const take = async (): Promise<void> => {
-    if (running < atOnce) {
-      running++;
-      return;
-    }
-    if (waiters.length >= maxWaiting) throw busy();
-    await new Promise<void>((resolve) => waiters.push(resolve));
-  };
-  /** Whoever waits longest gets the turn. */
-  const give = (): void => {
-    const next = waiters.shift();
-    if (next === undefined) running--;
-    else next();
-  };
+  const turns = createTurns();
   return {
-    async run(read) {
-      await take();
+    async run(organizationId, read) {
+      await turns.take(organizationId);
       const signal = AbortSignal.timeout(maxReadMs);
       try {
         return await read((statement) => readRows(clickhouse, statement, signal));
       } catch (error) {
         throw failureOf(error, signal, log);
       } finally {
-        give();
+        turns.give();
       }
+    },
+  };
+}
+
+interface Turns {
+  /** Resolves when it is the organization's turn. Rejects where too many wait. */
+  take(organizationId: string): Promise<void>;
+  give(): void;
+}
+
+function createTurns(): Turns {
+  /** By organization, the one whose turn is next first. */
+  const waiting = new Map<string, (() => void)[]>();
+  let [running, waitingCount] = [0, 0];
+  return {
+    async take(organizationId) {
+      if (running < atOnce) {
+        running++;
+        return;
+      }
+      const queue = waiting.get(organizationId) ?? [];
+      if (queue.length >= maxWaitingOfOne || waitingCount >= maxWaiting) throw busy();
+      waitingCount++;
+      waiting.set(organizationId, queue);
+      await new Promise<void>((begin) => queue.push(begin));
+    },
+    /** Hands the turn on to the next organization, which then waits behind all others. */
+    give() {
+      for (const [organizationId, queue] of waiting) {
+        const begin = queue.shift();
+        waiting.delete(organizationId);
+        if (queue.length > 0) waiting.set(organizationId, queue);
+        waitingCount--;
+        begin?.();
+        return;
+      }
+      running--;
     },
   };
 }

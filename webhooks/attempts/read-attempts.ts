@@ -53,7 +53,7 @@ export async function readAttempts(
     fromMs: Math.max(query.fromMs ?? 0, nowMs - keptDays * dayMs),
     toMs: Math.min(query.toMs ?? nowMs + aheadMs, (after?.attemptTimeMs ?? Infinity) + 1),
   };
-  const found = await reads.run((rowsOf) =>
+  const found = await reads.run(query.organizationId, (rowsOf) =>
     readNewest(rowsOf, { ...query, pageSize }, range, after),
   );
   const rows = found.rows.slice(0, pageSize);

@@ -53,7 +53,7 @@ export async function readDelivery(
   webhook: Webhook,
   deliveryId: string,
 ): Promise<StoredDelivery | undefined> {
-  const { rows } = await reads.run((rowsOf) =>
+  const { rows } = await reads.run(webhook.organizationId, (rowsOf) =>
     rowsOf({
       sql: `
         SELECT ${storedColumns}
@@ -82,7 +82,7 @@ export async function readDeliveries(
   if (selection.statuses.length === 0) return [];
   const sinceMs = Math.max(selection.fromMs, clock.nowMs() - keptDays * dayMs);
   const maxRows = Math.min(maxDeliveries, limit);
-  return reads.run(async (rowsOf) => {
+  return reads.run(webhook.organizationId, async (rowsOf) => {
     const chosen = await chooseDeliveries(rowsOf, webhook, { ...selection, sinceMs }, maxRows);
     const firstMs = chosen[0]?.firstTimeMs;
     const lastMs = chosen.at(-1)?.firstTimeMs;
