@@ -68,10 +68,18 @@ export type StoredEvent = Record<string, unknown> & {
   customProperties?: Record<string, Record<string, unknown>>;
 };
 
+/** As JSON has it; named, because the service passes over members that it does not know. */
+interface ListActivity {
+  distinctId?: string;
+  sessionId?: string;
+  kinds?: string[];
+  pageSize?: number;
+}
+
 /** One page of ActivityService.List; throws where the answer is not 200. */
 export async function listActivity(
   stack: { baseUrl: string; privateKey: string },
-  request: Record<string, unknown>,
+  request: ListActivity,
 ): Promise<{ events: StoredEvent[]; nextPageToken: string }> {
   const answer = await call(stack.baseUrl, activityList, stack.privateKey, request);
   if (answer.status !== 200)
