@@ -7,6 +7,8 @@ export const deliveriesPerSecond = 1_000;
 const burst = 2 * deliveriesPerSecond;
 /** Beyond it the project that was new the longest ago is forgotten, and returns with a full bucket. */
 const maxProjects = 10_000;
+/** Requests of a stream are received in order but for this: an earlier time tells of a clock that was set back. */
+const clockStepMs = 60_000;
 
 /** `surplus`: to be recorded as skipped. `unrecorded`: so many that they are not even recorded one by one. */
 export type Grant = 'granted' | 'surplus' | 'unrecorded';
@@ -44,7 +46,9 @@ export class DeliveryLimit {
     const gained = (Math.max(0, timeMs - known.filledAtMs) / 1_000) * deliveriesPerSecond;
     known.deliveries = Math.min(burst, known.deliveries + gained);
     known.records = Math.min(burst, known.records + gained);
-    known.filledAtMs = Math.max(known.filledAtMs, timeMs);
+    const isSetBack = timeMs < known.filledAtMs - clockStepMs;
+    // Else the bucket would stay empty until the clock is back at the time that it had.
+    known.filledAtMs = isSetBack ? timeMs : Math.max(known.filledAtMs, timeMs);
     return known;
   }
 }

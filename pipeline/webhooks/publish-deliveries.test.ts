@@ -119,6 +119,16 @@ describe('deliveries', () => {
     expect(await count('queued')).toBe(burst + 501);
   });
 
+  it('are within the limit again soon after the clock of the receiver was set back', async () => {
+    const { publish, count } = open({});
+    const burst = 2 * deliveriesPerSecond;
+    const hourMs = 3_600_000;
+    await publish(events(burst, { receiveTimeMs: hourMs }));
+    await publish(events(1, { receiveTimeMs: 1_000 }));
+    await publish(events(600, { receiveTimeMs: 1_500 }));
+    expect(await count('queued')).toBe(burst + 500);
+  });
+
   it('that are too large go without payload', async () => {
     const { publish, deliveries } = open({});
     await publish([
