@@ -194,6 +194,12 @@ describe('the place', () => {
       { country: 'US', continent: 'NA' },
     ],
     [
+      'fastly',
+      { 'client-geo-country': 'AR', 'client-geo-region': 'B', 'client-geo-city': ' - ' },
+      { country: 'AR', region: 'B' },
+    ],
+    ['cloudflare', { 'cf-ipcity': latin1('Å'), 'cf-region': ' ' }, { city: 'Å' }],
+    [
       'vercel',
       { 'x-vercel-ip-country': 'BR', 'x-vercel-ip-city': 'S%C3%A3o%20Paulo' },
       { country: 'BR', city: 'São Paulo' },

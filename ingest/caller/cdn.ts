@@ -46,18 +46,20 @@ export function locationFrom(cdn: Cdn, headers: IncomingHttpHeaders): Location |
 const noCountries = new Set(['XX', 'T1', 'ZZ']);
 const continents = new Set(['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA']);
 const maxNameCharacters = 128;
+/** Fastly's and Akamai's words for a place that they do not know. A letter may be a region, or a city: Å. */
+const unknownNames = new Set(['?', '-']);
 
 function codeOf(value: string | undefined): string | undefined {
   const code = value?.trim().toUpperCase();
   return code !== undefined && /^[A-Z][A-Z0-9]$/.test(code) ? code : undefined;
 }
 
-/** Node reads header bytes as Latin-1, and CDNs send names in UTF-8. "?" and "-" mean unknown. */
+/** Node reads header bytes as Latin-1, and CDNs send names in UTF-8. */
 function nameOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const bytes = Buffer.from(value.trim(), 'latin1');
   const name = isUtf8(bytes) ? bytes.toString('utf8') : value.trim();
-  const isName = name.length > 1 && name.length <= maxNameCharacters;
+  const isName = name !== '' && !unknownNames.has(name) && name.length <= maxNameCharacters;
   return isName ? name : undefined;
 }
 
