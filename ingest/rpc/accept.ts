@@ -70,6 +70,11 @@ export function readWithin<Read extends { kind: 'valid' } | { kind: 'invalid' }>
   return body;
 }
 
+/** What the limit counts for a request of so many bytes. */
+export function tokensOf(events: number, bodyBytes: number): number {
+  return Math.max(events, Math.floor(bodyBytes / bytesPerToken));
+}
+
 /** Refuses at once; an accepted call is answered once the broker has acknowledged its events. */
 export function acceptEvents(
   call: AuthenticatedCall,
@@ -80,7 +85,7 @@ export function acceptEvents(
   const isCookieless = read.cookieless > 0;
   const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
-  const tokens = Math.max(read.events, Math.floor(read.body.length / bytesPerToken));
+  const tokens = tokensOf(read.events, read.body.length);
   const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };

@@ -254,6 +254,33 @@ describe('Identify', () => {
     }
   });
 
+  it('counts at the limit of its key for each KiB, like an event, on every way in', async () => {
+    const limited = await startIngestService({
+      eventsPerSecond: 1,
+      eventsBurst: 60,
+      clock: { nowMs: () => 1_800_000_000_000 },
+    });
+    const traits = { text: 'x'.repeat(50_000) };
+    const send = async (baseUrl: string, key: string, type: string, body: string | Uint8Array) => {
+      const headers = { 'content-type': type, 'x-api-key': key };
+      const sent = { method: 'POST', headers, body: Buffer.from(body) };
+      return (await fetch(baseUrl + path, sent)).status;
+    };
+    const json = JSON.stringify({ externalId: 'u', traits });
+    const { publicKey, privateKey } = limited;
+    expect(await send(limited.baseUrl, publicKey, 'application/json', json)).toBe(200);
+    expect(await send(limited.routerUrl, publicKey, 'application/json', json)).toBe(429);
+    const message = create(IdentifyRequestSchema, { externalId: 'u', traits });
+    const binary = toBinary(IdentifyRequestSchema, message);
+    expect(await send(limited.routerUrl, privateKey, 'application/proto', binary)).toBe(200);
+    expect(await send(limited.baseUrl, privateKey, 'application/proto', binary)).toBe(429);
+    const small = JSON.stringify({ externalId: 'u' });
+    for (let n = 0; n < 10; n++) {
+      expect(await send(limited.baseUrl, publicKey, 'application/json', small)).toBe(200);
+    }
+    await limited.stop();
+  });
+
   it('counts accepted calls, and checks the key before the body', async () => {
     const before = await metricValue(service.metrics, 'millrace_accepted_profile_changes_total');
     await post({ externalId: 'counted' });

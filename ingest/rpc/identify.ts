@@ -20,7 +20,7 @@ import {
   identifyReader,
   type ReadChange,
 } from '../validation/identity-rules.ts';
-import { type AuthenticatedCall, type IngestParts, readWithin } from './accept.ts';
+import { type AuthenticatedCall, type IngestParts, readWithin, tokensOf } from './accept.ts';
 import { type Answer, limitRefusal, publishedAnswer, violationRefusal } from './answer.ts';
 import { authenticateContext, refusalError, tellRefusal } from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
@@ -73,7 +73,7 @@ function methodOf(
       const read = format === 'json' ? reader.readJson : reader.readBinary;
       const { keyId } = call.principal;
       const change = readWithin(parts.eventLimit, keyId, bytes.length, () => read(bytes));
-      return 'code' in change ? change : acceptChange(call, change, parts);
+      return 'code' in change ? change : acceptChange(call, change, bytes.length, parts);
     },
     count: (answer) => countAnswer(answer, parts.metrics),
     writeJson: () => '{}',
@@ -116,29 +116,34 @@ async function answerCall(
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
   const json = receivedJsonOf(context);
-  const change = readWithin(parts.eventLimit, principal.keyId, json?.length ?? 0, () =>
+  const bodyBytes = json?.length ?? 0;
+  const change = readWithin(parts.eventLimit, principal.keyId, bodyBytes, () =>
     json === undefined ? reader.readFields(fields) : reader.readJson(json),
   );
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
   const answer =
     'code' in change
       ? change
-      : await acceptChange({ principal, receiveTimeMs, timeoutMs }, change, parts);
+      : await acceptChange({ principal, receiveTimeMs, timeoutMs }, change, bodyBytes, parts);
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
   return answer;
 }
 
+/** `bodyBytes`: those that were read as JSON; 0 for a body that the router has decoded. */
 async function acceptChange(
   { principal, receiveTimeMs, timeoutMs }: ChangeCall,
   read: ReadChange,
+  bodyBytes: number,
   parts: IdentifyParts,
 ): Promise<Answer> {
   if (read.kind === 'invalid') return violationRefusal(read.violation);
-  const waitSeconds = parts.eventLimit.take(principal.keyId, 1);
+  const body = encodeChange(read.change);
+  const tokens = tokensOf(1, Math.max(bodyBytes, body.length));
+  const waitSeconds = parts.eventLimit.take(principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   const { projectId, credential } = principal;
   const context = encodeContext({ projectId, credential, receiveTimeMs });
-  const request = { context, body: encodeChange(read.change), events: 1 };
+  const request = { context, body, events: 1 };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, 1, 'retry it unchanged');
 }
