@@ -86,7 +86,7 @@ describe('visitors without an identity', () => {
     const anonymous = events.filter(({ profileId }) => !profileId);
     expect(anonymous).toHaveLength(4);
     const [session] = await sessionsOf(late);
-    const ofSession = await listActivity(stack, { sessionId: session });
+    const ofSession = await listActivity(stack, { sessionId: session ?? '' });
     expect(ofSession.events.map(({ eventId }) => eventId).toSorted()).toEqual(
       [late.eventId, last.eventId].toSorted(),
     );
