@@ -3,8 +3,10 @@
 import type { ServerResponse } from 'node:http';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { codeToHttpStatus, codeToString } from '@connectrpc/connect/protocol-connect';
+import type { Lease } from '../../../platform/http/bodies/request-memory.ts';
 import type { Log } from '../../../platform/log.ts';
 import { recordFailure } from '../../../platform/records/record-failure.ts';
+import { exhausted } from './refusals.ts';
 
 export interface Answer {
   status: number;
@@ -43,11 +45,30 @@ export function envelope(
   return { status, json: { code, message }, headers };
 }
 
-/** A response that is closed is nobody to write to. */
-export function writeAnswer(response: ServerResponse, answer: Answer, log: Log): void {
-  if (response.destroyed) return;
-  const { status, json, headers } = answer;
-  const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
+/**
+ * Resolves when the response is closed: whoever reads it slowly holds its body in memory, for which the lease is. Never
+ * rejects. A response that is closed is nobody to write to.
+ */
+export async function writeAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  lease: Pick<Lease, 'take'>,
+  log: Log,
+): Promise<void> {
+  const { socket, method } = response.req;
+  if (response.destroyed || socket.destroyed) return;
+  const { status, headers, body } = encoded(answer, lease, method !== 'GET' && method !== 'HEAD');
+  // A response that waits behind others on its connection is not always closed with it.
+  const closed = new Promise<void>((resolve) => {
+    const close = (): void => {
+      socket.off('close', close);
+      resolve();
+    };
+    // A sender may send many requests before it reads an answer.
+    socket.setMaxListeners(0);
+    response.once('close', close);
+    socket.once('close', close);
+  });
   try {
     response.writeHead(status, {
       ...(body !== undefined && {
@@ -65,4 +86,18 @@ export function writeAnswer(response: ServerResponse, answer: Answer, log: Log):
     log.debug({ err: error }, 'an answer could not be written');
     response.destroy();
   }
+  await closed;
+}
+
+/** Where there is no room for it, a read is refused; what a change has done is told all the same: it is shorter. */
+function encoded(
+  { status, json, headers }: Answer,
+  lease: Pick<Lease, 'take'>,
+  isChange: boolean,
+): Omit<Answer, 'json'> & { body: Buffer | undefined } {
+  const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json));
+  const fits = body === undefined || lease.take(body.length);
+  if (fits || isChange) return { status, body, ...(headers !== undefined && { headers }) };
+  const refusal = refusalAnswer(exhausted('too many answers are being read, retry later', 1));
+  return { ...refusal, body: Buffer.from(JSON.stringify(refusal.json)) };
 }

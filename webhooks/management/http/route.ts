@@ -45,7 +45,7 @@ export function createManagementRoute(options: RouteOptions): NodeHttpRoute {
       const answer = await serve(options, place, { request, query, bodies }, lease);
       if (answer === undefined) return;
       bodies.answerUnread(request);
-      writeAnswer(response, answer, log);
+      await writeAnswer(response, answer, lease, log);
     });
     return true;
   };
