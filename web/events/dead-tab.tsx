@@ -3,9 +3,9 @@
 import type { DeadLetter } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { reasonText } from '../event/rule-text.ts';
+import { activity } from '../feed/live-feed.ts';
 import { narrow, useMedia } from '../media.ts';
 import { usePages } from '../pages.ts';
-import { activity } from '../shell/live-feed.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { figure } from '../ui/figures.ts';

@@ -5,10 +5,10 @@ import type { Refusal, RefusalCount } from '../../proto/gen/shared/activity/v1/a
 import { Sparkline } from '../charts/sparkline.tsx';
 import { inProject } from '../client.ts';
 import { methodName, ruleText } from '../event/rule-text.ts';
+import { activity, openFeed } from '../feed/live-feed.ts';
 import { narrow, useMedia } from '../media.ts';
 import { useResource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
-import { activity, openFeed } from '../shell/live-feed.ts';
 import { currentZone, formatTime, Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { figure, plural } from '../ui/figures.ts';

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import type { WatchRow, WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { follow, openFeed } from '../shell/live-feed.ts';
+import { follow, openFeed } from '../feed/live-feed.ts';
 import { type LiveRow, LiveRows } from './live-rows.ts';
 import { type Minute, minuteOf, seconds } from './minute.ts';
 

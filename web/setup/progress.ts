@@ -8,7 +8,7 @@ import {
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
-import { activity, openFeed } from '../shell/live-feed.ts';
+import { activity, openFeed } from '../feed/live-feed.ts';
 import { toDate } from '../time/time.tsx';
 
 /** When it was seen, and what it was; undefined while it was not. */

@@ -1,8 +1,8 @@
 // How long an accepted event waits until it is counted: beside every figure, always.
 
 import { useEffect, useState } from 'preact/hooks';
+import { type LiveFeed, openFeed } from '../feed/live-feed.ts';
 import { lagOf } from './lag.ts';
-import { type LiveFeed, openFeed } from './live-feed.ts';
 
 export function LagBadge({ projectId }: { projectId: string }) {
   const [feed, setFeed] = useState<LiveFeed>();
