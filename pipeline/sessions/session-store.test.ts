@@ -1,0 +1,53 @@
+// The look-up of stored sessions on a real engine. sessions.test.ts has what becomes of them.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../../platform/log.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { visitorKey } from '../build/visitor-key.ts';
+import { findSessions } from './session-store.ts';
+
+const startMs = Date.UTC(2026, 10, 20);
+const hourMs = 3_600_000;
+const rows = { shard: 0, hwm: 10, streamCreatedMs: startMs };
+const engine = useEngine();
+let clickhouse: ClickHouseClient;
+
+beforeAll(async () => {
+  clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
+  for (const project of ['p', 'q']) {
+    await clickhouse.command({
+      query: `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, session_derived, occur_time,
+          receive_time, shard, stream_seq)
+        SELECT {project:String}, generateUUIDv4(), 'k', concat('visitor ', toString(number)),
+          toUUID(concat('00000000-0000-4000-8000-', leftPad(toString(number), 12, '0'))), true,
+          {time:DateTime64(3)} AS time, time, 0, 1 FROM numbers(50000)`,
+      query_params: { project, time: new Date(startMs + hourMs) },
+    });
+  }
+});
+
+afterAll(async () => {
+  await clickhouse.close();
+});
+
+it('finds the sessions of a few visitors without a look at all rows of their day', async () => {
+  const narrow: Pick<ClickHouseClient, 'query'> = {
+    query: (parameters) =>
+      clickhouse.query({ ...parameters, clickhouse_settings: { max_rows_to_read: '20000' } }),
+  };
+  const visitors = [visitorKey('p', 'visitor 7'), visitorKey('q', 'visitor 8')];
+  const found = await findSessions(narrow, rows, visitors, startMs, startMs + 2 * hourMs);
+  const times = { firstMs: startMs + hourMs, lastMs: startMs + hourMs };
+  expect(found.sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([
+    { id: '00000000-0000-4000-8000-000000000007', visitors: [visitors[0]], ...times },
+    { id: '00000000-0000-4000-8000-000000000008', visitors: [visitors[1]], ...times },
+  ]);
+});
+
+it('finds the sessions of more visitors than one statement holds', async () => {
+  const visitors = Array.from({ length: 5_000 }, (_, n) => visitorKey('p', `visitor ${10 * n}`));
+  const found = await findSessions(clickhouse, rows, visitors, startMs, startMs + 2 * hourMs);
+  expect(found.flatMap((session) => session.visitors).sort()).toEqual(visitors.toSorted());
+});
