@@ -21,7 +21,10 @@ const quietMs = dayMs;
 const pauseComesMs = 60_000;
 const leaseMs = 180_000;
 
-/** The record without what nobody is to be told any more, of webhooks that were deleted, paused or resumed. */
+/**
+ * The record without what nobody is to be told any more, of webhooks that were deleted, paused or resumed, and without
+ * the mail that somebody left which tells of nothing else: resumed with what comes later, it would leave out admins.
+ */
 export function withoutStale(record: NoticeRecord, find: FindWebhook, nowMs: number): NoticeRecord {
   const webhooks: Record<string, WebhookNotices> = {};
   for (const [id, before] of Object.entries(record.webhooks)) {
@@ -29,7 +32,10 @@ export function withoutStale(record: NoticeRecord, find: FindWebhook, nowMs: num
     const after = webhook && kept(before, webhook, nowMs);
     if (after !== undefined) webhooks[id] = after;
   }
-  return { ...record, webhooks };
+  const { sending, ...rest } = record;
+  const after: NoticeRecord = { ...rest, webhooks };
+  const goesOn = sending && (sending.leaseEndMs > nowMs || resumable(after, sending) !== undefined);
+  return goesOn ? { ...after, sending } : after;
 }
 
 function kept(

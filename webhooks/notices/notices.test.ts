@@ -185,6 +185,29 @@ it('every admin gets it once, also where the server is away in between', async (
   expect(mailServer.received.flatMap(({ to }) => to)).toEqual(admins.map(({ email }) => email));
 });
 
+it('a mail that was left half sent, and told of what is stale, keeps nobody from the next one', async () => {
+  admins = ['ada', 'bob'].map((name) => ({ customerId: name, email: `${name}@example.com` }));
+  let count = 0;
+  onMail = () => {
+    if (++count === 2) throw Object.assign(new Error('try later'), { responseCode: 451 });
+  };
+  const notices = start();
+  await fail(notices, 'wh1');
+  await mails(1);
+  const webhook = webhooks.get('wh1');
+  if (webhook === undefined) throw new Error('no webhook');
+  webhooks.set('wh1', { ...webhook, status: 'PAUSED' });
+  await pass(notices, 2 * minuteMs);
+  webhooks.set('wh1', { ...webhook, activeTime: new Date(nowMs).toISOString() });
+  await pass(notices, hourMs);
+  await fail(notices, 'wh1');
+  await mails(3);
+  expect(mailServer.received.flatMap(({ to }) => to)).toEqual([
+    'ada@example.com',
+    ...admins.map(({ email }) => email),
+  ]);
+});
+
 it('a mail that no server takes is given up, and the next failures are told', async () => {
   const reached: Mail[] = [];
   const away = start({
