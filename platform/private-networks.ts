@@ -72,7 +72,7 @@ export function networks(texts: readonly string[]): BlockList {
   return list;
 }
 
-/** A setting's networks, with commas between them; an address alone is a network of one. Adds each wrong one to `problems`. */
+/** A setting's networks, with commas between; an address alone is a network of one. `problems` gets each wrong one. */
 export function readNetworks(
   name: string,
   text: string | undefined,

@@ -111,19 +111,22 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
     pid: () => child.process.pid,
     async stop(graceMs) {
       stopping = true;
-      const { process: stopped } = child;
-      if (stopped.pid === undefined) return;
-      if (stopped.exitCode !== null || stopped.signalCode !== null) return;
-      const ended = new Promise<void>((resolve) => onEnd(stopped, () => resolve()));
-      stopped.kill('SIGTERM');
-      const timer = setTimeout(() => stopped.kill('SIGKILL'), graceMs);
-      await ended;
-      clearTimeout(timer);
+      await end(child.process, graceMs);
     },
   };
 }
 
-/** Calls `then` once the child has ended or could not be started: Node says `exit` of a child that ran, and of no other. */
+/** Sends SIGTERM, and SIGKILL after `graceMs`; resolves at the child's end. */
+async function end(child: ChildProcess, graceMs: number): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => onEnd(child, () => resolve()));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Calls `then` once the child has ended or could not be started: Node says `exit` only of a child that ran. */
 function onEnd(child: ChildProcess, then: (how: object) => void): void {
   child.once('exit', (code, signal) => then({ code, signal }));
   child.once('error', (err) => {

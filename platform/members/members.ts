@@ -56,7 +56,7 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
         },
       });
       members.set(place, { worker, link });
-      const end = (how: string): void => {
+      const hasEnded = (how: string): void => {
         members.delete(place);
         reject(new Error(`ingest process ${place} ended with ${how}`));
         if (isStopping || !hasBegun) return;
@@ -65,24 +65,17 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
           if (!isStopping) start(place, nextDelayMs).catch(() => {});
         }, delayMs);
       };
-      worker.once('exit', (code, signal) => end(signal ?? `code ${code}`));
+      worker.once('exit', (code, signal) => hasEnded(signal ?? `code ${code}`));
       // A process that could not be started never says `exit`.
       worker.on('error', (error) => {
-        if (worker.process.pid === undefined) end(error.message);
+        if (worker.process.pid === undefined) hasEnded(error.message);
       });
     });
   }
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
-    const ends = [...members.values()].map(async ({ worker }) => {
-      const ended = new Promise((resolve) => worker.once('exit', resolve));
-      worker.process.kill('SIGTERM');
-      const timer = setTimeout(() => worker.process.kill('SIGKILL'), graceMs);
-      await ended;
-      clearTimeout(timer);
-    });
-    await Promise.all(ends);
+    await Promise.all([...members.values()].map(({ worker }) => end(worker, graceMs)));
   }
 
   const places = Array.from({ length: count }, (_, index) => index + 1);
@@ -102,4 +95,13 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
       return (await Promise.all(asked)).filter(({ answer }) => answer !== undefined);
     },
   };
+}
+
+/** Sends SIGTERM, and SIGKILL after `graceMs`; resolves at the member's end. */
+async function end(worker: Worker, graceMs: number): Promise<void> {
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  worker.process.kill('SIGTERM');
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), graceMs);
+  await ended;
+  clearTimeout(timer);
 }
