@@ -39,16 +39,23 @@ export interface OAuthProvider {
 }
 
 const discoveryLifetimeMs = 3_600_000;
+/** From a discovery that failed to the next, where an earlier one succeeded. */
+const rediscoveryWaitMs = 60_000;
 const timeoutSeconds = 10;
 const maxSubjectCharacters = 255;
 
 export function createOAuthProvider(settings: OAuthProviderSettings): OAuthProvider {
-  let found: { configuration: openid.Configuration; atMs: number } | undefined;
+  let found: { configuration: openid.Configuration; untilMs: number } | undefined;
   // Discovered again every hour: providers change their keys and, rarely, their endpoints.
   const configuration = async (): Promise<openid.Configuration> => {
     const nowMs = performance.now();
-    if (found === undefined || nowMs - found.atMs > discoveryLifetimeMs) {
-      found = { configuration: await discover(settings), atMs: nowMs };
+    if (found !== undefined && nowMs < found.untilMs) return found.configuration;
+    try {
+      found = { configuration: await discover(settings), untilMs: nowMs + discoveryLifetimeMs };
+    } catch (error) {
+      // What is known has worked, and most likely still does.
+      if (found === undefined || isFinal(error)) throw error;
+      found = { ...found, untilMs: nowMs + rediscoveryWaitMs };
     }
     return found.configuration;
   };
@@ -152,6 +159,8 @@ function isFinal(error: unknown): boolean {
   if (error instanceof openid.AuthorizationResponseError) return true;
   if (error instanceof openid.ResponseBodyError) return error.status < 500;
   if (error instanceof openid.ClientError) {
+    // An answer that is no OAuth error, such as the page of a proxy.
+    if (error.cause instanceof Response && error.cause.status >= 500) return false;
     return error.code !== 'OAUTH_TIMEOUT' && error.code !== 'OAUTH_ABORT';
   }
   return false;
