@@ -55,8 +55,8 @@ export class OldKeys {
   }
 
   /**
-   * Sets `maybe` for the rows that may be repetitions of events whose keys are here. Fingerprints are looked at whatever
-   * the row's time, because a sender may give a repetition a new one: about 0.5 us a row, where its minute would do.
+   * Sets `maybe` for the rows that may be repetitions of events whose keys are here. Fingerprints are looked at
+   * whatever the row's time, because a sender may give a repetition a new one: with the default memory 0.5 us a row.
    */
   mark({ keys, occurTimesMs }: OldBatch, rows: Int32Array, maybe: Uint8Array): void {
     for (const { prints } of this.#tables) {

@@ -1,8 +1,8 @@
 // The events that a shard has stored within the last 48 hours, by their 64-bit keys, in a fixed budget of memory. The
-// latest keys are known exactly (recent-keys.ts). Of older ones it knows fingerprints, as far as the budget goes, and of
-// the oldest the minutes of their events (old-keys.ts): where one fits it says 'maybe', and duplicate-check.ts asks the
-// table event_ids. A repetition of a stored event has its id and its occurTime, so it is never taken for new; one that
-// has another occurTime is not while the set has its fingerprint. After a start, until seen-loader.ts has loaded the
+// latest keys are known exactly (recent-keys.ts). Of older ones it knows fingerprints, as far as the budget goes, and
+// of the oldest the minutes of their events (old-keys.ts): where one fits it says 'maybe', and duplicate-check.ts asks
+// the table event_ids. A repetition with the stored event's id and occurTime is never taken for new, and one with
+// another occurTime is not while the set has its key or fingerprint. After a start, until seen-loader.ts has loaded the
 // keys, it says 'maybe' of every event that it does not know.
 
 import { duplicateWindowMs, maxBatchRows } from '../../platform/limits.ts';
