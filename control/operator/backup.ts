@@ -52,7 +52,7 @@ export async function* backupLines(connection: NatsConnection): AsyncGenerator<s
 
 /**
  * Writes the records of a backup and returns their number. Throws one sentence, with nothing written, if the backup is
- * not whole or a bucket holds records already.
+ * not whole or a bucket holds records that are not the backup's; those that are, a restore has left that was cut.
  */
 export async function restoreLines(
   connection: NatsConnection,
@@ -60,21 +60,41 @@ export async function restoreLines(
 ): Promise<number> {
   const records = parseBackup(lines);
   const js = connection.jetstream();
-  for (const bucket of savedBuckets) {
-    const kv = await js.views.kv(bucket, { bindOnly: true });
-    for await (const key of await kv.keys()) {
-      throw new Error(
-        `bucket ${bucket} holds records, ${key} for one: restore into an empty broker`,
-      );
-    }
-  }
-  for (const { bucket, key, value } of records) {
+  const present = await presentRecords(connection, records);
+  for (const record of records) {
+    if (present.has(record)) continue;
+    const { bucket, key, value } = record;
     const kv = await js.views.kv(bucket, { bindOnly: true });
     const text = JSON.stringify(value);
     if (bucket === buckets.instance) await kv.put(key, text);
     else await kv.create(key, text);
   }
   return records.length;
+}
+
+/** The records of the backup that the broker has. Throws where it has any other. */
+async function presentRecords(
+  connection: NatsConnection,
+  records: readonly SavedRecord[],
+): Promise<ReadonlySet<SavedRecord>> {
+  const byPlace = new Map(records.map((record) => [`${record.bucket} ${record.key}`, record]));
+  const present = new Set<SavedRecord>();
+  for (const bucket of savedBuckets) {
+    const kv = await connection.jetstream().views.kv(bucket, { bindOnly: true });
+    const keys: string[] = [];
+    for await (const key of await kv.keys()) keys.push(key);
+    for (const key of keys) {
+      const saved = byPlace.get(`${bucket} ${key}`);
+      const stored = await kv.get(key);
+      if (saved === undefined || stored?.string() !== JSON.stringify(saved.value)) {
+        throw new Error(
+          `bucket ${bucket} holds other records than the backup, ${key} for one: restore into an empty broker`,
+        );
+      }
+      present.add(saved);
+    }
+  }
+  return present;
 }
 
 function parseBackup(lines: readonly string[]): SavedRecord[] {

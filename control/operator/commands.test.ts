@@ -202,11 +202,21 @@ it('restores every record into an empty broker', async () => {
   const connection = await connectBroker(empty.url, log);
   await ensureTopology(connection, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
   const elsewhere = { connection, dataDir: accounts.dataDir, log };
+  // What a restore leaves that was killed after its first records.
+  const [, first = ''] = readFileSync(file, 'utf8').split('\n');
+  const { bucket, key, value } = JSON.parse(first);
+  const owners = await connection.jetstream().views.kv(bucket, { bindOnly: true });
+  await owners.create(key, JSON.stringify(value));
   expect(await restoreRecords(elsewhere, file)).toMatch(/^\d+ records are back$/);
   const restored: string[] = [];
   for await (const line of backupLines(connection)) restored.push(line);
   expect(restored).toEqual(readFileSync(file, 'utf8').trim().split('\n'));
+  await owners.put(key, JSON.stringify({ ...value, changed: true }));
   await expect(restoreRecords(elsewhere, file)).rejects.toThrow('restore into an empty broker');
+  await owners.put(key, JSON.stringify(value));
+  await owners.create('another', JSON.stringify(value));
+  await expect(restoreRecords(elsewhere, file)).rejects.toThrow('another for one');
+  await owners.delete('another');
   await connection.close();
 
   const again = await startAccounts({ brokerUrl: empty.url, dataDir: accounts.dataDir });
