@@ -6,7 +6,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { connectBroker } from '../platform/broker/nats.ts';
+import { eventsStream } from '../platform/broker/streams.ts';
 import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
+import { createLog } from '../platform/log.ts';
 import { startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
@@ -14,9 +17,14 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-admin-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function admin(data: string, ...words: string[]) {
+  return adminWith({}, data, ...words);
+}
+
+function adminWith(settings: Record<string, string>, data: string, ...words: string[]) {
   const command = join(root, 'dist', 'control', 'operator', 'admin.js');
   const run = spawnSync(process.execPath, [command, '--data', join(directory, data), ...words], {
     encoding: 'utf8',
+    env: { ...process.env, ...settings },
   });
   return { code: run.status, out: run.stdout, error: run.stderr };
 }
@@ -42,8 +50,20 @@ it('reaches the broker of a running instance, whose passwords nobody else sees',
   expect(admin('running', 'grant-super-admin', '--email', 'op@example.com').code).toBe(0);
   const file = join(directory, 'running.jsonl');
   expect(admin('running', 'export', file).code).toBe(0);
+  const later = ['create-customer', '--email', 'later@example.com'];
+  expect(admin('running', ...later).code).toBe(0);
   // The command logs in and reads: a refused login has another sentence.
   expect(admin('running', 'restore', file).error).toContain('restore into an empty broker');
+  // The instance's own settings stand, whatever the operator's shell has.
+  const connection = await connectBroker(readBrokerUrl(dataDir, 'service'), createLog('silent'));
+  const { streams } = await connection.jetstreamManager();
+  const maxBytes = async () => (await streams.info(eventsStream(0))).config.max_bytes;
+  const before = await maxBytes();
+  const shell = { MILLRACE_EVENTS_MAX_MIB: '8192', MILLRACE_SHARDS: '2' };
+  const granted = adminWith(shell, 'running', 'grant-super-admin', '--email', 'op@example.com');
+  expect(granted.error).toBe('');
+  expect(await maxBytes()).toBe(before);
+  await connection.close();
   const { service, broker, engine } = stack.pids();
   const commandLines = [service, broker, engine, ...stack.ingestPids()].map((pid) =>
     readFileSync(`/proc/${pid}/cmdline`, 'latin1'),

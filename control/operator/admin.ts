@@ -3,11 +3,12 @@
 
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { connectBroker } from '../../platform/broker/nats.ts';
+import { buckets } from '../../platform/broker/buckets.ts';
+import { noSuchStream, unlessCode } from '../../platform/broker/ensure-stream.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { type Config, readConfig } from '../../platform/config.ts';
 import {
-  type BrokerUser,
   brokerConfigurationFile,
   readBrokerUrl,
 } from '../../platform/engines/broker-configuration.ts';
@@ -55,9 +56,7 @@ try {
   const command = commandOf(positionals, values);
   const config = configOf(values.data);
   const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
-  // A restore may have to clear what a cut one left; every other command needs no more than the service.
-  const user = positionals[0] === 'restore' ? 'operator' : 'service';
-  process.stdout.write(`${await withBroker(config, { log, user }, command)}\n`);
+  process.stdout.write(`${await withBroker(config, log, command)}\n`);
 } catch (error) {
   process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -113,18 +112,17 @@ function configOf(dataDir: string | undefined): Config {
 }
 
 /** Uses the running broker; if none runs, starts the data directory's broker for the command. */
-async function withBroker(
-  config: Config,
-  { log, user }: { log: Log; user: BrokerUser },
-  command: Command,
-): Promise<string> {
+async function withBroker(config: Config, log: Log, command: Command): Promise<string> {
   const { dataDir } = config;
-  const { url, stop } = await reachBroker(config, user, log);
+  const { url, isOwn, stop } = await reachBroker(config, log);
   try {
     const connection = await connectBroker(url, log);
     try {
-      const { shards, eventsMaxBytes = eventsDiskBudget(dataDir) } = config;
-      await ensureTopology(connection, { eventsMaxBytes, shards });
+      // An instance that runs, or that has run there, has its settings: the operator's shell may have others.
+      if (isOwn || (await isNew(connection))) {
+        const { shards, eventsMaxBytes = eventsDiskBudget(dataDir) } = config;
+        await ensureTopology(connection, { eventsMaxBytes, shards });
+      }
       return await command({ connection, dataDir, log });
     } finally {
       await connection.close();
@@ -134,23 +132,30 @@ async function withBroker(
   }
 }
 
+async function isNew(connection: NatsConnection): Promise<boolean> {
+  const { streams } = await connection.jetstreamManager();
+  const info = streams.info(`KV_${buckets.instance}`);
+  return (await unlessCode(noSuchStream, info)) === undefined;
+}
+
+/** `isOwn`: started for the command. */
 async function reachBroker(
   { dataDir, natsUrl, natsServerBinary: binary }: Config,
-  user: BrokerUser,
   log: Log,
-): Promise<{ url: string; stop: () => Promise<void> }> {
-  if (natsUrl !== undefined) return { url: natsUrl, stop: async () => {} };
+): Promise<{ url: string; isOwn: boolean; stop: () => Promise<void> }> {
+  if (natsUrl !== undefined) return { url: natsUrl, isOwn: false, stop: async () => {} };
   let unlock: () => void;
   try {
     unlock = lockDataDir(dataDir);
   } catch (error) {
     // The lock is held: an instance runs on the directory, and its broker too.
     if (!existsSync(brokerConfigurationFile(dataDir))) throw error;
-    return { url: readBrokerUrl(dataDir, user), stop: async () => {} };
+    return { url: readBrokerUrl(dataDir, 'service'), isOwn: false, stop: async () => {} };
   }
   const broker = await startEmbeddedBroker({ dataDir, binary, log });
   return {
-    url: readBrokerUrl(dataDir, user),
+    url: readBrokerUrl(dataDir, 'service'),
+    isOwn: true,
     async stop() {
       await broker.stop(brokerGraceMs);
       unlock();
