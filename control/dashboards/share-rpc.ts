@@ -77,8 +77,12 @@ export async function createShare(
       dashboardId === overviewId || list.dashboards.some(({ id }) => id === dashboardId);
     if (!isThere) return { leave: 'no dashboard' };
     const others = list.shares.filter((one) => one.dashboardId === dashboardId);
-    if (others.length >= maxShares) return { leave: 'full' };
-    return { write: { ...list, shares: [...list.shares, share] }, answer: 'added' };
+    const isFull = others.length >= maxShares;
+    // Nobody can open it any more: its place is free.
+    const expired = isFull ? others.find((one) => isExpired(one, clock)) : undefined;
+    if (isFull && expired === undefined) return { leave: 'full' };
+    const kept = list.shares.filter((one) => one !== expired);
+    return { write: { ...list, shares: [...kept, share] }, answer: 'added' };
   });
   switch (outcome) {
     case 'added':
@@ -124,6 +128,10 @@ export async function revokeShare(
   });
   if (wasThere) return {};
   throw new ConnectError('the project has no such share', Code.NotFound);
+}
+
+function isExpired({ expireTimeMs }: ShareRecord, clock: Clock): boolean {
+  return expireTimeMs !== undefined && expireTimeMs <= clock.nowMs();
 }
 
 function expireTimeField({ expireTime }: CreateShareRequest, clock: Clock): number | undefined {

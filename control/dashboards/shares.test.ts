@@ -16,7 +16,7 @@ import {
 } from '../../test/harness/services/accounts.ts';
 
 const broker = useBroker();
-const nowMs = Date.UTC(2026, 6, 1);
+let nowMs = Date.UTC(2026, 6, 1);
 let accounts: AccountsProcess;
 let owner: Awaited<ReturnType<typeof newCustomer>>;
 let dashboards: Clients['dashboards'];
@@ -95,6 +95,21 @@ it('a dashboard has 20 shares at most, however many ask at once', async () => {
   const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
   expect(refused).toEqual(Array(5).fill(Code.FailedPrecondition));
   expect(await listed()).toHaveLength(20);
+});
+
+it('a share that has ended takes no place of another', async () => {
+  const expireTime = timestampFromMs(nowMs + 1_000);
+  const { share: ended } = await dashboards.createShare({ dashboardId, expireTime });
+  for (let count = 1; count < 20; count++) await dashboards.createShare({ dashboardId });
+  const full = { code: Code.FailedPrecondition };
+  await expect(dashboards.createShare({ dashboardId })).rejects.toMatchObject(full);
+  nowMs += 1_000;
+  const { share } = await dashboards.createShare({ dashboardId });
+  await expect(dashboards.createShare({ dashboardId })).rejects.toMatchObject(full);
+  const ids = (await listed()).map(({ id }) => id);
+  expect(ids).toHaveLength(20);
+  expect(ids).toContain(share?.id);
+  expect(ids).not.toContain(ended?.id);
 });
 
 it.each([

@@ -84,14 +84,18 @@ export async function inviteMember(
       throw new ConnectError('the address is invited already: resend it', Code.AlreadyExists);
     }
     const others = (record.invitations ?? []).filter((other) => other.email !== email);
-    if (others.length >= maxInvitations) {
+    if (open.length >= maxInvitations) {
       throw new ConnectError(
         `an organization has at most ${maxInvitations} open invitations`,
         Code.FailedPrecondition,
       );
     }
+    // An expired one is kept to be sent again, until its place is needed.
+    const isFull = others.length >= maxInvitations;
+    const leaves = isFull ? others.find(({ expireTimeMs }) => expireTimeMs <= nowMs) : undefined;
+    const kept = others.filter((other) => other !== leaves);
     const sending = { ...invitation, provesAddress: record.emailProvider === undefined };
-    return withOneMoreSend({ ...record, invitations: [...others, sending] }, sending, nowMs);
+    return withOneMoreSend({ ...record, invitations: [...kept, sending] }, sending, nowMs);
   });
   post(deps, sent, signedIn, secret);
   return { invitation: invitationMessage(signedIn.organizationId, invitation) };

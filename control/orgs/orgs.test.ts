@@ -214,6 +214,32 @@ describe('invitations', () => {
     );
   });
 
+  it('one that has expired takes no place of another', async () => {
+    const { orgId, owner } = await team();
+    const email = () => `guest-${crypto.randomUUID()}@example.com`;
+    const invite = () => owner.orgs.inviteMember({ orgId, email: email(), role: Role.VIEWER });
+    const first = await invite();
+    const found = await accounts.control.organizations.ask(orgId);
+    const [model] = found.kind === 'found' ? (found.record.invitations ?? []) : [];
+    if (found.kind !== 'found' || model === undefined) throw new Error('no invitation');
+    const others = Array.from({ length: 199 }, () => {
+      return { ...model, id: crypto.randomUUID(), email: email(), expireTimeMs: nowMs + 9e9 };
+    });
+    const full = { ...found.record, invitations: [model, ...others] };
+    await accounts.control.organizations.update(orgId, full, found.revision);
+    await expect(invite()).rejects.toMatchObject(refused(Code.FailedPrecondition, 'at most 200'));
+    const expired = await accounts.control.organizations.ask(orgId);
+    if (expired.kind !== 'found') throw new Error(expired.kind);
+    const invitations = [{ ...model, expireTimeMs: nowMs }, ...others];
+    const later = { ...expired.record, invitations };
+    await accounts.control.organizations.update(orgId, later, expired.revision);
+    const { invitation } = await invite();
+    const listed = (await owner.orgs.listInvitations({ orgId })).invitations.map(({ id }) => id);
+    expect(listed).toHaveLength(200);
+    expect(listed).toContain(invitation?.id);
+    expect(listed).not.toContain(first.invitation?.id);
+  });
+
   it('at most ten a day go to one address, revoked ones counted', async () => {
     const { orgId, owner } = await team();
     const email = `often-${crypto.randomUUID()}@example.com`;
