@@ -10,6 +10,7 @@ import {
   startAccounts,
 } from '../../../test/harness/services/accounts.ts';
 import { defaultAttemptLimits } from '../attempts.ts';
+import { PasswordsBusy } from '../passwords.ts';
 
 const broker = useBroker();
 let accounts: AccountsProcess;
@@ -71,6 +72,20 @@ it('only a session of the same customer counts, and only while it lasts', async 
   expect(await wrong(bearer(session))).toBe('ResourceExhausted');
   nowMs += 1_000_000;
   expect(await wrong({})).toBe('Unauthenticated');
+});
+
+it('a password that nobody checked counts as no wrong one, where it is changed too', async () => {
+  const { email, ...session } = await newCustomer(accounts);
+  const headers = { 'x-test-address': '203.0.113.9', ...bearer(session) };
+  const change = () => {
+    const { customers } = accounts.as(headers);
+    return codeOf(customers.update({ password: 'another horse', currentPassword: password }));
+  };
+  const check = vi.spyOn(accounts.control.passwords, 'check');
+  check.mockRejectedValue(new PasswordsBusy());
+  for (let count = 0; count < 4; count++) expect(await change()).toBe('ResourceExhausted');
+  check.mockRestore();
+  expect(await change()).toBe('in');
 });
 
 it('each check of a password counts as one from its network', async () => {
