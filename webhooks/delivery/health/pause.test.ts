@@ -1,6 +1,9 @@
 // A webhook that pauses itself, and the notice of it: whichever moment the process dies at, people are told.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLog } from '../../../platform/log.ts';
+import { watchWebhooks } from '../../../platform/webhooks/webhook-directory.ts';
 import { eventually } from '../../../test/harness/clients/client.ts';
 import {
   type DeliveryBroker,
@@ -9,6 +12,7 @@ import {
 } from '../../../test/harness/webhooks/delivery-broker.ts';
 import { type Receiver, startReceiver } from '../../../test/harness/webhooks/receiver.ts';
 import type { DeliveryNotices } from '../settlement.ts';
+import { pauseWebhook } from './pause.ts';
 
 let deliveries: DeliveryBroker;
 let receiver: Receiver;
@@ -52,4 +56,19 @@ it('a process that dies while it pauses a webhook leaves it told, or active and 
   );
   expect(steps).toEqual(['GONE while ACTIVE', 'GONE while ACTIVE', 'paused']);
   expect(status()).toBe('PAUSED');
+});
+
+it('an endpoint that is gone pauses no webhook that leads elsewhere by now', async () => {
+  await deliveries.setWebhooks('org', [{ id: 'moved', endpointUrl: receiver.url('/410') }]);
+  const webhook = deliveries.webhook('org', 'moved');
+  if (webhook === undefined) throw new Error('no webhook');
+  await deliveries.setWebhooks('org', [{ ...webhook, endpointUrl: receiver.url('/200') }]);
+  const bucket = await watchWebhooks(deliveries.connection, { log: createLog('silent') });
+  const pause = (endpointUrl: string) => {
+    const owned = { organizationId: 'org', webhook: { ...webhook, endpointUrl } };
+    return pauseWebhook(bucket, owned, 'GONE', systemClock);
+  };
+  expect(await pause(receiver.url('/410'))).toBeUndefined();
+  expect(await pause(receiver.url('/200'))).toMatchObject({ status: 'PAUSED' });
+  await bucket.close();
 });

@@ -11,7 +11,7 @@ import type {
 
 /**
  * The paused record; undefined where the webhook is no longer as it was when its failures were counted: paused or
- * resumed by somebody else, inactive or deleted. Throws where the broker does not answer.
+ * resumed by somebody else, led to another endpoint, inactive or deleted. Throws where the broker does not answer.
  */
 export async function pauseWebhook(
   bucket: Records<OrganizationWebhooksRecord>,
@@ -24,7 +24,8 @@ export async function pauseWebhook(
     organizationId,
     (record) => {
       const current = record.webhooks.find(({ id }) => id === webhook.id);
-      const isSame = current?.activeTime === webhook.activeTime;
+      const isSame =
+        current?.activeTime === webhook.activeTime && current.endpointUrl === webhook.endpointUrl;
       if (current?.status !== 'ACTIVE' || !isSame) return { leave: undefined };
       const updateTime = new Date(clock.nowMs()).toISOString();
       const paused: WebhookRecord = { ...current, status: 'PAUSED', pauseReason, updateTime };
