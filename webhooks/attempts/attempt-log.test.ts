@@ -70,6 +70,22 @@ describe('pages of attempts', () => {
     }
   });
 
+  it('that the last day fills take one statement', async () => {
+    const webhookId = randomUUID();
+    const ago = (ms: number) => attemptRecord({ webhookId, attemptTimeMs: nowMs - ms });
+    await insert(ago(0), ago(dayMs / 2), ago(20 * dayMs));
+    let statements = 0;
+    const counted: RowReader = {
+      select(...select) {
+        statements++;
+        return clickhouse.select(...select);
+      },
+    };
+    const counting = createAttemptLog({ clickhouse: counted, clock, log });
+    await counting.readAttempts(ask(webhookId, { pageSize: 1 }));
+    expect(statements).toBe(1);
+  });
+
   it('show the whole record, without the body that was sent', async () => {
     const webhookId = randomUUID();
     const record = attemptRecord({

@@ -36,7 +36,8 @@ export const maxPageSize = 1_000;
 const maxCharacters = 8 * 1_048_576;
 /** Attempts of a process whose clock is ahead. */
 const aheadMs = dayMs;
-const windowDays = [1, 8];
+/** The first has the day ahead and the last one. */
+const windowDays = [2, 8];
 
 /** Throws as BoundedReads says. */
 export async function readAttempts(
