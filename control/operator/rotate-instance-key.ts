@@ -1,6 +1,6 @@
-// Replaces the instance key in two steps, because each data directory has its copy of the file: adds a new key and seals
-// every secret in a record with it; later, once no process seals with an old key any more, drops those. Running processes
-// read all keys meanwhile. Sealing itself is platform/secrets'.
+// Replaces the instance key in two steps, because each data directory has its copy of the file: adds a new key and
+// seals every secret in a record with it; later, once no process seals with an old key any more, drops those. Running
+// processes read all keys meanwhile. Sealing itself is platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';

@@ -1,5 +1,5 @@
-// The way of every read of the log: two at once, some wait, organizations in turn, and each has bounds of time, rows and
-// characters. A failure becomes the caller's error here, and its cause is logged here alone.
+// The way of every read of the log: two at once, some wait, organizations in turn, and each has bounds of time, rows
+// and characters. A failure becomes the caller's error here, and its cause is logged here alone.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';

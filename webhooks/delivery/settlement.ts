@@ -134,8 +134,8 @@ export class Settlement {
   }
 
   /**
-   * The same attempt again in a minute, for a fault of ours: it uses up nothing. `sourceKey`: the message's. Throws where
-   * the stream of retries is full: the message itself comes again.
+   * The same attempt again in a minute, for a fault of ours: it uses up nothing. `sourceKey`: the message's. Throws
+   * where the stream of retries is full: the message itself comes again.
    */
   async postpone(delivery: Delivery, sourceKey: string): Promise<void> {
     const { clock, publisher } = this.#options;
