@@ -1,7 +1,7 @@
 // The older keys of a seen-set, known in part: by a fingerprint each as far as the budget goes, the oldest ones by the
 // minutes in which their events occurred. It never says that a key is here for certain, only that it may be.
 
-import { fingerprintBytes, markFingerprints } from './key-table.ts';
+import { type Fingerprints, fingerprintBytes, markFingerprints } from './key-table.ts';
 import { MinuteSet } from './minute-set.ts';
 
 /** The part of a SeenBatch that is looked up here. */
@@ -14,7 +14,7 @@ interface OldBatch {
 interface OldTable {
   readonly period: number;
   readonly minutes: MinuteSet;
-  prints: Uint16Array | undefined;
+  prints: Fingerprints | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export class OldKeys {
 
   get bytes(): number {
     return this.#tables.reduce(
-      (sum, { prints }) => sum + (prints?.length ?? 0) * fingerprintBytes,
+      (sum, { prints }) => sum + (prints?.first.length ?? 0) * fingerprintBytes,
       0,
     );
   }
@@ -47,7 +47,7 @@ export class OldKeys {
   }
 
   /** Takes the keys of a table that is later than all tables here. */
-  add(period: number, minutes: MinuteSet, prints: Uint16Array): void {
+  add(period: number, minutes: MinuteSet, prints: Fingerprints): void {
     this.#tables.push({ period, minutes, prints });
     while (this.bytes > this.#maxPrintBytes) this.#dropPrints();
     this.#collectMinutes();
