@@ -40,6 +40,11 @@ export const brokerPayloadReserveBytes = 64 * KiB;
 /** max_payload of the embedded broker. */
 export const embeddedBrokerPayloadBytes = 9 * MiB;
 
+/**
+ * Ids merged into one profile. An Alias of it writes the rows of all of them, so a public key that merges ids without
+ * end would hold up its shard; and so would a page that gives everybody the same id by mistake.
+ */
+export const maxProfileMembers = 10_000;
 /** A body of Identify or Alias: six times the longest traits and ids, because JSON may escape each of their bytes. */
 export const maxIdentityBodyBytes = 512 * KiB;
 

@@ -2,6 +2,7 @@
 // the traits that go with them.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { maxProfileMembers } from '../../platform/limits.ts';
 import type { ProfileChange } from '../../proto/wire/profile-change.ts';
 import {
   alias,
@@ -221,3 +222,32 @@ it.each([
   await shard.apply(project, true, unmerge('old'));
   expect(await shard.traitsOf(project, 'old')).toEqual({});
 });
+
+it('merges so many ids into a profile and no more, whichever writer counts them', async () => {
+  const project = 'crowded';
+  const ids = Array.from({ length: maxProfileMembers + 1 }, (_, index) => `anon-${index}`);
+  const [spare = ''] = ids.slice(-1);
+  const first = shard.startWriter();
+  let last = 0;
+  for (let from = 0; from < ids.length; from += 2_000) {
+    const some = ids.slice(from, from + 2_000).map((id) => identify('crowd', [], id));
+    last = await shard.publish(project, ...some);
+  }
+  await first.done(last);
+  expect(await shard.merged(project)).toHaveLength(maxProfileMembers);
+  await first.stop();
+  const second = shard.startWriter();
+  await second.done(
+    await shard.publish(project, identify('other', [], spare), alias('other', 'crowd')),
+  );
+  const merged = await shard.merged(project);
+  expect(merged).toHaveLength(maxProfileMembers + 1);
+  expect(merged).toContain(`${spare} into other`);
+  // Who leaves makes room.
+  const [left = ''] = ids;
+  await second.done(await shard.publish(project, unmerge(left), identify('crowd', [], 'late')));
+  expect(await shard.merged(project)).toContain('late into crowd');
+  await second.done(await shard.publish(project, identify('crowd', [], left)));
+  expect(await shard.merged(project)).not.toContain(`${left} into crowd`);
+  await second.stop();
+}, 60_000);

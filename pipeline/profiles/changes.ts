@@ -1,6 +1,7 @@
 // Applies changes of profiles, one after the other in stream order, to records that were loaded before. No input or
 // output, no clock: the same records and changes end in the same records.
 
+import { maxProfileMembers } from '../../platform/limits.ts';
 import type {
   AliasChange,
   DeleteChange,
@@ -119,7 +120,10 @@ export class ProfileChanges {
     return profile;
   }
 
-  /** The first claim of an id holds; false for a later claim and for one that would close a circle. */
+  /**
+   * The first claim of an id holds; false for a later claim, for one that would close a circle, and for one that would
+   * merge too many ids into a profile.
+   */
   #claim(
     merged: ProfileRecord,
     profile: ProfileRecord,
@@ -128,15 +132,17 @@ export class ProfileChanges {
     source: MergeSource,
   ): boolean {
     if (merged.owner !== '' || merged === profile) return false;
+    // Identify claims only ids that were never named, and those own no others.
+    const members = source === 'identify' ? [] : [...this.#records.membersOf(merged)];
+    const count = profile.members + 1 + members.length;
+    if (count > maxProfileMembers) return false;
+    profile.members = count;
+    merged.members = 0;
     merged.owner = owner;
     merged.mergeTimeMs = timeMs;
     merged.mergeSource = source;
     merged.wasClaimed = true;
-    this.#records.setRoot(merged, profile.distinctId);
-    // Identify claims only ids that were never named, and those own no others.
-    if (source === 'identify') return true;
-    for (const member of [...this.#records.membersOf(merged)])
-      this.#records.setRoot(member, profile.distinctId);
+    for (const one of [merged, ...members]) this.#records.setRoot(one, profile.distinctId);
     return true;
   }
 
@@ -166,6 +172,7 @@ export class ProfileChanges {
     this.#records.setRoot(record, '');
     for (const member of below) this.#records.setRoot(member, distinctId);
     for (const changed of [profile, record]) {
+      changed.members = [...this.#records.membersOf(changed)].length;
       if (this.#settleTraits(changed)) changed.updateTimeMs = timeMs;
       this.#records.changed.add(changed);
     }

@@ -41,7 +41,7 @@ export async function insertAgain(
 }
 
 const insertSql = `INSERT INTO profiles (project_id, edge, distinct_id, root, shard, version, named, deleted, device_id,
-  create_time, former_create_times, update_time, owner, former_root, merge_time, merge_source, traits, inherited)
+  create_time, former_create_times, update_time, owner, former_root, merge_time, merge_source, traits, inherited, members)
   FORMAT JSONCompactEachRow`;
 
 /** The rows of one batch. */
@@ -92,13 +92,13 @@ export async function insertBlock(
 // Lines are joined from texts without an object a row: a batch has tens of thousands of rows.
 
 function profileLine(record: ProfileRecord, shard: number, version: string): string {
-  const { named, deleted, deviceId, createTimeMs, updateTimeMs, traits } = record;
+  const { named, deleted, deviceId, createTimeMs, updateTimeMs, traits, members } = record;
   const former = record.formerCreateTimesMs.map((timeMs) => `"${moment(timeMs)}"`);
   const times = `"${moment(createTimeMs)}",[${former}],"${moment(updateTimeMs)}"`;
   const own = `${named},${deleted},${JSON.stringify(deviceId)},${times}`;
   const maps =
     traits === undefined ? '{},{}' : `${mapText(traits.values)},${mapText(traits.givers)}`;
-  return `[${keysText(record, false, shard, version)},${own},"","",${noMoment},"",${maps}]`;
+  return `[${keysText(record, false, shard, version)},${own},"","",${noMoment},"",${maps},${members}]`;
 }
 
 function edgeLine(record: ProfileRecord, shard: number, version: string): string {
@@ -106,7 +106,7 @@ function edgeLine(record: ProfileRecord, shard: number, version: string): string
   const roots = `${JSON.stringify(owner)},${JSON.stringify(storedRoot === root ? '' : storedRoot)}`;
   const edge = `${roots},"${moment(mergeTimeMs)}","${mergeSource}"`;
   const keys = keysText(record, true, shard, version);
-  return `[${keys},false,false,"",${noMoment},[],${noMoment},${edge},{},{}]`;
+  return `[${keys},false,false,"",${noMoment},[],${noMoment},${edge},{},{},0]`;
 }
 
 const noMoment = '"1970-01-01 00:00:00.000"';

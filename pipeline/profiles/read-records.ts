@@ -21,7 +21,7 @@ const tooManyBytes = '396';
 
 const columns = `project_id, distinct_id, edge, named, deleted, mapKeys(traits), mapValues(traits),
   arrayMap(key -> inherited[key], mapKeys(traits)), device_id, toUnixTimestamp64Milli(create_time), toUnixTimestamp64Milli(update_time), owner, root,
-  toUnixTimestamp64Milli(merge_time), merge_source`;
+  toUnixTimestamp64Milli(merge_time), merge_source, members`;
 
 /** Up to this many names, the table's order finds rows sooner than a scan of all keys. */
 const fewNames = 500;
@@ -115,7 +115,8 @@ function* nameLists(names: readonly ProfileName[]): Generator<string> {
 /** Adds one row to its record: an id has up to two rows, each with a part of the record. */
 function readRow(row: readonly unknown[], records: Map<string, ProfileRecord>): void {
   const [projectId, distinctId, edge, named, deleted, keys, values, givers, ...rest] = row;
-  const [deviceId, createTimeMs, updateTimeMs, owner, root, mergeTimeMs, mergeSource] = rest;
+  const [deviceId, createTimeMs, updateTimeMs, owner, root, mergeTimeMs, mergeSource, members] =
+    rest;
   const key = recordKey(String(projectId), String(distinctId));
   const record = records.get(key) ?? newRecord(String(projectId), String(distinctId));
   records.set(key, record);
@@ -133,6 +134,7 @@ function readRow(row: readonly unknown[], records: Map<string, ProfileRecord>): 
   record.deviceId = String(deviceId);
   record.createTimeMs = Number(createTimeMs);
   record.updateTimeMs = Number(updateTimeMs);
+  record.members = Number(members);
   const isArrays = Array.isArray(keys) && Array.isArray(values) && Array.isArray(givers);
   if (!isArrays) throw new Error('profiles: no traits');
   for (const [index, key] of keys.entries()) {

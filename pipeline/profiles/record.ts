@@ -27,6 +27,8 @@ export interface ProfileRecord {
   storedRoot: string;
   mergeTimeMs: number;
   mergeSource: MergeSource;
+  /** Of a root: how many ids are merged into it. */
+  members: number;
   /** It was claimed once, so it has an edge's row, which names its owner or says that it has none any more. */
   wasClaimed: boolean;
 }
@@ -50,6 +52,7 @@ export function newRecord(projectId: string, distinctId: string): ProfileRecord 
     storedRoot: '',
     mergeTimeMs: 0,
     mergeSource: '',
+    members: 0,
     wasClaimed: false,
   };
 }
