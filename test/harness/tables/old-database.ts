@@ -22,6 +22,8 @@ export interface OldDatabase {
 }
 
 const log = createLog('silent');
+/** Today's writer of profiles stores the rows of these tests, so the columns that it writes are there before. */
+const writersColumns = '0025_profile_members.sql';
 const migrations = join(import.meta.dirname, '..', '..', '..', 'sql', 'migrations');
 
 /** Starts an engine with all migrations before the one in the file `name`. */
@@ -33,6 +35,7 @@ export async function startOldDatabase(name: string): Promise<OldDatabase> {
     cpSync(join(migrations, file), join(directory, file));
   }
   await migrate(client, log, directory);
+  await client.command({ query: readFileSync(join(migrations, writersColumns), 'utf8') });
   const text = readFileSync(join(migrations, name), 'utf8');
   const statements = splitStatements(text);
   return {
