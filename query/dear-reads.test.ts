@@ -22,6 +22,11 @@ const { CONTAINS } = FilterOperator;
 
 /** The statements that are at the store, and the most of one project and of all there ever were. */
 const atStore = { dear: 0, all: 0, mostDear: 0, mostAll: 0 };
+/** A dear statement keeps its turn until then, however fast the engine is. */
+let giveBack = () => {};
+const givenBack = new Promise<void>((resolve) => {
+  giveBack = resolve;
+});
 function countOf({ params }: Select): 0 | 1 {
   return Object.values(params).includes(dear) ? 1 : 0;
 }
@@ -37,6 +42,7 @@ beforeAll(async () => {
       atStore.mostAll = Math.max(atStore.mostAll, atStore.all);
       try {
         await store.select(select, onRow);
+        if (countOf(select) > 0) await givenBack;
       } finally {
         atStore.dear -= countOf(select);
         atStore.all -= 1;
@@ -85,20 +91,19 @@ describe('a part that nearly matches', () => {
 
 describe('eight dear reads of one project', () => {
   it('take two turns at the engine, and others are answered meanwhile', async () => {
-    let running = 8;
-    const reads = Array.from({ length: 8 }, () =>
-      search(dear, nearMatch, 10).finally(() => {
-        running--;
-      }),
-    );
+    const reads = Array.from({ length: 8 }, () => search(dear, nearMatch, 10));
     const answers = [];
-    while (answers.length < 3) {
-      const { profile } = await service.profiles(other).getByExternalId({ externalId: person });
-      const { events } = await service.activity(other).list({});
-      const ready = await clickhouseReady(service.clickhouse);
-      answers.push([profile?.externalId, events.length, ready, running > 0]);
+    try {
+      while (answers.length < 3) {
+        const { profile } = await service.profiles(other).getByExternalId({ externalId: person });
+        const { events } = await service.activity(other).list({});
+        const ready = await clickhouseReady(service.clickhouse);
+        answers.push([profile?.externalId, events.length, ready]);
+      }
+    } finally {
+      giveBack();
     }
-    expect(answers).toEqual(Array(3).fill([person, 1, true, true]));
+    expect(answers).toEqual(Array(3).fill([person, 1, true]));
     for (const { events } of await Promise.all(reads)) expect(events).toEqual([]);
     expect(atStore.mostDear).toBe(2);
     expect(atStore.mostAll).toBeLessThanOrEqual(4);

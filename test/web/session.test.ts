@@ -8,6 +8,11 @@ import { useWebApp } from '../harness/web/use-web-app.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
+/** Keeps in `heard` what this tab hears after the page's own listener, which was first. */
+const listen = (page: Page | undefined) =>
+  page?.evaluate(`globalThis.channel = new BroadcastChannel('millrace-session');
+    channel.onmessage = ({ data }) => { globalThis.heard = data };`);
+
 describe.runIf(hasBrowser)('a session', () => {
   const app = useWebApp();
 
@@ -46,18 +51,26 @@ describe.runIf(hasBrowser)('a session', () => {
   it('survives the end of its access token, which two tabs renew once, and ends in both', async () => {
     const reader = await app.signedIn('/account');
     // A tab that opens tells the others its session.
-    await reader.page.evaluate(`globalThis.channel = new BroadcastChannel('millrace-session');
-      channel.onmessage = ({ data }) => { globalThis.heard = data };`);
+    await listen(reader.page);
     const pages = [reader.page, await reader.openTab('/account')];
     for (const page of pages) await heading(page, 'Account').waitFor();
+    await reader.page.waitForFunction('globalThis.heard?.accessToken');
+    await listen(pages[1]);
     const renewals: string[] = [];
     reader.context.on('request', (request) => {
       if (request.url().endsWith('/RefreshToken')) renewals.push(request.url());
     });
     // Every tab takes a token that the service refuses, as it refuses one that ended.
-    await reader.page.evaluate("channel.postMessage({ ...heard, accessToken: 'ended' })");
+    await reader.page.evaluate(
+      "new BroadcastChannel('millrace-session').postMessage({ ...heard, accessToken: 'ended' })",
+    );
+    for (const page of pages)
+      await page.waitForFunction("globalThis.heard?.accessToken === 'ended'");
+    const answers = pages.map((page) =>
+      page.waitForResponse((response) => response.ok() && response.url().includes('.insights.')),
+    );
     await Promise.all(pages.map((page) => press(page, 'link', 'Millrace')));
-    await Promise.all(pages.map((page) => heading(page, 'Overview').waitFor()));
+    await Promise.all([...answers, ...pages.map((page) => heading(page, 'Overview').waitFor())]);
     expect(renewals).toHaveLength(1);
 
     const [page, other] = pages;
