@@ -3,7 +3,7 @@
 
 import { Session } from 'chdb';
 import { toEngineError } from './errors.ts';
-import { quoteString } from './statement/parameters.ts';
+import { quoteName, quoteString } from './statement/parameters.ts';
 
 export interface Scope {
   settings: ReadonlyMap<string, string>;
@@ -103,8 +103,7 @@ export class Connection {
       if (changes.length > 0) await this.#session.queryAsync(`SET ${changes.join(', ')}`);
       this.#settings = wanted;
       if (scope.database !== this.#database) {
-        const quoted = scope.database.replace(/[\\`]/g, '\\$&');
-        await this.#session.queryAsync(`USE \`${quoted}\``);
+        await this.#session.queryAsync(`USE ${quoteName(scope.database)}`);
         this.#database = scope.database;
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -60,6 +60,11 @@ async function counted(): Promise<{ rows: number; total: number }> {
   return { rows: Number(row?.rows), total: Number(row?.total) };
 }
 
+async function valuesOf(query: string): Promise<string[]> {
+  const result = await client.query({ query, format: 'JSONCompactEachRow' });
+  return (await result.json<string[]>()).flat();
+}
+
 const isWritten = async (rows: number): Promise<boolean> => (await counted()).rows === rows;
 
 describe('kill -9', () => {
@@ -73,6 +78,44 @@ describe('kill -9', () => {
     expect(await counted()).toEqual({ rows: 1_000, total: 0 });
     await insertArrow(client, 'numbers', arrowOf(1_000), 'a');
     expect(await counted()).toEqual({ rows: 1_000, total: 1_000 });
+  });
+
+  it.each([
+    ['numbers', { rows: 2_000, total: 3_000 }],
+    ['totals', { rows: 3_000, total: 2_000 }],
+  ])(
+    'between the record and the part of %s: the repeated insert adds the rows',
+    async (table, torn) => {
+      await createTables(0);
+      for (const token of ['a', 'b', 'c'])
+        await insertArrow(client, 'numbers', arrowOf(1_000), token);
+      const [part = ''] = await valuesOf(
+        `SELECT path FROM system.parts WHERE active AND table = '${table}' ORDER BY min_block_number DESC LIMIT 1`,
+      );
+      await engine.kill9();
+      rmSync(part, { recursive: true });
+      await engine.restart();
+      expect(await counted()).toEqual(torn);
+      for (const token of ['a', 'b', 'c', 'c']) {
+        await insertArrow(client, 'numbers', arrowOf(1_000), token);
+      }
+      expect(await counted()).toEqual({ rows: 3_000, total: 3_000 });
+    },
+  );
+
+  it('in the middle of a record: the next one has a line of its own', async () => {
+    await createTables(0);
+    await insertArrow(client, 'numbers', arrowOf(1_000), 'a');
+    const [path = ''] = await valuesOf(
+      "SELECT data_paths[1] FROM system.tables WHERE name = 'numbers'",
+    );
+    await engine.kill9();
+    appendFileSync(join(path, 'deduplication_logs/deduplication_log_1.txt'), '1\tall_2');
+    await engine.restart();
+    await insertArrow(client, 'numbers', arrowOf(1_000), 'b');
+    await engine.restart();
+    for (const token of ['a', 'b']) await insertArrow(client, 'numbers', arrowOf(1_000), token);
+    expect(await counted()).toEqual({ rows: 2_000, total: 2_000 });
   });
 
   it('at any moment loses no acknowledged insert, and doubles no repeated one', async () => {

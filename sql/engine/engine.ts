@@ -11,6 +11,7 @@ import { EngineError, toEngineError, tooMany } from './errors.ts';
 import { ResultPipe } from './result-pipe.ts';
 import { type RefusedNames, readRefusedNames, refusedNames } from './statement/reach.ts';
 import type { Statement } from './statement/statement.ts';
+import { forgetTornInserts } from './torn-inserts.ts';
 import { clearDirectory, withUpload } from './upload.ts';
 
 interface ResultSink {
@@ -65,6 +66,7 @@ export class Engine {
       return Buffer.from(bytes).toString('utf8');
     };
     const version = (await ask('SELECT version()')).trim();
+    await forgetTornInserts(ask);
     const refused = readRefusedNames(await ask(refusedNames));
     return new Engine(options, directory, open, control, version, refused);
   }

@@ -42,7 +42,7 @@ function literal(type: string, value: string): string {
   // Text casts to an array of maps, though not to a map.
   if (/^Map\b/i.test(type)) return `CAST(${quoteString(`[${value}]`)} AS Array(${type}))[1]`;
   const text = value === nothing ? '' : unescapeTabSeparated(value);
-  if (/^Identifier$/i.test(type)) return quote(text, '`');
+  if (/^Identifier$/i.test(type)) return quoteName(text);
   if (/^String$/i.test(type)) return quoteString(text);
   refuseUnreadableTime(type, text);
   return `CAST(${quoteString(text)} AS ${type})`;
@@ -70,6 +70,11 @@ function refuseUnreadableTime(type: string, text: string): void {
 /** A single-quoted literal that reads back as exactly `text`, for any text. */
 export function quoteString(text: string): string {
   return quote(text, "'");
+}
+
+/** The name of a database or a table, in backquotes. */
+export function quoteName(name: string): string {
+  return quote(name, '`');
 }
 
 const escapes = new Map([
