@@ -3,9 +3,9 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Connection, type Scope } from './connection.ts';
-import { Connections } from './connections.ts';
-import { Endings } from './endings.ts';
+import { Connection, type Scope } from './connections/connection.ts';
+import { Connections } from './connections/connections.ts';
+import { Endings } from './connections/endings.ts';
 import { userArguments } from './engine-arguments.ts';
 import { EngineError, toEngineError, tooMany } from './errors.ts';
 import { ResultPipe } from './result-pipe.ts';

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import { freeMemory } from '../../platform/memory/free-memory.ts';
-import type { Scope } from './connection.ts';
+import type { Scope } from './connections/connection.ts';
 import { EngineError } from './errors.ts';
 import { refuseDatabase } from './statement/reach.ts';
 

@@ -2,8 +2,8 @@
 // chDB keeps the effect of SET and USE, so this class remembers both and changes only the differences.
 
 import { Session } from 'chdb';
-import { toEngineError } from './errors.ts';
-import { quoteName, quoteString } from './statement/parameters.ts';
+import { toEngineError } from '../errors.ts';
+import { quoteName, quoteString } from '../statement/parameters.ts';
 
 export interface Scope {
   settings: ReadonlyMap<string, string>;

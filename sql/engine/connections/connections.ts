@@ -1,8 +1,8 @@
 // Lends a fixed number of connections, with a bounded queue of waiting statements. A full queue refuses at once, with
 // the code that a ClickHouse server uses for too many simultaneous queries.
 
+import { EngineError, tooMany } from '../errors.ts';
 import type { Connection, Scope } from './connection.ts';
-import { EngineError, tooMany } from './errors.ts';
 
 interface Waiter {
   resolve: (connection: Connection) => void;
