@@ -32,6 +32,23 @@ it('lets a session of years go like any other, and all sessions that ended at th
   expect(memory.size).toBe(0);
 });
 
+it('lets no more sessions go than make room, however many places each has', () => {
+  const memory = new SessionMemory();
+  for (let n = 0; n < 100; n++) {
+    const firstMs = startMs + n;
+    memory.remember({ id: `${n}`, firstMs, lastMs: firstMs + yearMs, visitors: [`v${n}`] });
+  }
+  const { size } = memory;
+  expect(size).toBe(300);
+  const beforeMs = memory.letGo(size - 1, 0);
+  expect(memory.size).toBeLessThanOrEqual(0.75 * (size - 1));
+  expect(memory.size).toBeGreaterThan(0.75 * (size - 1) - 10);
+  expect(memory.nearest('v99', startMs + yearMs, undefined)?.id).toBe('99');
+  expect(memory.nearest('v0', startMs + yearMs, undefined)).toBeUndefined();
+  expect(beforeMs).toBeGreaterThan(startMs + yearMs + 20);
+  expect(beforeMs).toBeLessThan(startMs + yearMs + 32);
+});
+
 it('finds the sessions of the model, however long they grow, from either end', () => {
   const events = fc.record({
     /** Half hours without an event part the sessions. */

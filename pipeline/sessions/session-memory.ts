@@ -106,14 +106,16 @@ export class SessionMemory {
    */
   letGo(maxSize: number, storedBatch: number): number {
     const stored = [...this.#byId.values()].filter(({ batch }) => batch <= storedBatch);
-    const lasts = Float64Array.from(stored, ({ lastMs }) => lastMs).sort();
-    // Each session that goes makes `size` smaller by one at least.
-    const surplus = this.#places - Math.floor(maxSize * shareKept);
-    const beforeMs = (lasts[Math.min(surplus, lasts.length) - 1] ?? Number.NEGATIVE_INFINITY) + 1;
+    stored.sort((a, b) => a.lastMs - b.lastMs);
+    let surplus = this.#places - Math.floor(maxSize * shareKept);
+    let beforeMs = Number.NEGATIVE_INFINITY;
     for (const session of stored) {
-      if (session.lastMs >= beforeMs) continue;
+      // Sessions with the same end go together: the answer says nothing of one of them alone.
+      if (surplus <= 0 && session.lastMs >= beforeMs) break;
+      beforeMs = session.lastMs + 1;
       this.#byId.delete(session.id);
       const places = placesOf(session);
+      surplus -= session.visitors.length * (places.to - places.from + 1);
       for (const visitor of session.visitors) this.#displace(session, visitor, places);
     }
     return beforeMs;

@@ -7,8 +7,11 @@ export const deliveriesPerSecond = 1_000;
 const burst = 2 * deliveriesPerSecond;
 /** Beyond it the project that was new the longest ago is forgotten, and returns with a full bucket. */
 const maxProjects = 10_000;
-/** Requests of a stream are received in order but for this: an earlier time tells of a clock that was set back. */
-const clockStepMs = 60_000;
+/**
+ * Requests of a stream are received in order but for this: an earlier time tells of a clock that was set back. A body
+ * that comes slowly has the time of its head, a minute and some seconds ago at most (ingest/rpc/unary-route.ts).
+ */
+const clockStepMs = 120_000;
 
 /** `surplus`: to be recorded as skipped. `unrecorded`: so many that they are not even recorded one by one. */
 export type Grant = 'granted' | 'surplus' | 'unrecorded';

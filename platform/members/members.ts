@@ -46,16 +46,7 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
   /** Resolves when the member takes connections, or rejects when it ends before. */
   function start(place: number, delayMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = cluster.fork(options.env);
       let nextDelayMs = Math.min(delayMs * 2, maxRestartDelayMs);
-      const link = new ProcessLink(worker.process, {
-        ...options.answers,
-        serving: () => {
-          nextDelayMs = restartDelayMs;
-          resolve();
-        },
-      });
-      members.set(place, { worker, link });
       const hasEnded = (how: string): void => {
         members.delete(place);
         reject(new Error(`ingest process ${place} ended with ${how}`));
@@ -65,6 +56,16 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
           if (!isStopping) start(place, nextDelayMs).catch(() => {});
         }, delayMs);
       };
+      const worker = forked(options.env);
+      if (worker instanceof Error) return hasEnded(worker.message);
+      const link = new ProcessLink(worker.process, {
+        ...options.answers,
+        serving: () => {
+          nextDelayMs = restartDelayMs;
+          resolve();
+        },
+      });
+      members.set(place, { worker, link });
       worker.once('exit', (code, signal) => hasEnded(signal ?? `code ${code}`));
       // A process that could not be started never says `exit`.
       worker.on('error', (error) => {
@@ -95,6 +96,15 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
       return (await Promise.all(asked)).filter(({ answer }) => answer !== undefined);
     },
   };
+}
+
+/** Node says of some causes, such as a machine without memory for a process, by throwing; they may pass. */
+function forked(env: MembersOptions['env']): Worker | Error {
+  try {
+    return cluster.fork(env);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Sends SIGTERM, and SIGKILL after `graceMs`; resolves at the member's end. */

@@ -43,8 +43,8 @@ export async function forgetTornInserts(ask: Ask): Promise<void> {
     const record = lastRecord(join(path, 'deduplication_logs'));
     if (record === undefined || (await isWhole(ask, database, name, record.text))) continue;
     const table = `${quoteName(database)}.${quoteName(name)}`;
-    // The engine has the log in memory. A table that is detached so is attached again by the next start, if need be.
-    await ask(`DETACH TABLE ${table}`);
+    // The engine has the log in memory. A start that is killed in between leaves the table to the next start.
+    await ask(`DETACH TABLE ${table} SYNC`);
     truncateSync(record.file, record.offset);
     await ask(`ATTACH TABLE ${table}`);
   }
