@@ -1,5 +1,6 @@
 // The methods about deliveries, over a log that is a list in memory and the broker's real queue.
 
+import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, decodeDelivery } from '../../../platform/webhooks/delivery.ts';
 import { payloadOf } from '../../../platform/webhooks/payload.ts';
@@ -195,6 +196,30 @@ describe('deliveries', () => {
       ...ids,
       eventType: 'block_response_sent',
       data: { eventId, blockId: 'block-1', responseId: 'response-1', test: true },
+    });
+  });
+
+  it('that were queued before the log failed are told, so that nobody asks for them again', async () => {
+    management.log.deliveries = Array.from({ length: 150 }, (_, place) => ({
+      ...stored(place),
+      deliveryId: `f${place}`,
+    }));
+    const { deliveries } = management.log;
+    let reads = 0;
+    Object.defineProperty(management.log, 'deliveries', {
+      configurable: true,
+      get() {
+        if (++reads > 1) throw new ConnectError('busy', Code.ResourceExhausted);
+        return deliveries;
+      },
+    });
+    const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-08T00:00:00Z' };
+    const recovered = await admin.call('POST', `${path}/recover`, range);
+    Object.defineProperty(management.log, 'deliveries', { value: [], writable: true });
+    expect(recovered.json).toEqual({
+      delivery_ids: Array.from({ length: 100 }, (_, place) => `f${place}`),
+      without_body: 0,
+      next_from: '2026-01-01T00:01:39.000Z',
     });
   });
 

@@ -16,7 +16,7 @@ export interface Recovered {
   deliveryIds: string[];
   /** Deliveries whose body was not kept. */
   withoutBody: number;
-  /** The first record of the first delivery that was left. */
+  /** The first record of the first delivery that was left, or of the last that was queued where the log failed. */
   nextFromMs?: number;
 }
 
@@ -41,12 +41,18 @@ export async function recover(
   let after: DeliverySelection['after'];
   for (;;) {
     const room = maxRecovered - recovered.deliveryIds.length;
-    const page = await attempts.readDeliveries(
+    const read = attempts.readDeliveries(
       organizationId,
       webhookId,
       { ...selection, ...(after !== undefined && { after }) },
       Math.max(1, Math.min(pageSize, room)),
     );
+    const page = await read.catch((error: unknown) => {
+      if (recovered.deliveryIds.length === 0) throw error;
+      return undefined;
+    });
+    // A caller that is told nothing of the pages before would ask for them again, and their deliveries come twice.
+    if (page === undefined) return { ...recovered, nextFromMs: after?.firstTimeMs ?? startMs };
     const first = page[0];
     if (first === undefined) return recovered;
     if (room === 0 || clock.nowMs() - startMs > maxWorkMs) {
