@@ -107,15 +107,14 @@ export class SessionMemory {
   letGo(maxSize: number, storedBatch: number): number {
     const stored = [...this.#byId.values()].filter(({ batch }) => batch <= storedBatch);
     stored.sort((a, b) => a.lastMs - b.lastMs);
-    let surplus = this.#places - Math.floor(maxSize * shareKept);
+    const kept = maxSize * shareKept;
     let beforeMs = Number.NEGATIVE_INFINITY;
     for (const session of stored) {
       // Sessions with the same end go together: the answer says nothing of one of them alone.
-      if (surplus <= 0 && session.lastMs >= beforeMs) break;
+      if (this.#places <= kept && session.lastMs >= beforeMs) break;
       beforeMs = session.lastMs + 1;
       this.#byId.delete(session.id);
       const places = placesOf(session);
-      surplus -= session.visitors.length * (places.to - places.from + 1);
       for (const visitor of session.visitors) this.#displace(session, visitor, places);
     }
     return beforeMs;

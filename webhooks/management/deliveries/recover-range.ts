@@ -41,18 +41,19 @@ export async function recover(
   let after: DeliverySelection['after'];
   for (;;) {
     const room = maxRecovered - recovered.deliveryIds.length;
-    const read = attempts.readDeliveries(
-      organizationId,
-      webhookId,
-      { ...selection, ...(after !== undefined && { after }) },
-      Math.max(1, Math.min(pageSize, room)),
-    );
-    const page = await read.catch((error: unknown) => {
-      if (recovered.deliveryIds.length === 0) throw error;
-      return undefined;
-    });
-    // A caller that is told nothing of the pages before would ask for them again, and their deliveries come twice.
-    if (page === undefined) return { ...recovered, nextFromMs: after?.firstTimeMs ?? startMs };
+    let page: readonly StoredDelivery[];
+    try {
+      page = await attempts.readDeliveries(
+        organizationId,
+        webhookId,
+        { ...selection, ...(after !== undefined && { after }) },
+        Math.max(1, Math.min(pageSize, room)),
+      );
+    } catch (error) {
+      if (after === undefined || recovered.deliveryIds.length === 0) throw error;
+      // A caller that is told nothing of the pages before would ask for them again, and their deliveries come twice.
+      return { ...recovered, nextFromMs: after.firstTimeMs };
+    }
     const first = page[0];
     if (first === undefined) return recovered;
     if (room === 0 || clock.nowMs() - startMs > maxWorkMs) {
