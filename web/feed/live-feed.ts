@@ -36,8 +36,12 @@ type OpenFeed = LiveFeed & { users: number; take: (frame: WatchResponse) => void
 const maxRecent = 200;
 const firstWaitMs = 500;
 const longestWaitMs = 10_000;
-/** Totals come each second. The tab that reads the stream has as long again to open a new one. */
+/** Totals come each second. */
 const silentMs = 5_000;
+/** So long may nothing be heard of the tab that reads the stream. */
+const patienceMs = 10_000;
+/** What it posts beside frames: it lives, whether or not the service answers it. */
+const turnSign = 'turn';
 
 const feeds = new Map<string, OpenFeed>();
 
@@ -74,8 +78,10 @@ function begin(projectId: string): OpenFeed {
     feed.isLive.value = true;
     feed.take(frame);
   };
-  channel.onmessage = ({ data }: MessageEvent<Uint8Array>) =>
-    take(fromBinary(WatchResponseSchema, data));
+  channel.onmessage = ({ data }: MessageEvent<Uint8Array | typeof turnSign>) => {
+    if (data === turnSign) hearTurn();
+    else take(fromBinary(WatchResponseSchema, data));
+  };
   const work = (turn: AbortSignal): Promise<void> =>
     follow(projectId, {}, turn, (frame) => {
       take(frame);
@@ -88,9 +94,10 @@ function begin(projectId: string): OpenFeed {
     hearTurn = takeTurns({
       request: (options, turn) => locks.request(`millrace-live-${projectId}`, options, turn),
       end: end.signal,
-      patienceMs: 2 * silentMs,
+      patienceMs,
       isSeen: () => document.visibilityState === 'visible',
       work,
+      tell: () => channel.postMessage(turnSign),
     });
   feeds.set(projectId, feed);
   return feed;

@@ -7,6 +7,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.unstubAllGlobals();
   vi.useRealTimers();
 });
 
@@ -23,11 +24,11 @@ function oneLock(): Turns['request'] {
     });
 }
 
-/** A tab that says when its turn begins and ends. */
+/** A tab that says when its turn begins and ends, and tells the others nothing. */
 function openTab(name: string, told: string[], request: Turns['request'], isSeen = true) {
   const end = new AbortController();
   const hear = takeTurns({
-    ...{ request, end: end.signal, patienceMs, isSeen: () => isSeen },
+    ...{ request, end: end.signal, patienceMs, isSeen: () => isSeen, tell: () => {} },
     work: (turn) =>
       new Promise((done) => {
         told.push(`${name} begins`);
@@ -73,5 +74,65 @@ it('does not ask again where the browser has no locks for this page', async () =
   openTab('only', [], request);
   await vi.advanceTimersByTimeAsync(3 * patienceMs);
   expect(request).toHaveBeenCalledOnce();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+/** Channels post to those of the same name, as in a browser. */
+function ether() {
+  const open = new Set<Channel>();
+  class Channel {
+    onmessage: ((message: { data: unknown }) => void) | undefined;
+    readonly name: string;
+    constructor(name: string) {
+      this.name = name;
+      open.add(this);
+    }
+    postMessage(data: unknown): void {
+      for (const other of open) {
+        if (other !== this && other.name === this.name) other.onmessage?.({ data });
+      }
+    }
+    close(): void {
+      open.delete(this);
+    }
+  }
+  return Channel;
+}
+
+/** The feed in a tab of its own: with modules, and an address of the service, that no other tab has. */
+async function openFeedInTab(name: string) {
+  vi.resetModules();
+  vi.stubGlobal('window', { location: { origin: `http://${name}.test` }, setTimeout });
+  const { session } = await import('../session.ts');
+  session.value = { state: 'signed-out' };
+  const { openFeed } = await import('./live-feed.ts');
+  return openFeed('project');
+}
+
+it('leaves the live stream to a tab that tries, however long the service is silent', async () => {
+  const lock = oneLock();
+  const request = (_name: string, options: LockOptions, work: () => Promise<void>) =>
+    lock(options, work);
+  let calls: string[] = [];
+  vi.stubGlobal('navigator', { locks: { request } });
+  vi.stubGlobal('BroadcastChannel', ether());
+  vi.stubGlobal('document', { visibilityState: 'visible' });
+  vi.stubGlobal('fetch', (url: string, { signal }: RequestInit) => {
+    calls.push(new URL(url).hostname);
+    return new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)));
+  });
+  const first = await openFeedInTab('first');
+  const second = await openFeedInTab('second');
+  await vi.advanceTimersByTimeAsync(12 * patienceMs);
+  expect(calls.length).toBeGreaterThan(5);
+  expect(new Set(calls)).toEqual(new Set(['first.test']));
+  // A sign of the other tab is none of the service.
+  expect(second.feed.isLive.value).toBe(false);
+  first.end();
+  calls = [];
+  await vi.advanceTimersByTimeAsync(2 * patienceMs);
+  expect(new Set(calls)).toEqual(new Set(['second.test']));
+  second.end();
+  await vi.advanceTimersByTimeAsync(2 * patienceMs);
   expect(vi.getTimerCount()).toBe(0);
 });

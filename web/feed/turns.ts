@@ -14,11 +14,16 @@ export type Turns = {
   isSeen: () => boolean;
   /** What is done in turn; its signal ends it. */
   work: (turn: AbortSignal) => Promise<void>;
+  /** Lets the waiting tabs know that this one has the turn, while its work has nothing to tell. */
+  tell: () => void;
 };
 
-/** The answer is to be called with each sign that the work goes on, here or in another tab. */
+/** Some may be late: a browser slows down the timers of tabs that nobody sees. */
+const signsInPatience = 4;
+
+/** The answer is to be called with each sign that another tab has the turn. */
 export function takeTurns(turns: Turns): () => void {
-  const { request, end, work } = turns;
+  const { request, end } = turns;
   let turn = new AbortController();
   let isWaiting = true;
   let isForced = false;
@@ -38,7 +43,7 @@ export function takeTurns(turns: Turns): () => void {
       try {
         await request(options, () => {
           isWaiting = false;
-          return work(signal);
+          return workAloud(turns, signal);
         });
       } catch (cause) {
         // A turn that was waited for in vain, or taken away; all else would come again at once.
@@ -50,4 +55,18 @@ export function takeTurns(turns: Turns): () => void {
   };
   void run().finally(silence.end);
   return silence.hear;
+}
+
+/** Works, and tells so from the first moment: others that wait may be about to take the turn as well. */
+async function workAloud({ work, tell, patienceMs }: Turns, signal: AbortSignal): Promise<void> {
+  const tellInTurn = (): void => {
+    if (!signal.aborted) tell();
+  };
+  tellInTurn();
+  const timer = setInterval(tellInTurn, patienceMs / signsInPatience);
+  try {
+    await work(signal);
+  } finally {
+    clearInterval(timer);
+  }
 }
