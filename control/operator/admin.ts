@@ -24,6 +24,7 @@ import {
   rotateSigningKeyCommand,
   setSuperAdmin,
 } from './commands.ts';
+import { makeNewBuckets } from './new-buckets.ts';
 import { unmerge } from './unmerge.ts';
 
 const usage = `npm run admin -- [--data DIR] <command>
@@ -122,6 +123,8 @@ async function withBroker(config: Config, log: Log, command: Command): Promise<s
       if (isOwn || (await isNew(connection))) {
         const { shards, eventsMaxBytes = eventsDiskBudget(dataDir) } = config;
         await ensureTopology(connection, { eventsMaxBytes, shards });
+      } else {
+        await makeNewBuckets(connection);
       }
       return await command({ connection, dataDir, log });
     } finally {

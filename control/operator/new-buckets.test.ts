@@ -1,0 +1,57 @@
+// The operator's command line beside a broker whose service was not started again since an update: the built command,
+// and a broker as the version before left it.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buckets } from '../../platform/broker/buckets.ts';
+import { readInstance } from '../../platform/broker/instance.ts';
+import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
+import { ensureTopology } from '../../platform/broker/topology.ts';
+import { createLog } from '../../platform/log.ts';
+import { asOperator } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
+import { root } from '../../test/harness/source-tree.ts';
+
+const options = { eventsMaxBytes: 16 * 1_048_576, shards: 1 };
+const directory = mkdtempSync(join(tmpdir(), 'millrace-new-buckets-'));
+const broker = useBroker();
+let connection: NatsConnection;
+
+beforeAll(async () => {
+  connection = await connectBroker(broker.url, createLog('silent'));
+  await ensureTopology(connection, options);
+});
+afterAll(async () => {
+  await connection.close();
+  rmSync(directory, { recursive: true });
+});
+
+function admin(...words: string[]) {
+  const command = join(root, 'dist', 'control', 'operator', 'admin.js');
+  const env = { ...process.env, NATS_URL: broker.url };
+  return spawnSync(process.execPath, [command, '--data', directory, ...words], {
+    encoding: 'utf8',
+    env,
+  });
+}
+
+const createCustomer = ['create-customer', '--email', 'op@example.com'];
+
+it('makes what the update brought, and no bucket that was there and is lost', async () => {
+  const fresh = `KV_${buckets.dashboardLists}`;
+  await asOperator(broker, ({ streams }) => streams.delete(fresh));
+  expect(admin(...createCustomer)).toMatchObject({ status: 1 });
+  await expect(ensureTopology(connection, options)).rejects.toThrow(`has lost the stream ${fresh}`);
+
+  const instance = await openBucket(connection, buckets.instance, readInstance);
+  const found = await instance.get('shards');
+  if (found.kind !== 'found') throw new Error(found.kind);
+  const made = found.record.made.filter((one) => one !== fresh);
+  await instance.update('shards', { ...found.record, made }, found.revision);
+  expect(admin(...createCustomer)).toMatchObject({ status: 0, stderr: '' });
+  await ensureTopology(connection, options);
+});
