@@ -15,6 +15,8 @@ export interface PipelineMetrics {
   writerState: Gauge<'shard' | 'state'>;
   /** Identify and Alias calls, deletions and unmerges that are done, by outcome: stored or dead_letter. */
   profileChanges: Counter<'shard' | 'outcome'>;
+  /** Batches in which an id was not merged into a profile, counted for each profile. */
+  fullProfiles: Counter<'shard'>;
   profileQueue: QueueMetrics;
   profileWriterState: Gauge<'shard' | 'state'>;
   /** Deliveries, one for each webhook and event; pipeline/webhooks/publish-deliveries.ts has the outcomes. */
@@ -102,12 +104,20 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
 
 function profileMetrics(
   metrics: Metrics,
-): Pick<PipelineMetrics, 'profileChanges' | 'profileQueue' | 'profileWriterState'> {
+): Pick<
+  PipelineMetrics,
+  'profileChanges' | 'fullProfiles' | 'profileQueue' | 'profileWriterState'
+> {
   return {
     profileChanges: metrics.counter(
       'millrace_pipeline_profile_changes_total',
       'Changes of profiles that are done, by outcome: stored or dead_letter.',
       ['shard', 'outcome'],
+    ),
+    fullProfiles: metrics.counter(
+      'millrace_pipeline_full_profiles_total',
+      'Profiles in batches that were not given another id, because they have as many as a profile may have.',
+      shard,
     ),
     profileQueue: queueMetrics(metrics, 'pipeline_profile', 'changes of profiles'),
     profileWriterState: metrics.gauge(

@@ -31,7 +31,7 @@ interface ProfileShardOptions {
   clickhouse: ClickHouseClient;
   shard: number;
   log: Log;
-  metrics: Pick<PipelineMetrics, 'profileChanges'>;
+  metrics: Pick<PipelineMetrics, 'profileChanges' | 'fullProfiles'>;
   /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
   /** Ends every wait; the pending batch stays pending. */
@@ -49,6 +49,8 @@ const sourceLimits: BatchLimits = {
   maxWaitMs: 300,
 };
 const cacheBytes = 64 * 1_048_576;
+/** A sender that fills a profile may try again with every batch. */
+const warnEveryMs = 60_000;
 
 /** Runs one shard once. Rejects where a part fails for good, or with the reason of `abort`. */
 export async function runProfileShard(options: ProfileShardOptions): Promise<WriterEnd> {
@@ -89,6 +91,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   const cache = new ProfileCache(cacheBytes);
   const stored = openStoredMessages(nats, stream);
   const leftovers = watchLeftovers({ stored, ledger, shard, log });
+  const onDone = createReport(options);
   try {
     return await runProfileWriter({
       ...{ clickhouse, shard, onState: options.onState },
@@ -98,7 +101,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
         maxPayloadBytes: maxPayloadBytes(nats),
         retry: untilAnswered,
       }),
-      onDone: (done) => report(options, done),
+      onDone,
     });
   } finally {
     options.stop.removeEventListener('abort', stopSource);
@@ -107,13 +110,21 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   }
 }
 
-function report({ shard, log, metrics }: ProfileShardOptions, done: DoneChanges): void {
+function createReport({ shard, log, metrics }: ProfileShardOptions): (done: DoneChanges) => void {
   const label = { shard: String(shard) };
-  const { read, seqs, rows, waitsMs } = done;
-  const unreadable = unreadableChanges(read);
-  metrics.profileChanges.inc({ ...label, outcome: 'stored' }, read.changes.length);
-  metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, unreadable);
-  log.debug({ shard, seqs, rows, deadLetters: unreadable, waitsMs }, 'batch.done');
-  if (unreadable > 0)
-    log.error({ shard, refused: unreadable }, 'changes of profiles went to the dead letters');
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
+  return ({ read, seqs, rows, full, waitsMs }) => {
+    const unreadable = unreadableChanges(read);
+    metrics.profileChanges.inc({ ...label, outcome: 'stored' }, read.changes.length);
+    metrics.profileChanges.inc({ ...label, outcome: 'dead_letter' }, unreadable);
+    metrics.fullProfiles.inc(label, full.length);
+    log.debug({ shard, seqs, rows, deadLetters: unreadable, waitsMs }, 'batch.done');
+    if (unreadable > 0)
+      log.error({ shard, refused: unreadable }, 'changes of profiles went to the dead letters');
+    const [first] = full;
+    if (first === undefined || performance.now() - warnedAtMs < warnEveryMs) return;
+    warnedAtMs = performance.now();
+    const { projectId: project, members } = first;
+    log.warn({ shard, project, members }, 'a profile has all the ids it may have: none is added');
+  };
 }

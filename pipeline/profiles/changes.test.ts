@@ -11,7 +11,10 @@ import {
   startProfileShard,
   unmerge,
 } from '../../test/harness/services/profile-shard.ts';
+import { applyChanges } from './changes.ts';
+import { LoadedRecords } from './loaded-records.ts';
 import { loadRecords } from './read-records.ts';
+import { newRecord } from './record.ts';
 
 let shard: ProfileShard;
 beforeAll(async () => {
@@ -249,5 +252,45 @@ it('merges so many ids into a profile and no more, whichever writer counts them'
   expect(await shard.merged(project)).toContain('late into crowd');
   await second.done(await shard.publish(project, identify('crowd', [], left)));
   expect(await shard.merged(project)).not.toContain(`${left} into crowd`);
+  expect(await shard.metrics.registry.metrics()).toContain(
+    'millrace_pipeline_full_profiles_total{shard="0"} 3',
+  );
   await second.stop();
 }, 60_000);
+
+it('moves a profile along a chain of aliases, and stores its traits at both ends alone', async () => {
+  const ids = Array.from({ length: 3_000 }, (_, index) => `link-${index}`);
+  const long = JSON.stringify('x'.repeat(200_000));
+  const chain = ids.slice(1).map((id, index) => alias(ids[index] ?? '', id));
+  const [first = '', second = ''] = ids;
+  await shard.apply('chain', true, identify(first, [['long', long]], 'anon'), ...chain);
+  const [last = ''] = ids.slice(-1);
+  const merged = await shard.merged('chain');
+  expect(merged).toHaveLength(ids.length);
+  expect(merged.every((text) => text.endsWith(` into ${last}`))).toBe(true);
+  expect(await shard.traitsOf('chain', second)).toEqual({});
+  expect(await shard.traitsOf('chain', last)).toEqual({ long });
+  await shard.apply('chain', true, unmerge(second));
+  expect(await shard.traitsOf('chain', second)).toEqual({ long });
+  expect(await shard.traitsOf('chain', last)).toEqual({});
+  expect(await shard.merged('chain')).toContain(`anon into ${second}`);
+}, 60_000);
+
+it('lets other work run between the changes of one batch', async () => {
+  const records = new LoadedRecords();
+  const users = ['a', 'b', 'c'];
+  for (const id of users) records.add(newRecord('turns', id));
+  const changes = users.map((id) => ({
+    projectId: 'turns',
+    receiveTimeMs: 1,
+    change: identify(id, []),
+  }));
+  let timeMs = 0;
+  const seen: number[] = [];
+  setImmediate(() => seen.push(records.changed.size));
+  await applyChanges(records, changes, () => {
+    timeMs += 15;
+    return timeMs;
+  });
+  expect(seen).toEqual([2]);
+});

@@ -1,6 +1,7 @@
 // Applies changes of profiles, one after the other in stream order, to records that were loaded before. No input or
-// output, no clock: the same records and changes end in the same records.
+// output: the same records and changes end in the same records.
 
+import { setImmediate } from 'node:timers/promises';
 import { maxProfileMembers } from '../../platform/limits.ts';
 import type {
   AliasChange,
@@ -26,9 +27,9 @@ interface ChangeIds {
 }
 
 /**
- * The ids whose records a change looks at, and the ids whose members it looks at. It also looks at the root of each;
- * where it looks at members, it also follows their owners up to the root. `joined`: an id whose members a later change
- * of the batch may look at, because this one makes another id a member of the same profile.
+ * The ids whose records a change looks at, and the ids whose members it looks at. It also looks at the root of each.
+ * `joined`: an id whose members a later change of the batch may look at, because this one makes another id a member of
+ * the same profile.
  */
 export function idsOf(change: ProfileChange): ChangeIds {
   switch (change.kind) {
@@ -52,10 +53,38 @@ export function idsOf(change: ProfileChange): ChangeIds {
   }
 }
 
-export class ProfileChanges {
+/** A batch may hold thousands of unmerges of a profile with thousands of ids, and the broker's pings must be answered. */
+const maxTurnMs = 20;
+
+export interface AppliedChanges {
+  /** The records to store. */
+  changed: ReadonlySet<ProfileRecord>;
+  /** Profiles that had all the ids they may have when another id was to be merged into them. */
+  full: readonly ProfileRecord[];
+}
+
+/** Applies all changes; `records` has every record that `idsOf` the changes asks for. */
+export async function applyChanges(
+  records: LoadedRecords,
+  queued: Iterable<QueuedChange>,
+  nowMs: () => number = () => performance.now(),
+): Promise<AppliedChanges> {
+  const changes = new ProfileChanges(records);
+  let turnMs = nowMs();
+  for (const change of queued) {
+    changes.apply(change);
+    if (nowMs() - turnMs < maxTurnMs) continue;
+    await setImmediate();
+    turnMs = nowMs();
+  }
+  records.settle();
+  return { changed: records.changed, full: [...changes.full] };
+}
+
+class ProfileChanges {
+  readonly full = new Set<ProfileRecord>();
   readonly #records: LoadedRecords;
 
-  /** `records` has every record that `idsOf` the changes asks for. */
   constructor(records: LoadedRecords) {
     this.#records = records;
   }
@@ -99,6 +128,8 @@ export class ProfileChanges {
     const previous = this.#records.get(projectId, previousId);
     if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
     if (inherit(profile, previous, givenAsWell)) profile.updateTimeMs = timeMs;
+    // An unmerge finds them again; copies at each step of a chain of Aliases would be of any size.
+    previous.traits?.giveBack(() => true);
     this.#records.changed.add(profile);
   }
 
@@ -133,16 +164,19 @@ export class ProfileChanges {
   ): boolean {
     if (merged.owner !== '' || merged === profile) return false;
     // Identify claims only ids that were never named, and those own no others.
-    const members = source === 'identify' ? [] : [...this.#records.membersOf(merged)];
-    const count = profile.members + 1 + members.length;
-    if (count > maxProfileMembers) return false;
+    const moved = source === 'identify' ? 0 : this.#records.membersOf(merged).size;
+    const count = profile.members + 1 + moved;
+    if (count > maxProfileMembers) {
+      this.full.add(profile);
+      return false;
+    }
     profile.members = count;
     merged.members = 0;
     merged.owner = owner;
     merged.mergeTimeMs = timeMs;
     merged.mergeSource = source;
     merged.wasClaimed = true;
-    for (const one of [merged, ...members]) this.#records.setRoot(one, profile.distinctId);
+    this.#records.merge(merged, profile);
     return true;
   }
 
@@ -164,15 +198,12 @@ export class ProfileChanges {
     const record = this.#records.get(projectId, distinctId);
     if (record.owner === '') return;
     const profile = this.#records.rootOf(record);
-    const below = [...this.#records.membersOf(profile)].filter((member) =>
-      this.#leadsTo(member, record),
-    );
+    const below = [...membersBelow(distinctId, this.#records.membersOf(profile))];
     record.owner = '';
     record.mergeSource = '';
-    this.#records.setRoot(record, '');
-    for (const member of below) this.#records.setRoot(member, distinctId);
+    this.#records.separate(record, below);
     for (const changed of [profile, record]) {
-      changed.members = [...this.#records.membersOf(changed)].length;
+      changed.members = this.#records.membersOf(changed).size;
       if (this.#settleTraits(changed)) changed.updateTimeMs = timeMs;
       this.#records.changed.add(changed);
     }
@@ -183,32 +214,31 @@ export class ProfileChanges {
    * false where nothing changed.
    */
   #settleTraits(profile: ProfileRecord): boolean {
-    const members = [...this.#records.membersOf(profile)].sort(byMergeTime);
-    const ids = new Set(members.map(({ distinctId }) => distinctId));
+    const members = this.#records.membersOf(profile);
+    const ids = new Set(Array.from(members, ({ distinctId }) => distinctId));
     let isChanged = (profile.traits?.giveBack((giver) => !ids.has(giver)) ?? []).length > 0;
-    const owned = new Map<string, ProfileRecord[]>();
-    for (const member of members.reverse()) {
-      const siblings = owned.get(member.owner) ?? [];
-      owned.set(member.owner, siblings);
-      siblings.push(member);
-    }
-    // An owner comes before the ids that were merged into it, because its traits win.
-    const next = [...(owned.get(profile.distinctId) ?? [])];
-    for (let member = next.pop(); member !== undefined; member = next.pop()) {
+    for (const member of membersBelow(profile.distinctId, members)) {
       isChanged = inherit(profile, member, ownOnly) || isChanged;
-      for (const below of owned.get(member.distinctId) ?? []) next.push(below);
     }
     return isChanged;
   }
+}
 
-  /** Whether following the owners of `member` passes `record`; false for the record itself. */
-  #leadsTo(member: ProfileRecord, record: ProfileRecord): boolean {
-    let at = member;
-    while (at.owner !== '') {
-      at = this.#records.get(member.projectId, at.owner);
-      if (at === record) return true;
-    }
-    return false;
+/**
+ * The members that were merged into an id, or into another member below it. An owner comes before the members below it,
+ * because its traits win, and of two members of one owner the one merged first.
+ */
+function* membersBelow(id: string, members: Iterable<ProfileRecord>): Generator<ProfileRecord> {
+  const owned = new Map<string, ProfileRecord[]>();
+  for (const member of [...members].sort(byMergeTime).reverse()) {
+    const siblings = owned.get(member.owner) ?? [];
+    owned.set(member.owner, siblings);
+    siblings.push(member);
+  }
+  const next = [...(owned.get(id) ?? [])];
+  for (let member = next.pop(); member !== undefined; member = next.pop()) {
+    yield member;
+    for (const below of owned.get(member.distinctId) ?? []) next.push(below);
   }
 }
 

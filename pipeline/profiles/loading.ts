@@ -43,9 +43,7 @@ export async function loadProfiles(
   }
   await loading.fetch(records.values());
   if (groups.size > 0) await loading.fetchMembers(groups);
-  while (!loading.isTooLarge && (await loading.fetchAbove(groups.size > 0))) {
-    // Each turn goes one step up the longest chain of owners.
-  }
+  await loading.fetchRoots();
   return loading.isTooLarge ? 'too-large' : loading.records;
 }
 
@@ -90,17 +88,13 @@ class Loading {
     await this.#read((maxBytes) => loadMembers(clickhouse, [...groups.values()], maxBytes));
   }
 
-  /** Adds the roots of all records, and with `withOwners` the owners; false where none was missing. */
-  async fetchAbove(withOwners: boolean): Promise<boolean> {
-    const above = new Map<string, ProfileName>();
-    for (const { projectId, root, owner } of this.records.all()) {
-      for (const id of withOwners ? [root, owner] : [root]) {
-        const isMissing = id !== '' && !this.records.has(projectId, id);
-        if (isMissing) above.set(recordKey(projectId, id), named(projectId, id));
-      }
+  /** Adds the roots of all records. The owners between a member and its root are members too. */
+  async fetchRoots(): Promise<void> {
+    const roots = new Map<string, ProfileName>();
+    for (const { projectId, root } of this.records.all()) {
+      if (root !== '') roots.set(recordKey(projectId, root), named(projectId, root));
     }
-    await this.fetch(above.values());
-    return above.size > 0;
+    await this.fetch(roots.values());
   }
 
   async #read(load: (maxBytes: number) => Promise<ProfileRecord[]>): Promise<void> {

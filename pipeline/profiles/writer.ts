@@ -23,7 +23,7 @@ import type { Ledger } from '../write/ledger.ts';
 import { type Pending, rangesOf } from '../write/ledger-record.ts';
 import type { WriterEnd, WriterState } from '../write/writer-state.ts';
 import type { ProfileCache } from './cache.ts';
-import { ProfileChanges } from './changes.ts';
+import { type AppliedChanges, applyChanges } from './changes.ts';
 import { blockOf, insertAgain, insertBlock, isStored, type ProfileBlock } from './insert-block.ts';
 import { type LoadingBounds, loadProfiles } from './loading.ts';
 import { type ProfileMessages, readProfileMessages, unreadableChanges } from './messages.ts';
@@ -57,6 +57,7 @@ export interface DoneChanges {
   seqs: Pending['seqs'];
   /** Records that were stored. */
   rows: number;
+  full: AppliedChanges['full'];
   waitsMs: ChangeLaps['ms'];
 }
 
@@ -109,9 +110,8 @@ async function recover(
     if (version !== undefined) {
       const records = await loadProfiles(parts, changes, noBounds);
       if (records === 'too-large') throw new Error('a batch without bounds was too large');
-      const applied = new ProfileChanges(records);
-      for (const change of changes) applied.apply(change);
-      await insert(parts, blockOf(records.changed, shard, version));
+      const { changed } = await applyChanges(records, changes);
+      await insert(parts, blockOf(changed, shard, version));
     }
   }
   return (await ledger.finish()) === 'lost' ? { kind: 'fenced' } : undefined;
@@ -127,11 +127,10 @@ async function writeBatch(
   const isOne = batch.messages.length === 1;
   const records = await loadProfiles(parts, read.changes, isOne ? noBounds : bounds);
   if (records === 'too-large') return writeHalves(parts, batch.messages);
-  const changes = new ProfileChanges(records);
-  for (const change of read.changes) changes.apply(change);
+  const { changed, full } = await applyChanges(records, read.changes);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
   const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
-  const block = blockOf(records.changed, shard, version);
+  const block = blockOf(changed, shard, version);
   laps.end('load');
   onState('promising');
   const begun = await ledger.begin(pendingOf(seqs, block, version, read));
@@ -148,7 +147,7 @@ async function writeBatch(
   laps.end('finish');
   source.ack(batch);
   for (const record of records.all()) cache.put(record);
-  parts.onDone({ read, seqs, rows: block.rows, waitsMs: laps.ms });
+  parts.onDone({ read, seqs, rows: block.rows, full, waitsMs: laps.ms });
   return undefined;
 }
 
