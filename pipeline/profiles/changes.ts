@@ -53,7 +53,7 @@ export function idsOf(change: ProfileChange): ChangeIds {
   }
 }
 
-/** A batch may hold thousands of unmerges of a profile with thousands of ids, and the broker's pings must be answered. */
+/** A batch may unmerge thousands of ids of a large profile, and the broker's pings must be answered meanwhile. */
 const maxTurnMs = 20;
 
 export interface AppliedChanges {
