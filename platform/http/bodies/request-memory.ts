@@ -1,5 +1,6 @@
 // The one count of the memory that requests hold, for all ways into the port: while bodies arrive, while they are
-// inflated, and until their requests are answered. Knows sizes and holders; reads no bodies.
+// inflated, and until their requests are answered. Knows sizes and holders; reads no bodies. Long answers that wait for
+// their readers have a count of their own.
 
 import { freeMemory } from '../../memory/free-memory.ts';
 
@@ -17,7 +18,7 @@ const smallBytes = 4_096;
 export const pooledBytes = 131_072;
 const maxPooled = 32;
 
-/** The holder of the requests that no credential was checked for. A key or a customer holds under its own id. */
+/** The holder of the requests that no credential was checked for. All others hold under an id of their caller's. */
 export const strangers = '';
 
 export class RequestMemory {

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { BodyReceiver } from '../../../platform/http/bodies/received-body.ts';
-import type { Lease } from '../../../platform/http/bodies/request-memory.ts';
+import { type Lease, RequestMemory } from '../../../platform/http/bodies/request-memory.ts';
 import { isJson } from '../../../platform/http/content-type.ts';
 import type { NodeHttpRoute } from '../../../platform/http/http.ts';
 import type { Log } from '../../../platform/log.ts';
@@ -35,17 +35,31 @@ interface Call {
   bodies: BodyReceiver;
 }
 
+/**
+ * Of answers until their readers have them, apart from the memory of requests: whoever reads slowly holds up no events.
+ * The longest answer, 1,000 endpoints' answers of 16 KiB, is less than the half that one organization may hold.
+ */
+const maxAnswersBytes = 48 * 1_048_576;
+
 export function createManagementRoute(options: RouteOptions): NodeHttpRoute {
   const { log } = options;
   const find = createFind(options.operations);
+  const answers = new RequestMemory(maxAnswersBytes);
   return (request, response, { path, query }, bodies) => {
     const place = find(path);
     if (place === undefined) return false;
-    void bodies.memory.during(async (lease) => {
-      const answer = await serve(options, place, { request, query, bodies }, lease);
-      if (answer === undefined) return;
+    const call = { request, query, bodies };
+    const served = bodies.memory.during(async (lease) => {
+      const answer = await serve(options, place, call, lease);
+      return { answer, holder: lease.holder };
+    });
+    void served.then(({ answer, holder }) => {
+      if (answer === undefined) return undefined;
       bodies.answerUnread(request);
-      await writeAnswer(response, answer, lease, log);
+      return answers.during((lease) => {
+        lease.claim(holder);
+        return writeAnswer(response, answer, lease, log);
+      });
     });
     return true;
   };
@@ -79,7 +93,8 @@ async function answerCall(
   const check = (): Promise<Caller | undefined> => checkAccess(access, operation, path, request);
   const caller = await check();
   if (caller !== undefined) {
-    lease.claim(caller.id);
+    // Not the key: an organization may have many.
+    lease.claim(caller.organizationId);
     takeRate(operation.rate, caller);
   }
   let body: unknown = {};

@@ -1,0 +1,114 @@
+// What a route of the interface holds for its callers: real requests to a real port, with methods of the test's own.
+
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../../platform/clock.ts';
+import { BodyReceiver } from '../../../platform/http/bodies/received-body.ts';
+import { RequestMemory } from '../../../platform/http/bodies/request-memory.ts';
+import { createLog } from '../../../platform/log.ts';
+import type { AnySchema } from '../schema/schema.ts';
+import { operation } from './operation.ts';
+import { createManagementRoute, type RouteOptions } from './route.ts';
+
+const MiB = 1_048_576;
+const path = '/v1/organizations/{organization_id}/answer';
+const described = { path, summary: '', role: 'viewer', rate: 'free', status: 200 } as const;
+const anything: AnySchema = { type: 'object', additionalProperties: true };
+/** More than the sockets' buffers take. */
+const text = 'x'.repeat(10 * MiB);
+const read = operation({
+  ...{ ...described, name: 'read', method: 'GET', answer: anything },
+  run: async () => ({ text }),
+});
+const change = operation({
+  ...{ ...described, name: 'change', method: 'POST' },
+  body: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  run: async () => ({}),
+});
+
+/** A key's text: its organization, a line, its number. */
+const organizationOf = (key: string) => key.slice('org_'.length).replace(/-.*/, '');
+const access: RouteOptions['access'] = {
+  customers: { isOrgKey: () => true, checkToken: () => expect.fail() },
+  roleOf: () => undefined,
+  organizations: {
+    findKey: (key) => ({ keyId: key, organizationId: organizationOf(key), role: 'viewer' }),
+  },
+  isProven: () => false,
+};
+
+/** The methods of this test ask for none of them. */
+const unused = () => expect.fail();
+const parts: RouteOptions['parts'] = {
+  ...{ checkEndpointUrl: unused, publishDelivery: unused, openApi: unused, clock: systemClock },
+  store: {
+    list: unused,
+    find: unused,
+    add: unused,
+    change: unused,
+    remove: unused,
+    rotate: unused,
+  },
+  attempts: { readAttempts: unused, readDelivery: unused, readDeliveries: unused },
+  recovering: new Set(),
+};
+
+let memory: RequestMemory;
+let port = 0;
+beforeEach(() => {
+  memory = new RequestMemory();
+  const bodies = new BodyReceiver(memory);
+  const route = createManagementRoute({
+    operations: [read, change],
+    parts,
+    access,
+    takeRate: () => {},
+    log: createLog('silent'),
+  });
+  const server = createServer((request, response) => {
+    route(request, response, { path: request.url ?? '', query: '' }, bodies);
+  });
+  return new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (typeof address === 'object') port = address?.port ?? 0;
+      resolve();
+    });
+  }).then(() => () => void server.close());
+});
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+const pathOf = (key: string) => path.replace('{organization_id}', organizationOf(key));
+
+/** The status of an answer of which nothing else is read. */
+function readStatus(key: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  socket.write(`GET ${pathOf(key)} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  return new Promise((resolve) => {
+    socket.once('data', (bytes) => {
+      socket.pause();
+      resolve(Number(bytes.toString('latin1', 0, 12).slice(-3)));
+    });
+  });
+}
+
+it('answers that nobody reads hold a part of the memory of answers, however many keys ask', async () => {
+  const statuses: number[] = [];
+  for (let key = 0; key < 10; key++) statuses.push(await readStatus(`org_greedy-${key}`));
+  expect(statuses).toEqual([200, 200, ...Array.from({ length: 8 }, () => 429)]);
+  expect(await readStatus('org_modest-1')).toBe(200);
+  // Bodies have all their room.
+  expect(memory.heldBytes).toBe(0);
+  const response = await fetch(`http://127.0.0.1:${port}${pathOf('org_modest-1')}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer org_modest-1', 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'x'.repeat(200_000) }),
+  });
+  expect(response.status).toBe(200);
+});
