@@ -14,8 +14,8 @@ import {
 
 /** Each call throws ConnectError where the log cannot be read now; see bounded-reads.ts. */
 export interface AttemptLog {
-  /** The newest first. */
-  readAttempts(query: AttemptQuery): Promise<AttemptPage>;
+  /** The newest first. Where `gone` aborts, the read gives up its place among those that wait. */
+  readAttempts(query: AttemptQuery, gone?: AbortSignal): Promise<AttemptPage>;
   /** Undefined where the webhook has no such delivery in the log. */
   readDelivery(
     organizationId: string,
@@ -38,7 +38,7 @@ export function createAttemptLog(options: {
 }): AttemptLog {
   const parts = { reads: createBoundedReads(options), clock: options.clock };
   return {
-    readAttempts: (query) => readAttempts(parts, query),
+    readAttempts: (query, gone) => readAttempts(parts, query, gone),
     readDelivery: (organizationId, webhookId, deliveryId) =>
       readDelivery(parts, { organizationId, webhookId }, deliveryId),
     readDeliveries: (organizationId, webhookId, selection, limit) =>

@@ -1,5 +1,5 @@
-// The way of every read of the log: two at once, some wait, organizations in turn, and each has bounds of time, rows
-// and characters. A failure becomes the caller's error here, and its cause is logged here alone.
+// The way of every read of the log: it waits for its turn, and has bounds of time, rows and characters. A failure
+// becomes the caller's error here, and its cause is logged here alone. Turns are read-turns.ts's.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -10,6 +10,7 @@ import {
   timeoutErrors,
 } from '../../platform/clickhouse/select-rows.ts';
 import type { Log } from '../../platform/log.ts';
+import { ReadTurns } from './read-turns.ts';
 
 export interface BoundedStatement {
   /** Without FORMAT, and with a LIMIT. */
@@ -29,17 +30,17 @@ export type ReadRowsOf = (statement: BoundedStatement) => Promise<ReadRows>;
 
 export interface BoundedReads {
   /**
-   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where too many wait, of the
-   * organization or in all, or the engine lacks the memory, deadline_exceeded after ten seconds, unavailable where the
-   * engine does not answer.
+   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where its turn does not come or
+   * the engine lacks the memory, deadline_exceeded after ten seconds of reading, unavailable where the engine does not
+   * answer, canceled where `gone` aborts before its turn.
    */
-  run<T>(organizationId: string, read: (rowsOf: ReadRowsOf) => Promise<T>): Promise<T>;
+  run<T>(
+    organizationId: string,
+    read: (rowsOf: ReadRowsOf) => Promise<T>,
+    gone?: AbortSignal,
+  ): Promise<T>;
 }
 
-/** The engine leaves few connections to what takes no turn of query/. */
-const atOnce = 2;
-const maxWaiting = 256;
-const maxWaitingOfOne = 16;
 const maxReadMs = 10_000;
 
 const settings = {
@@ -53,10 +54,10 @@ const settings = {
 
 export function createBoundedReads(options: { clickhouse: RowReader; log: Log }): BoundedReads {
   const { clickhouse, log } = options;
-  const turns = createTurns();
+  const turns = new ReadTurns();
   return {
-    async run(organizationId, read) {
-      await turns.take(organizationId);
+    async run(organizationId, read, gone) {
+      await turns.take(organizationId, gone);
       const signal = AbortSignal.timeout(maxReadMs);
       try {
         return await read((statement) => readRows(clickhouse, statement, signal));
@@ -69,43 +70,6 @@ export function createBoundedReads(options: { clickhouse: RowReader; log: Log })
   };
 }
 
-interface Turns {
-  /** Resolves when it is the organization's turn. Rejects where too many wait. */
-  take(organizationId: string): Promise<void>;
-  give(): void;
-}
-
-function createTurns(): Turns {
-  /** By organization, the one whose turn is next first. */
-  const waiting = new Map<string, (() => void)[]>();
-  let [running, waitingCount] = [0, 0];
-  return {
-    async take(organizationId) {
-      if (running < atOnce) {
-        running++;
-        return;
-      }
-      const queue = waiting.get(organizationId) ?? [];
-      if (queue.length >= maxWaitingOfOne || waitingCount >= maxWaiting) throw busy();
-      waitingCount++;
-      waiting.set(organizationId, queue);
-      await new Promise<void>((begin) => queue.push(begin));
-    },
-    /** Hands the turn on to the next organization, which then waits behind all others. */
-    give() {
-      for (const [organizationId, queue] of waiting) {
-        const begin = queue.shift();
-        waiting.delete(organizationId);
-        if (queue.length > 0) waiting.set(organizationId, queue);
-        waitingCount--;
-        begin?.();
-        return;
-      }
-      running--;
-    },
-  };
-}
-
 async function readRows(
   clickhouse: RowReader,
   { sql, params, maxCharacters }: BoundedStatement,
@@ -114,11 +78,6 @@ async function readRows(
   const select = { sql, params, settings, signal };
   const { rows, characters } = await collectRows(clickhouse, select, maxCharacters);
   return { rows, characters, stopped: characters >= maxCharacters };
-}
-
-function busy(): ConnectError {
-  const message = 'too many reads of the webhook log are waiting, try again';
-  return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': '5' });
 }
 
 /** Code and name of an engine's error are logged, not its text: that repeats the statement with the caller's values. */

@@ -43,6 +43,7 @@ const windowDays = [2, 8];
 export async function readAttempts(
   { reads, clock }: { reads: BoundedReads; clock: Clock },
   query: AttemptQuery,
+  gone?: AbortSignal,
 ): Promise<AttemptPage> {
   const conditions = conditionsOf(query);
   const { pageToken } = query;
@@ -54,8 +55,10 @@ export async function readAttempts(
     fromMs: Math.max(query.fromMs ?? 0, nowMs - keptDays * dayMs),
     toMs: Math.min(query.toMs ?? nowMs + aheadMs, (after?.attemptTimeMs ?? Infinity) + 1),
   };
-  const found = await reads.run(query.organizationId, (rowsOf) =>
-    readNewest(rowsOf, { ...query, pageSize }, range, after),
+  const found = await reads.run(
+    query.organizationId,
+    (rowsOf) => readNewest(rowsOf, { ...query, pageSize }, range, after),
+    gone,
   );
   const rows = found.rows.slice(0, pageSize);
   const attempts = rows.flatMap((row) => readAttempt(query, row) ?? []);

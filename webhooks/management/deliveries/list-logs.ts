@@ -47,7 +47,7 @@ export const listLogs = operation({
     },
     required: ['logs', 'next_page_token'],
   },
-  async run({ store, attempts }, { organizationId, webhookId, query }) {
+  async run({ store, attempts }, { organizationId, webhookId, query, gone }) {
     await store.find(organizationId, webhookId);
     const { page_size, page_token, status, event_type, from, to } = query;
     const fromMs = from === undefined ? undefined : momentMs(from);
@@ -55,7 +55,7 @@ export const listLogs = operation({
     if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) {
       throw invalidArgument('to', 'must be after from');
     }
-    const read = await attempts.readAttempts({
+    const asked = {
       organizationId,
       webhookId,
       pageSize: page_size ?? usualPageSize,
@@ -64,7 +64,8 @@ export const listLogs = operation({
       ...(event_type !== undefined && { eventType: event_type }),
       ...(fromMs !== undefined && { fromMs }),
       ...(toMs !== undefined && { toMs }),
-    });
+    };
+    const read = await attempts.readAttempts(asked, gone);
     if (read.kind === 'bad_token') {
       throw invalidArgument('page_token', 'must be the next_page_token of the same question');
     }

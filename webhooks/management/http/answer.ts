@@ -58,17 +58,7 @@ export async function writeAnswer(
   const { socket, method } = response.req;
   if (response.destroyed || socket.destroyed) return;
   const { status, headers, body } = encoded(answer, lease, method !== 'GET' && method !== 'HEAD');
-  // A response that waits behind others on its connection is not always closed with it.
-  const closed = new Promise<void>((resolve) => {
-    const close = (): void => {
-      socket.off('close', close);
-      resolve();
-    };
-    // A sender may send many requests before it reads an answer.
-    socket.setMaxListeners(0);
-    response.once('close', close);
-    socket.once('close', close);
-  });
+  const closed = closeOf(response);
   try {
     response.writeHead(status, {
       ...(body !== undefined && {
@@ -87,6 +77,22 @@ export async function writeAnswer(
     response.destroy();
   }
   await closed;
+}
+
+/** Resolves when the response is closed, whether it was written or its sender is gone. */
+export function closeOf(response: ServerResponse): Promise<void> {
+  const { socket } = response.req;
+  // A response that waits behind others on its connection is not always closed with it.
+  return new Promise((resolve) => {
+    const close = (): void => {
+      socket.off('close', close);
+      resolve();
+    };
+    // A sender may send many requests before it reads an answer.
+    socket.setMaxListeners(0);
+    response.once('close', close);
+    socket.once('close', close);
+  });
 }
 
 /** Where there is no room for it, a read is refused; what a change has done is told all the same: it is shorter. */

@@ -33,6 +33,15 @@ interface Described {
 /** The values of a path's parameters by name. */
 export type PathValues = Readonly<Record<string, string>>;
 
+/** A request as the route has read it; the operation checks it. */
+export interface RequestParts {
+  path: PathValues;
+  query: unknown;
+  body: unknown;
+  /** Aborts when nobody waits for the answer any more. */
+  gone: AbortSignal;
+}
+
 interface Received<Query, Body> {
   /** Empty where the path has no such parameter. */
   organizationId: string;
@@ -40,6 +49,7 @@ interface Received<Query, Body> {
   deliveryId: string;
   query: ValueOf<Query>;
   body: ValueOf<Body>;
+  gone: AbortSignal;
 }
 
 interface Definition<
@@ -65,7 +75,7 @@ export interface Operation extends Described {
   /** Of all refusals, in rising order. */
   refusals: readonly number[];
   /** Throws invalid_argument where the query or the body breaks its schema. */
-  run(parts: ManagementParts, path: PathValues, query: unknown, body: unknown): Promise<unknown>;
+  run(parts: ManagementParts, request: RequestParts): Promise<unknown>;
 }
 
 const nothing = { type: 'object', properties: {}, required: [] } as const satisfies ObjectSchema;
@@ -83,7 +93,7 @@ export function operation<
     body: bodySchema,
     answer,
     refusals: refusalsOf(definition),
-    async run(parts, path, query, body) {
+    async run(parts, { path, query, body, gone }) {
       requireSchema<Query>(querySchema, query);
       requireSchema<Body>(bodySchema, body);
       return run(parts, {
@@ -92,6 +102,7 @@ export function operation<
         deliveryId: path['delivery_id'] ?? '',
         query,
         body,
+        gone,
       });
     },
   };

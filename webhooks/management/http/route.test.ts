@@ -1,5 +1,6 @@
 // What a route of the interface holds for its callers: real requests to a real port, with methods of the test's own.
 
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -20,6 +21,17 @@ const text = 'x'.repeat(10 * MiB);
 const read = operation({
   ...{ ...described, name: 'read', method: 'GET', answer: anything },
   run: async () => ({ text }),
+});
+/** Ends when its caller is gone. */
+const calls = new EventEmitter();
+const wait = operation({
+  ...{ ...described, name: 'wait', method: 'DELETE' },
+  async run(_, { gone }) {
+    calls.emit('begun');
+    await once(gone, 'abort');
+    calls.emit('gone');
+    return {};
+  },
 });
 const change = operation({
   ...{ ...described, name: 'change', method: 'POST' },
@@ -60,7 +72,7 @@ beforeEach(() => {
   memory = new RequestMemory();
   const bodies = new BodyReceiver(memory);
   const route = createManagementRoute({
-    operations: [read, change],
+    operations: [read, wait, change],
     parts,
     access,
     takeRate: () => {},
@@ -85,11 +97,17 @@ afterEach(() => {
 
 const pathOf = (key: string) => path.replace('{organization_id}', organizationOf(key));
 
-/** The status of an answer of which nothing else is read. */
-function readStatus(key: string): Promise<number> {
+function send(method: string, key: string): Socket {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
-  socket.write(`GET ${pathOf(key)} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  const head = `${method} ${pathOf(key)} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}`;
+  socket.write(`${head}\r\n\r\n`);
+  return socket;
+}
+
+/** The status of an answer of which nothing else is read. */
+function readStatus(key: string): Promise<number> {
+  const socket = send('GET', key);
   return new Promise((resolve) => {
     socket.once('data', (bytes) => {
       socket.pause();
@@ -111,4 +129,13 @@ it('answers that nobody reads hold a part of the memory of answers, however many
     body: JSON.stringify({ name: 'x'.repeat(200_000) }),
   });
   expect(response.status).toBe(200);
+});
+
+it('a method is told when its caller is gone', async () => {
+  const begun = once(calls, 'begun');
+  const socket = send('DELETE', 'org_a-1');
+  await begun;
+  const gone = once(calls, 'gone');
+  socket.destroy();
+  await gone;
 });

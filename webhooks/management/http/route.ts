@@ -9,7 +9,7 @@ import type { NodeHttpRoute } from '../../../platform/http/http.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { type AccessDeps, requireAccess } from './access.ts';
-import { type Answer, envelope, failureAnswer, writeAnswer } from './answer.ts';
+import { type Answer, closeOf, envelope, failureAnswer, writeAnswer } from './answer.ts';
 import { readJsonBody } from './json-body.ts';
 import type { Caller, Operation, PathValues } from './operation.ts';
 import { queryValues } from './query-values.ts';
@@ -33,6 +33,7 @@ interface Call {
   request: IncomingMessage;
   query: string;
   bodies: BodyReceiver;
+  gone: AbortSignal;
 }
 
 /**
@@ -48,7 +49,9 @@ export function createManagementRoute(options: RouteOptions): NodeHttpRoute {
   return (request, response, { path, query }, bodies) => {
     const place = find(path);
     if (place === undefined) return false;
-    const call = { request, query, bodies };
+    const leaving = new AbortController();
+    void closeOf(response).then(() => leaving.abort());
+    const call = { request, query, bodies, gone: leaving.signal };
     const served = bodies.memory.during(async (lease) => {
       const answer = await serve(options, place, call, lease);
       return { answer, holder: lease.holder };
@@ -87,7 +90,7 @@ async function answerCall(
   { access, takeRate, parts }: RouteOptions,
   operation: Operation,
   path: PathValues,
-  { request, query, bodies }: Call,
+  { request, query, bodies, gone }: Call,
   lease: Lease,
 ): Promise<Answer | undefined> {
   const check = (): Promise<Caller | undefined> => checkAccess(access, operation, path, request);
@@ -106,7 +109,8 @@ async function answerCall(
     // A sender that takes a minute for a body may have a key that was revoked meanwhile.
     await check();
   }
-  const json = await operation.run(parts, path, queryValues(query, operation.query), body);
+  const values = queryValues(query, operation.query);
+  const json = await operation.run(parts, { path, query: values, body, gone });
   return { status: operation.status, json: operation.answer === undefined ? undefined : json };
 }
 
