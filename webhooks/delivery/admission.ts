@@ -12,7 +12,9 @@ export type Admission =
   /** Recorded, and not sent. */
   | { kind: 'skip'; owned: OwnedWebhook; reason: SkipReason }
   /** The webhook is deleted: nobody could read a record. */
-  | { kind: 'drop' };
+  | { kind: 'drop' }
+  /** The organization's record cannot be read, as after a downgrade: nobody knows what its webhooks are. */
+  | { kind: 'wait' };
 
 export interface AdmissionOptions {
   directory: Pick<WebhookDirectory, 'get'>;
@@ -21,7 +23,7 @@ export interface AdmissionOptions {
 
 const rememberedDeleted = 10_000;
 
-/** Throws where the broker must be asked and does not answer, or has a record of a newer version. */
+/** Throws where the broker must be asked and does not answer. */
 export function createAdmission({
   directory,
   bucket,
@@ -32,11 +34,11 @@ export function createAdmission({
   const find = async ({
     webhookId,
     organizationId,
-  }: Delivery): Promise<OwnedWebhook | undefined> => {
+  }: Delivery): Promise<OwnedWebhook | 'unreadable' | undefined> => {
     const known = directory.get(webhookId);
     if (known !== undefined || deleted.has(webhookId)) return known;
     const read = await bucket.ask(organizationId);
-    if (read.kind === 'unreadable') throw new Error('a record of webhooks cannot be read');
+    if (read.kind === 'unreadable') return 'unreadable';
     const webhooks = read.kind === 'found' ? read.record.webhooks : [];
     const webhook = webhooks.find(({ id }) => id === webhookId);
     if (webhook !== undefined) return { organizationId, webhook };
@@ -46,6 +48,7 @@ export function createAdmission({
   return async (delivery) => {
     const owned = await find(delivery);
     if (owned === undefined) return { kind: 'drop' };
+    if (owned === 'unreadable') return { kind: 'wait' };
     const reason = delivery.skip ?? skipReasonOf(delivery, owned);
     return reason === undefined ? { kind: 'send', owned } : { kind: 'skip', owned, reason };
   };

@@ -2,7 +2,10 @@
 // and several dispatchers that share the work.
 
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { buckets } from '../../platform/broker/buckets.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
+import { createLog } from '../../platform/log.ts';
 import { metricValue } from '../../platform/metrics.ts';
 import type { AttemptRecord } from '../../platform/webhooks/attempt-record.ts';
 import type { Delivery } from '../../platform/webhooks/delivery.ts';
@@ -264,6 +267,29 @@ describe('a webhook', () => {
     await limitRetries(usualBytes);
     await untilEmpty(dueStream);
     expect(await messagesIn(retryStream)).toBe(queued + 1);
+  });
+
+  it('whose record is of a newer version has its deliveries wait, and not in the lane', async () => {
+    let nowMs = Date.now();
+    const log = createLog('silent');
+    const complaints = vi.spyOn(log, 'error');
+    await start({ clock: { nowMs: () => nowMs }, maxNapMs: 100, log });
+    const { kv } = await openBucket(deliveries.connection, buckets.webhooks, () => undefined);
+    await kv.put('newer', JSON.stringify({ schemaVersion: 2 }));
+    const before = await messagesIn(retryStream);
+    const made = Array.from({ length: 50 }, () => newDelivery('newer', 'of-newer'));
+    await Promise.all(made.map((delivery) => deliveries.publish(delivery)));
+    await eventually(
+      () => messagesIn(retryStream),
+      (count) => count === before + 50,
+    );
+    await untilEmpty(dueStream);
+    expect(complaints).toHaveBeenCalledTimes(1);
+    await deliveries.setWebhooks('newer', [fields('of-newer')]);
+    nowMs += 60_000;
+    for (const record of await untilRecords('of-newer', 50)) {
+      expect(record).toMatchObject({ status: 'SUCCEEDED', attempt: 1 });
+    }
   });
 
   it('whose endpoint is gone is paused, its delivery ends, and that is told once', async () => {

@@ -59,6 +59,8 @@ const copyPauseMs = 5_000;
 /** In-flight attempts get this long at a stop; then others repeat them, under the same id. */
 const stopGraceMs = 4_000;
 const parkedRoom = 64;
+const sealedSecret = "a webhook's secret cannot be opened: is the instance key gone?";
+const unreadableRecord = 'a record of webhooks cannot be read: is it of a newer version?';
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -173,9 +175,21 @@ export class Dispatcher {
 
   async #leaveOut(work: Work, admission: Exclude<Admission, { kind: 'send' }>): Promise<void> {
     const { settlement, metrics } = this.#options;
-    if (admission.kind === 'drop') metrics.deliveries.inc({ outcome: 'dropped' });
-    else await settlement.skipped(work.delivery, admission.owned, admission.reason);
-    work.held.ack(work.key);
+    const { delivery, key, held } = work;
+    switch (admission.kind) {
+      case 'drop':
+        metrics.deliveries.inc({ outcome: 'dropped' });
+        break;
+      case 'skip':
+        await settlement.skipped(delivery, admission.owned, admission.reason);
+        break;
+      case 'wait':
+        await settlement.postpone(delivery, key, unreadableRecord);
+        break;
+      default:
+        admission satisfies never;
+    }
+    held.ack(key);
   }
 
   /** To the park; where that is full, the delivery is recorded as not sent, so that it can be sent by hand. */
@@ -186,9 +200,10 @@ export class Dispatcher {
       metrics.deliveries.inc({ outcome: 'parked' });
     } else {
       const admission = await admit(work.delivery);
-      if (admission.kind !== 'drop') {
-        await settlement.skipped(work.delivery, admission.owned, 'queue_full');
+      if (admission.kind === 'drop' || admission.kind === 'wait') {
+        return this.#leaveOut(work, admission);
       }
+      await settlement.skipped(work.delivery, admission.owned, 'queue_full');
     }
     work.held.ack(work.key);
   }
@@ -223,12 +238,11 @@ export class Dispatcher {
     if (breakers.state(webhookId) === 'open') this.#setAsideWaiting(webhookId);
   }
 
-  async #makeAttempt({ delivery, webhookId, lane, key }: Work, owned: OwnedWebhook): Promise<void> {
-    const { attempts, settlement, log } = this.#options;
+  async #makeAttempt({ delivery, lane, key }: Work, owned: OwnedWebhook): Promise<void> {
+    const { attempts, settlement } = this.#options;
     const result = await attempts.make(delivery, owned);
     if (result.kind === 'secret_unreadable') {
-      log.error({ webhookId }, "a webhook's secret cannot be opened: is the instance key gone?");
-      await settlement.postpone(delivery, key);
+      await settlement.postpone(delivery, key, sealedSecret);
     } else {
       await settlement.attempted(delivery, owned, result.attempt, lane);
     }

@@ -69,7 +69,8 @@ const complainEveryMs = 60_000;
 
 export class Settlement {
   readonly #options: SettlementOptions;
-  #complainedMs = Number.NEGATIVE_INFINITY;
+  /** When each message was logged last. */
+  readonly #complainedMs = new Map<string, number>();
 
   constructor(options: SettlementOptions) {
     this.#options = options;
@@ -135,10 +136,11 @@ export class Settlement {
 
   /**
    * The same attempt again in a minute, for a fault of ours: it uses up nothing. `sourceKey`: the message's. Throws
-   * where the stream of retries is full: the message itself comes again.
+   * where the stream of retries is full: the message itself comes again. `fault`: one of few, for the log.
    */
-  async postpone(delivery: Delivery, sourceKey: string): Promise<void> {
+  async postpone(delivery: Delivery, sourceKey: string, fault: string): Promise<void> {
     const { clock, publisher } = this.#options;
+    this.#complain(fault, { webhookId: delivery.webhookId });
     const [{ name, delayMs }] = retryTiers;
     const later = { ...delivery, dueTimeMs: clock.nowMs() + delayMs };
     const subject = retrySubject(name, delivery.webhookId);
@@ -148,25 +150,25 @@ export class Settlement {
 
   /** False where the stream of retries is full: the delivery ends with this attempt, and can be sent again by hand. */
   async #queue(delivery: Delivery, { tier, dueTimeMs }: PlannedRetry): Promise<boolean> {
-    const { publisher, log } = this.#options;
+    const { publisher } = this.#options;
     const attempt = delivery.attempt + 1;
     const next = encodeDelivery({ ...delivery, attempt, dueTimeMs });
     const subject = retrySubject(tier, delivery.webhookId);
     const id = `${delivery.deliveryId}:${attempt}`;
     const isQueued = (await publisher.publish(subject, next, id)) === 'stored';
-    if (!isQueued) this.#complain(() => log.error('the stream of retries of webhooks is full'));
+    if (!isQueued) this.#complain('the stream of retries of webhooks is full');
     return isQueued;
   }
 
   async #log(record: AttemptRecord): Promise<void> {
-    const { publisher, settled, metrics, log } = this.#options;
+    const { publisher, settled, metrics } = this.#options;
     const subject = attemptLogSubject(record.webhookId);
     const bytes = Buffer.from(JSON.stringify(record));
     const outcome = await publisher.publish(subject, bytes, record.attemptId);
     settled.add(record);
     if (outcome === 'stored') return;
     metrics.unlogged.inc();
-    this.#complain(() => log.error('the stream of the log of webhooks is full: records are lost'));
+    this.#complain('the stream of the log of webhooks is full: records are lost');
   }
 
   #count(delivery: Delivery, attempt: Attempt, record: AttemptRecord, lane: DueLane): void {
@@ -195,11 +197,13 @@ export class Settlement {
     log.info({ ...line, responseCode, error, durationMs }, 'webhook attempt');
   }
 
-  #complain(say: () => void): void {
+  /** Logs each message once a minute at most. */
+  #complain(message: string, fields: object = {}): void {
     const nowMs = performance.now();
-    if (nowMs - this.#complainedMs < complainEveryMs) return;
-    this.#complainedMs = nowMs;
-    say();
+    const lastMs = this.#complainedMs.get(message) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - lastMs < complainEveryMs) return;
+    this.#complainedMs.set(message, nowMs);
+    this.#options.log.error(fields, message);
   }
 }
 
