@@ -19,6 +19,7 @@ import {
   createCustomer,
   exportRecords,
   type Operator,
+  prepareInstanceKeyCommand,
   restoreRecords,
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
@@ -31,7 +32,7 @@ const usage = `npm run admin -- [--data DIR] <command>
   create-customer --email E [--name N] [--password P] [--super-admin]
   grant-super-admin --email E
   revoke-super-admin --email E
-  rotate-instance-key [--drop-old]
+  rotate-instance-key [--prepare | --drop-old]
   rotate-signing-key [--drop-old]
   export FILE
   restore FILE
@@ -45,6 +46,7 @@ const flags = {
   password: { type: 'string' },
   project: { type: 'string' },
   'super-admin': { type: 'boolean' },
+  prepare: { type: 'boolean' },
   'drop-old': { type: 'boolean' },
 } as const;
 
@@ -69,6 +71,7 @@ interface Flags {
   password?: string;
   project?: string;
   'super-admin'?: boolean;
+  prepare?: boolean;
   'drop-old'?: boolean;
 }
 
@@ -88,6 +91,8 @@ function commandOf([name, file]: string[], values: Flags): Command {
     case 'revoke-super-admin':
       return (operator) => setSuperAdmin(operator, { email, on: false });
     case 'rotate-instance-key':
+      if (values.prepare && values['drop-old']) break;
+      if (values.prepare) return prepareInstanceKeyCommand;
       return (operator) =>
         rotateInstanceKeyCommand(operator, { dropOld: values['drop-old'] ?? false });
     case 'rotate-signing-key':

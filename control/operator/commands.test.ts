@@ -30,6 +30,7 @@ import {
   createCustomer,
   exportRecords,
   type Operator,
+  prepareInstanceKeyCommand,
   restoreRecords,
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
@@ -189,6 +190,47 @@ it('rotates the instance key: secrets still open, the old key ends when it is to
   await expect.poll(() => me.providers.sendTest({ orgId }).then(() => 'sent', String)).toBe('sent');
   expect(server.received).toHaveLength(1);
   await server.close();
+});
+
+it('rotates to a key that every data directory had before: each opens what the others seal, at any moment', async () => {
+  const { dataDir, connection } = operator;
+  const path = instanceKeyPath(dataDir);
+  const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
+  const copy = (): void => copyFileSync(path, instanceKeyPath(elsewhere));
+  copy();
+  const boxes = [accounts.control.box, openSecretBox(elsewhere)] as const;
+  const [here, there] = boxes;
+  const allOpen = (sealed: string): void => {
+    for (const box of boxes) expect(box.open(sealed, webhookSecretPurpose('org'))).toBe('whsec_1');
+  };
+  const first = here.seal('whsec_1', webhookSecretPurpose('org'));
+  const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
+  await bucket.create('org', { schemaVersion: 1, sealedCurrentSecret: first, webhooks: [] });
+
+  expect(await prepareInstanceKeyCommand(operator)).toContain(
+    `${path} holds the next instance key`,
+  );
+  const prepared = readFileSync(path, 'utf8');
+  await prepareInstanceKeyCommand(operator);
+  expect(readFileSync(path, 'utf8')).toBe(prepared);
+  expect(here.isStale(first)).toBe(false);
+  const dropOld = rotateInstanceKeyCommand(operator, { dropOld: true });
+  await expect(dropOld).rejects.toThrow('the next instance key waits');
+  copy();
+  expect(await rotateInstanceKeyCommand(operator, { dropOld: false })).toContain('secrets sealed');
+  const { current, next } = JSON.parse(readFileSync(path, 'utf8'));
+  expect([current, next]).toEqual([JSON.parse(prepared).next, undefined]);
+  const rotated = await bucket.get('org');
+  if (rotated.kind !== 'found') throw new Error(rotated.kind);
+  expect(rotated.record.sealedCurrentSecret).not.toBe(first);
+  allOpen(rotated.record.sealedCurrentSecret);
+  allOpen(there.seal('whsec_1', webhookSecretPurpose('org')));
+  copy();
+  allOpen(there.seal('whsec_1', webhookSecretPurpose('org')));
+  await rotateInstanceKeyCommand(operator, { dropOld: true });
+  const { keys } = JSON.parse(readFileSync(path, 'utf8'));
+  expect(Object.keys(keys)).toEqual([current]);
+  await bucket.kv.delete('org');
 });
 
 it('restores every record into an empty broker', async () => {

@@ -21,6 +21,7 @@ import { ensureFirstProject } from '../customers/first-project.ts';
 import { ensureProjectWithKey } from '../projects/project-record.ts';
 import { displayNameField, emailField, newPasswordField } from '../request-fields.ts';
 import { backupLines, restoreLines } from './backup.ts';
+import { addNextInstanceKey } from './next-instance-key.ts';
 import { rotateInstanceKey } from './rotate-instance-key.ts';
 
 export interface Operator {
@@ -77,6 +78,18 @@ export async function setSuperAdmin(
     await customers.change(customer.id, (record) => ({ ...record, superAdmin: options.on }));
     return `${email} is ${options.on ? 'a super admin' : 'no super admin any more'}`;
   });
+}
+
+/** The first step where there are several data directories. */
+export async function prepareInstanceKeyCommand({
+  dataDir,
+}: Pick<Operator, 'dataDir'>): Promise<string> {
+  openSecretBox(dataDir);
+  addNextInstanceKey(dataDir);
+  return (
+    `${instanceKeyPath(dataDir)} holds the next instance key, which seals nothing yet; once every data directory has ` +
+    'this file, seal with that key by the same command without --prepare'
+  );
 }
 
 export async function rotateInstanceKeyCommand(

@@ -1,6 +1,7 @@
-// Replaces the instance key in two steps, because each data directory has its copy of the file: adds a new key and
-// seals every secret in a record with it; later, once no process seals with an old key any more, drops those. Running
-// processes read all keys meanwhile. Sealing itself is platform/secrets'.
+// Replaces the instance key in two steps, because each data directory has its copy of the file: seals every secret in a
+// record with a new key, which next-instance-key.ts may have handed out to all before; later, once no process seals
+// with an old key any more, drops those. Running processes read all keys meanwhile. Sealing itself is
+// platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
@@ -17,6 +18,7 @@ import {
   webhookSecretPurpose,
 } from '../../platform/webhooks/webhook-record.ts';
 import { secretPurpose } from '../mail/choose-sender.ts';
+import { hasNextInstanceKey, sealWithNextInstanceKey } from './next-instance-key.ts';
 
 // A process may seal with the old key just before the new one comes, and write the record just after the first pass:
 // the second pass, this much later, finds it.
@@ -30,19 +32,24 @@ interface Sealed {
 }
 
 /**
- * Adds a new key, or with `dropOld` drops all but the newest, after sealing what is still under another. `resealed` is
- * the number of records sealed with the newest key; `lost` are organizations whose secret did not open.
+ * Takes the next key or makes one, or with `dropOld` drops all but the current one, after sealing what is still under
+ * another. `resealed` is the number of records sealed with it; `lost` are organizations whose secret did not open.
+ * Throws one sentence where `dropOld` would drop a key that waits.
  */
 export async function rotateInstanceKey(
   sealed: Sealed,
   { dropOld }: { dropOld: boolean },
 ): Promise<{ resealed: number; lost: string[] }> {
-  if (!dropOld) addInstanceKey(sealed.dataDir);
+  const { dataDir } = sealed;
+  if (dropOld && hasNextInstanceKey(dataDir)) {
+    throw new Error('the next instance key waits: rotate to it first, without --drop-old');
+  }
+  if (!dropOld && !sealWithNextInstanceKey(dataDir)) addInstanceKey(dataDir);
   const lost = new Set<string>();
   let resealed = await resealAll(sealed, lost);
   await delay(settleMs);
   resealed += await resealAll(sealed, lost);
-  if (dropOld) dropOldInstanceKeys(sealed.dataDir);
+  if (dropOld) dropOldInstanceKeys(dataDir);
   return { resealed, lost: [...lost] };
 }
 
