@@ -102,8 +102,10 @@ export async function rotateInstanceKeyCommand(
     const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
     const webhooks = await watchBucket(connection, bucket, { log });
     const sealed = { dataDir, box, organizations, webhooks };
-    const { resealed, lost } = await rotateInstanceKey(sealed, { dropOld });
-    await webhooks.close();
+    // A bucket that is still watched would keep the command from ending.
+    const { resealed, lost } = await rotateInstanceKey(sealed, { dropOld }).finally(() =>
+      webhooks.close(),
+    );
     const note =
       lost.length === 0 ? '' : `; could not be read and must be set again: ${lost.join(', ')}`;
     return dropOld

@@ -1,5 +1,5 @@
-// The operator's command line beside a broker whose service was not started again since an update: the built command,
-// and a broker as the version before left it.
+// The operator's command line beside a broker that runs by itself: the built command. test/admin-command.test.ts has it
+// beside a running instance, and without one.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,12 +36,14 @@ function admin(...words: string[]) {
   return spawnSync(process.execPath, [command, '--data', directory, ...words], {
     encoding: 'utf8',
     env,
+    // For a command that never ends: its status is null then.
+    timeout: 60_000,
   });
 }
 
 const createCustomer = ['create-customer', '--email', 'op@example.com'];
 
-it('makes what the update brought, and no bucket that was there and is lost', async () => {
+it('makes buckets that an update brought, and none that was there and is lost', async () => {
   const fresh = `KV_${buckets.dashboardLists}`;
   await asOperator(broker, ({ streams }) => streams.delete(fresh));
   expect(admin(...createCustomer)).toMatchObject({ status: 1 });
@@ -54,4 +56,13 @@ it('makes what the update brought, and no bucket that was there and is lost', as
   await instance.update('shards', { ...found.record, made }, found.revision);
   expect(admin(...createCustomer)).toMatchObject({ status: 0, stderr: '' });
   await ensureTopology(connection, options);
+});
+
+it('ends with its reason where it refuses to drop the old key', () => {
+  expect(admin('rotate-instance-key', '--prepare')).toMatchObject({ status: 0, stderr: '' });
+  const refused = admin('rotate-instance-key', '--drop-old');
+  expect(refused).toMatchObject({ status: 1 });
+  expect(refused.stderr).toContain('the next instance key waits');
+  const twice = admin('rotate-instance-key', '--prepare', '--drop-old');
+  expect(twice.stderr).toContain('no such command');
 });
