@@ -10,7 +10,11 @@ import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
+import {
+  addNextInstanceKey,
+  instanceKeyPath,
+  openSecretBox,
+} from '../../platform/secrets/secret-box.ts';
 import { readOrganizationWebhooks } from '../../platform/webhooks/webhook-record.ts';
 import { signedTokenLifetimeMs } from '../auth/access-token.ts';
 import { createPasswords } from '../auth/passwords.ts';
@@ -21,7 +25,6 @@ import { ensureFirstProject } from '../customers/first-project.ts';
 import { ensureProjectWithKey } from '../projects/project-record.ts';
 import { displayNameField, emailField, newPasswordField } from '../request-fields.ts';
 import { backupLines, restoreLines } from './backup.ts';
-import { addNextInstanceKey } from './next-instance-key.ts';
 import { rotateInstanceKey } from './rotate-instance-key.ts';
 
 export interface Operator {

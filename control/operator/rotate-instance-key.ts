@@ -1,7 +1,6 @@
 // Replaces the instance key in two steps, because each data directory has its copy of the file: seals every secret in a
-// record with a new key, which next-instance-key.ts may have handed out to all before; later, once no process seals
-// with an old key any more, drops those. Running processes read all keys meanwhile. Sealing itself is
-// platform/secrets'.
+// record with a new key, of which all may have had a copy before (`--prepare`); later, once no process seals with an
+// old key any more, drops those. Running processes read all keys meanwhile. Sealing itself is platform/secrets'.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
@@ -9,8 +8,9 @@ import type { VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import { changeRecord } from '../../platform/records/change-record.ts';
 import {
-  addInstanceKey,
+  changeInstanceKey,
   dropOldInstanceKeys,
+  hasNextInstanceKey,
   type SecretBox,
 } from '../../platform/secrets/secret-box.ts';
 import {
@@ -18,7 +18,6 @@ import {
   webhookSecretPurpose,
 } from '../../platform/webhooks/webhook-record.ts';
 import { secretPurpose } from '../mail/choose-sender.ts';
-import { hasNextInstanceKey, sealWithNextInstanceKey } from './next-instance-key.ts';
 
 // A process may seal with the old key just before the new one comes, and write the record just after the first pass:
 // the second pass, this much later, finds it.
@@ -44,7 +43,7 @@ export async function rotateInstanceKey(
   if (dropOld && hasNextInstanceKey(dataDir)) {
     throw new Error('the next instance key waits: rotate to it first, without --drop-old');
   }
-  if (!dropOld && !sealWithNextInstanceKey(dataDir)) addInstanceKey(dataDir);
+  if (!dropOld) changeInstanceKey(dataDir);
   const lost = new Set<string>();
   let resealed = await resealAll(sealed, lost);
   await delay(settleMs);

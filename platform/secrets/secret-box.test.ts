@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
-  addInstanceKey,
+  changeInstanceKey,
   dropOldInstanceKeys,
   instanceKeyPath,
   openSecretBox,
@@ -45,7 +45,7 @@ it('does not open a text that was changed, cut or made up', () => {
 it('seals with a new key, while the old key opens until it is dropped', () => {
   const box = openSecretBox(dataDir);
   const old = box.seal('password', 'a');
-  addInstanceKey(dataDir);
+  changeInstanceKey(dataDir);
   expect(box.isStale(old)).toBe(true);
   const fresh = box.seal('password', 'a');
   expect(box.isStale(fresh)).toBe(false);

@@ -21,6 +21,8 @@ export interface SecretBox {
 interface KeyFile {
   schemaVersion: 1;
   current: string;
+  /** The key that waits until every data directory has a copy of this file. It seals nothing before. */
+  next?: string;
   keys: Record<string, string>;
 }
 
@@ -71,12 +73,28 @@ export function openSecretBox(dataDir: string): SecretBox {
   };
 }
 
-/** Adds a key and makes it the current one. Texts sealed by older keys open until `dropOldInstanceKeys`. */
-export function addInstanceKey(dataDir: string): void {
+/** Adds the next key, unless one waits already. */
+export function addNextInstanceKey(dataDir: string): void {
   const path = instanceKeyPath(dataDir);
   const file = readPrivateRecord(path, isKeyFile);
-  const id = newKeyId();
-  replacePrivateJson(path, { ...file, current: id, keys: { ...file.keys, [id]: newKey() } });
+  if (file.next !== undefined) return;
+  const next = newKeyId();
+  replacePrivateJson(path, { ...file, next, keys: { ...file.keys, [next]: newKey() } });
+}
+
+export function hasNextInstanceKey(dataDir: string): boolean {
+  return readPrivateRecord(instanceKeyPath(dataDir), isKeyFile).next !== undefined;
+}
+
+/**
+ * Makes the next key the current one, and adds one before where none waits. Texts sealed by older keys open until
+ * `dropOldInstanceKeys`.
+ */
+export function changeInstanceKey(dataDir: string): void {
+  addNextInstanceKey(dataDir);
+  const path = instanceKeyPath(dataDir);
+  const { next, ...file } = readPrivateRecord(path, isKeyFile);
+  replacePrivateJson(path, { ...file, current: next });
 }
 
 /** Forgets every key but the current one: texts still sealed under another are lost. */
@@ -116,9 +134,10 @@ function newKey(): string {
 
 function isKeyFile(value: unknown): value is KeyFile {
   if (typeof value !== 'object' || value === null) return false;
-  const { schemaVersion, current, keys } = value as Partial<KeyFile>;
-  if (schemaVersion !== 1 || typeof current !== 'string') return false;
-  if (typeof keys !== 'object' || keys === null || keys[current] === undefined) return false;
+  const { schemaVersion, current, next = current, keys } = value as Partial<KeyFile>;
+  if (schemaVersion !== 1 || typeof current !== 'string' || typeof next !== 'string') return false;
+  if (typeof keys !== 'object' || keys === null) return false;
+  if (keys[current] === undefined || keys[next] === undefined) return false;
   return Object.values(keys).every(
     (key) => typeof key === 'string' && Buffer.from(key, 'base64').length === keyBytes,
   );

@@ -8,7 +8,7 @@ import { ReadTurns } from './read-turns.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Turns of which both are taken. What became of the reads that wait is in `ends`, in order. */
+/** Both turns are taken. `ends` says in order how each waiting read ended. */
 async function takenTurns() {
   const turns = new ReadTurns();
   const ends: string[] = [];

@@ -3,6 +3,7 @@
 import { Agent, type ClientRequest, createServer, request, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen } from '../../../test/harness/listen.ts';
 import { BodyReceiver } from './received-body.ts';
 import { RequestMemory } from './request-memory.ts';
 
@@ -10,7 +11,7 @@ const MiB = 1_048_576;
 let server: Server;
 let port: number;
 
-async function listen(memory: RequestMemory, maxBytes: number): Promise<void> {
+async function serveBodies(memory: RequestMemory, maxBytes: number): Promise<void> {
   const bodies = new BodyReceiver(memory);
   server = createServer((incoming, response) => {
     void memory.during(async (lease) => {
@@ -20,9 +21,7 @@ async function listen(memory: RequestMemory, maxBytes: number): Promise<void> {
       response.end(received.kind === 'received' ? received.bytes.toString() : received.kind);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  port = typeof address === 'object' && address !== null ? address.port : 0;
+  port = await listen(server);
 }
 
 function close(): void {
@@ -30,7 +29,7 @@ function close(): void {
   server.close();
 }
 
-beforeEach(() => listen(new RequestMemory(2_500), 1_000));
+beforeEach(() => serveBodies(new RequestMemory(2_500), 1_000));
 afterEach(close);
 
 function open(headers: Record<string, string> = {}): {
@@ -102,7 +101,7 @@ describe('bodies that arrive at once', () => {
 
   it('and are longer than a MiB find room for all of themselves, or are not read', async () => {
     close();
-    await listen(new RequestMemory(6 * MiB), 8 * MiB);
+    await serveBodies(new RequestMemory(6 * MiB), 8 * MiB);
     const { call, answer } = open({ 'content-length': String(4 * MiB) });
     call.flushHeaders();
     expect(await answer).toBe('busy');

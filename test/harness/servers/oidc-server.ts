@@ -1,7 +1,8 @@
 // A real OpenID Connect provider for one test, with a browser that signs in there by itself.
 
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
+import { listen } from '../listen.ts';
 
 export interface OidcPerson {
   email?: string;
@@ -106,13 +107,4 @@ async function browse(start: URL, target: string): Promise<URL> {
     if (url.href.startsWith(target)) return url;
   }
   throw new Error('redirected for ever');
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
 }

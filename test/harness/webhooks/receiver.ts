@@ -11,17 +11,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import {
-  type AddressInfo,
-  createServer as createTcpServer,
-  type Server,
-  type Socket,
-} from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
+import { listen } from '../listen.ts';
 
 export interface ReceivedPost {
   path: string;
@@ -178,12 +174,6 @@ export async function refusingPort(): Promise<number> {
   const port = await listen(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, host, () => resolve()));
-  const address: string | AddressInfo | null = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** A certificate for the names that it signed itself, and that was valid until yesterday. */

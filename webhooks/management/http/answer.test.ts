@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RequestMemory } from '../../../platform/http/bodies/request-memory.ts';
 import { createLog } from '../../../platform/log.ts';
+import { listen } from '../../../test/harness/listen.ts';
 import { writeAnswer } from './answer.ts';
 
 const MiB = 1_048_576;
@@ -15,7 +16,7 @@ let memory: RequestMemory;
 let port = 0;
 let served = 0;
 
-beforeEach(() => {
+beforeEach(async () => {
   memory = new RequestMemory(20 * MiB);
   served = 0;
   const server = createServer((_, response) => {
@@ -25,13 +26,8 @@ beforeEach(() => {
     });
     void answered.then(() => served++);
   });
-  return new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (typeof address === 'object') port = address?.port ?? 0;
-      resolve();
-    });
-  }).then(() => () => void server.close());
+  port = await listen(server);
+  return () => void server.close();
 });
 
 const sockets: ReturnType<typeof connect>[] = [];

@@ -8,6 +8,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { BodyReceiver } from '../../../platform/http/bodies/received-body.ts';
 import { RequestMemory } from '../../../platform/http/bodies/request-memory.ts';
 import { createLog } from '../../../platform/log.ts';
+import { listen } from '../../../test/harness/listen.ts';
 import type { AnySchema } from '../schema/schema.ts';
 import { operation } from './operation.ts';
 import { createManagementRoute, type RouteOptions } from './route.ts';
@@ -68,7 +69,7 @@ const parts: RouteOptions['parts'] = {
 
 let memory: RequestMemory;
 let port = 0;
-beforeEach(() => {
+beforeEach(async () => {
   memory = new RequestMemory();
   const bodies = new BodyReceiver(memory);
   const route = createManagementRoute({
@@ -81,13 +82,8 @@ beforeEach(() => {
   const server = createServer((request, response) => {
     route(request, response, { path: request.url ?? '', query: '' }, bodies);
   });
-  return new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (typeof address === 'object') port = address?.port ?? 0;
-      resolve();
-    });
-  }).then(() => () => void server.close());
+  port = await listen(server);
+  return () => void server.close();
 });
 
 const sockets: Socket[] = [];
@@ -105,7 +101,7 @@ function send(method: string, key: string): Socket {
   return socket;
 }
 
-/** The status of an answer of which nothing else is read. */
+/** Reads the status of an answer, and then nothing more from its connection. */
 function readStatus(key: string): Promise<number> {
   const socket = send('GET', key);
   return new Promise((resolve) => {
