@@ -86,15 +86,13 @@ export function hasNextInstanceKey(dataDir: string): boolean {
   return readPrivateRecord(instanceKeyPath(dataDir), isKeyFile).next !== undefined;
 }
 
-/**
- * Makes the next key the current one, and adds one before where none waits. Texts sealed by older keys open until
- * `dropOldInstanceKeys`.
- */
+/** Makes the next key the current one, or a new one. Texts sealed by older keys open until `dropOldInstanceKeys`. */
 export function changeInstanceKey(dataDir: string): void {
-  addNextInstanceKey(dataDir);
   const path = instanceKeyPath(dataDir);
-  const { next, ...file } = readPrivateRecord(path, isKeyFile);
-  replacePrivateJson(path, { ...file, current: next });
+  const { next = newKeyId(), ...file } = readPrivateRecord(path, isKeyFile);
+  // One write: a process that read the file between two, within one tick of its time, would not read it again.
+  const keys = { [next]: newKey(), ...file.keys };
+  replacePrivateJson(path, { ...file, current: next, keys });
 }
 
 /** Forgets every key but the current one: texts still sealed under another are lost. */
