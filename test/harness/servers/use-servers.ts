@@ -1,14 +1,14 @@
 // Real servers that end by themselves. An engine or a broker serves all tests of a file: started before the first test,
 // stopped after the last. A test that needs one of its own calls startEngine or startBroker.
 
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { type BrokerOptions, startBroker } from './broker.ts';
 import type { ChildServer } from './child-server.ts';
 import { type EngineOptions, startEngine } from './engine.ts';
 import { type MailServerOptions, startMailServer, type TestMailServer } from './mail-server.ts';
 
 /**
- * Call it before the file's other hooks: hooks start in order and end in reverse, so theirs find the engine running.
+ * Call it before the file's other hooks: hooks start in order and end in reverse, so they all find the engine running.
  * What it returns can be used in hooks and tests, not before.
  */
 export function useEngine(options: EngineOptions = {}): ChildServer {
@@ -30,9 +30,12 @@ export async function mailServerOfTest(options: MailServerOptions): Promise<Test
 function useServer(start: () => Promise<ChildServer>): ChildServer {
   let started: ChildServer | undefined;
   beforeAll(async () => {
-    started = await start();
+    const server = await start();
+    started = server;
+    // Not afterAll: Vitest calls the functions that beforeAll returns after it. A file's clients would outlive the server,
+    // and one that sends while its socket ends throws from inside the NATS client.
+    return () => server.stop();
   });
-  afterAll(() => started?.stop());
   const running = (): ChildServer => {
     if (started === undefined)
       throw new Error('the server starts in a hook: use it in a later one');
