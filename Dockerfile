@@ -17,4 +17,4 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-CMD ["node", "--initial-old-space-size=96", "dist/main.js"]
+CMD ["node", "--initial-old-space-size=96", "--expose-gc", "dist/main.js"]

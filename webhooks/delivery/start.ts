@@ -39,7 +39,7 @@ import { createDeliveryMetrics } from './metrics.ts';
 import type { TurnLimits } from './queueing/fair-queue.ts';
 import { createPublisher } from './queueing/publisher.ts';
 import { ensureQueueConsumer } from './queueing/queue-consumer.ts';
-import { type AttemptOptions, createAttempts } from './sending/attempt.ts';
+import type { AttemptOptions, Attempts } from './sending/attempt.ts';
 import { SettledAttempts } from './settled-attempts.ts';
 import { type DeliveryNotices, Settlement } from './settlement.ts';
 import { openWaitingGauges } from './waiting-gauges.ts';
@@ -107,7 +107,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     notices.paused({ organizationId });
   };
   const health = new HealthKeeper({ bucket: healthBucket, directory, pause, log });
-  const attempts = createAttempts({ ...options, ...options.sending });
+  const attempts = attemptsWhenNeeded({ ...options, ...options.sending });
   const settled = await knowSettled(options);
   const told = { publisher, health, breakers, settled, notices, pause, metrics, clock, log };
   const settlement = new Settlement({ ...told, ...(draw !== undefined && { draw }) });
@@ -175,4 +175,20 @@ async function ensureConsumers(connection: NatsConnection): Promise<void> {
     const config = queueConsumerConfig(retryConsumer(name), subject, tierMaxAckPending);
     await ensureQueueConsumer(connection, retryStream, config);
   }
+}
+
+/** Loads undici, which takes the process eight megabytes, at the first attempt. */
+function attemptsWhenNeeded(options: AttemptOptions): Attempts {
+  let loaded: Promise<Attempts> | undefined;
+  const load = async (): Promise<Attempts> => {
+    const { createAttempts } = await import('./sending/attempt.ts');
+    return createAttempts(options);
+  };
+  return {
+    async make(delivery, owned) {
+      loaded ??= load();
+      return (await loaded).make(delivery, owned);
+    },
+    close: async () => (await loaded)?.close(),
+  };
 }

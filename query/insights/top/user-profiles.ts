@@ -43,15 +43,16 @@ export function storedProfiles(
       `(profile_id >= ${idOf(key.padEnd(idDigits, '0'))} AND profile_id <= ${idOf(key.padEnd(idDigits, 'f'))})`,
   );
   const asked = `project_id = ${project} AND (${ranges.join(' OR ')})`;
-  // An id with events is in profile_listing; a root without events of its own has a record.
-  const sql = `SELECT ${storedPart} AS part, lower(hex(profile_id)) AS id, argMax(external_id, has_record) AS external_id,
-      argMax(keys, has_record) AS trait_keys, argMax(values, has_record) AS trait_values
+  // An id with events is in profile_listing; a root without events of its own has a record. The newest row of a record
+  // is found here: FINAL would take half of the look-up.
+  const sql = `SELECT ${storedPart} AS part, lower(hex(profile_id)) AS id, argMax(external_id, version) AS external_id,
+      argMax(keys, version) AS trait_keys, argMax(values, version) AS trait_values
     FROM (
-      SELECT profile_id, '' AS external_id, emptyArrayString() AS keys, emptyArrayString() AS values, false AS has_record
+      SELECT profile_id, '' AS external_id, emptyArrayString() AS keys, emptyArrayString() AS values, toUInt64(0) AS version
       FROM profile_listing WHERE ${asked}
       UNION ALL
-      SELECT profile_id, if(named, distinct_id, ''), CAST(mapKeys(traits), 'Array(String)'), mapValues(traits), true
-      FROM profiles FINAL WHERE ${asked} AND NOT edge)
+      SELECT profile_id, if(named, distinct_id, ''), CAST(mapKeys(traits), 'Array(String)'), mapValues(traits), version
+      FROM profiles WHERE ${asked} AND NOT edge)
     GROUP BY profile_id`;
   return { sql, maxRows: 2 * keys.length };
 }

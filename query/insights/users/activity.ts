@@ -8,7 +8,7 @@ import { readEventsSql } from '../events/read-events.ts';
 import { notKept } from '../kept/day-cells.ts';
 import { keptProfileDays } from '../kept/kept-profile-days.ts';
 import type { Question } from '../question/question.ts';
-import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
+import { bitColumns, bitsOfPlace, placesSql, wordCount } from './bucket-bits.ts';
 import {
   type ByDays,
   dayEventsSql,
@@ -47,15 +47,19 @@ export function activitySql(question: Question, activity: Activity): string {
 }
 
 /**
- * SELECT of profile_key, cookieless and place, the place of a bucket in which the profile was active; undefined where
- * days of profiles do not answer the most of it.
+ * SELECT of profile_key, cookieless and place, the place of a bucket in which the profile was active; undefined beyond
+ * 64 buckets, whose bits are dear to take apart, unless days of profiles answer the most of it.
  */
 export function activePlacesSql(question: Question, activity: Activity): string | undefined {
   const { condition, buckets, ranges } = activity;
   const reads: string[] = [];
   for (const range of ranges) {
     const parts = partsOfDays(question, condition, range, buckets);
-    if (parts === undefined) return undefined;
+    if (parts === undefined) {
+      if (wordCount(buckets.length) > 1) return undefined;
+      reads.push(...filteredPlaces(question, activity, range));
+      continue;
+    }
     reads.push(dayPlacesSql(question, parts.days, buckets));
     for (const rest of parts.rest) {
       const events = readPlacesSql(question, activity, rest);
@@ -81,7 +85,7 @@ export function profileEventsSql(
   const edges = parts.rest.map((range) => {
     const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
     const events = readEventsSql(question, { condition, columns, ...range });
-    return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events FROM (${events})`;
+    return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events FROM (${events}) GROUP BY sender_key`;
   });
   return [dayEventsSql(question, parts.days), ...edges].join(' UNION ALL ');
 }
@@ -101,15 +105,35 @@ function partsOfDays(
   return knowsEvents(question, condition) ? partByDays(range, buckets) : undefined;
 }
 
-/** Raw events of days that are not kept, and the days of profiles that are. */
+/** SELECTs of profile_key, cookieless and bitColumns. */
 function filteredReads(question: Question, activity: Activity, range: Range): string[] {
+  const { kept, others } = keptAndOthers(question, activity, range);
+  const raw = rawSql(question, others, range);
+  return kept ? [daysSql(question, kept.days, activity.buckets, kept.rows), raw] : [raw];
+}
+
+/** SELECTs of profile_key, cookieless and place. */
+function filteredPlaces(question: Question, activity: Activity, range: Range): string[] {
+  const { buckets } = activity;
+  const { kept, others } = keptAndOthers(question, activity, range);
+  const places = placesSql(bitColumns(buckets.length));
+  const raw = `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, others, range)})`;
+  return kept ? [dayPlacesSql(question, kept.days, buckets, kept.rows), raw] : [raw];
+}
+
+/** Days of profiles that are kept, their rows as FROM and PREWHERE; and the activity of other days, for raw events. */
+function keptAndOthers(
+  question: Question,
+  activity: Activity,
+  range: Range,
+): { kept?: { days: Range; rows: string }; others: Activity } {
   const { condition, buckets } = activity;
   const isWhole = range.fromMs <= question.fromMs && range.toMs >= question.toMs;
-  const parts = partByDays(range, buckets);
-  const kept = isWhole && parts ? keptProfileDays(question, condition) : undefined;
-  if (kept === undefined || parts === undefined) return [rawSql(question, activity, range)];
+  const parts = isWhole ? partByDays(range, buckets) : undefined;
+  const rows = parts && keptProfileDays(question, condition);
+  if (parts === undefined || rows === undefined) return { others: activity };
   const others = { ...activity, condition: both(condition, notKept) };
-  return [daysSql(question, parts.days, buckets, kept), rawSql(question, others, range)];
+  return { kept: { days: parts.days, rows }, others };
 }
 
 function rawSql(question: Question, activity: Activity, range: Range): string {

@@ -92,10 +92,14 @@ export function daysSql(
     SELECT profile_key, cookieless, ${place} AS early_place, ${early} AS is_early, ${late} AS is_late ${rows}) WHERE is_early OR is_late`;
 }
 
-/** SELECT of profile_key, cookieless and place, the place of a bucket, over the `days` of partByDays. */
-export function dayPlacesSql(question: Question, range: Range, buckets: readonly number[]): string {
+/** SELECT of profile_key, cookieless and place, the place of a bucket; otherwise as daysSql. */
+export function dayPlacesSql(
+  question: Question,
+  range: Range,
+  buckets: readonly number[],
+  rows = daysOfSql(question, range),
+): string {
   const { place, early, late } = readDays(question, range, buckets);
-  const rows = daysOfSql(question, range);
   const select = (sql: string, isActive: string): string =>
     `SELECT profile_key, cookieless, ${sql} AS place ${rows} WHERE ${isActive}`;
   // Few rows are of two buckets: reading the table once more costs less than making two rows of each of these.
