@@ -28,5 +28,5 @@ interface Asks {
 
 export const asksOf: Record<Mode, Asks> = {
   smoke: { warmUps: 0, counted: 1 },
-  real: { warmUps: 1, counted: 7 },
+  real: { warmUps: 2, counted: 7 },
 };

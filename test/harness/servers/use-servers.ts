@@ -32,7 +32,7 @@ function useServer(start: () => Promise<ChildServer>): ChildServer {
   beforeAll(async () => {
     const server = await start();
     started = server;
-    // Not afterAll: Vitest calls the functions that beforeAll returns after it. A file's clients would outlive the server,
+    // Not afterAll: Vitest calls the functions that beforeAll returns later. A file's clients would outlive the server,
     // and one that sends while its socket ends throws from inside the NATS client.
     return () => server.stop();
   });
