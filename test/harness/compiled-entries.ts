@@ -4,18 +4,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepFirst, madeOnce, newDirectory } from './made-once.ts';
 import { root } from './source-tree.ts';
 
 interface Entry {
@@ -49,19 +40,12 @@ export function compiledEngine(): string {
 }
 
 function compiled(entry: Entry): string {
-  const cache = join(root, 'node_modules', '.cache', 'millrace');
-  const built = join(cache, `${entry.name}-${hashOfSources(entry)}`);
+  const built = join(madeOnce, `${entry.name}-${hashOfSources(entry)}`);
   const script = join(built, `${entry.path}.js`);
   if (existsSync(script)) return script;
-  mkdirSync(cache, { recursive: true });
-  const next = mkdtempSync(join(cache, 'building-'));
+  const next = newDirectory();
   build(entry, next);
-  try {
-    renameSync(next, built);
-  } catch {
-    // Another test process was first; its build is the same.
-    rmSync(next, { recursive: true, force: true });
-  }
+  keepFirst(next, built);
   return script;
 }
 

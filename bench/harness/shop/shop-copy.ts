@@ -3,9 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import { copyStopped } from '../../../test/harness/stopped-copy.ts';
 import type { Mode, Session } from '../../bench.ts';
 import type { Shop } from './shop.ts';
-import { copyShop, openShop, storeShop, withoutLimits } from './stored-shop.ts';
+import { openShop, storeShop, withoutLimits } from './stored-shop.ts';
 
 /** In smoke runs the service is the session's, which stores the shop once. */
 export async function onShopCopy<Result>(
@@ -20,7 +21,7 @@ export async function onShopCopy<Result>(
   const made = await openShop(shop, (line) => void process.stderr.write(`${line}\n`));
   const dataDir = mkdtempSync(join(made, '..', 'copy-'));
   try {
-    copyShop(made, dataDir);
+    copyStopped(made, dataDir);
     const stack = await startStack({ dataDir, env: withoutLimits });
     try {
       return await run(stack);

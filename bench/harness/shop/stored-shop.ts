@@ -2,19 +2,11 @@
 // directory, so that the next run only starts the service on it.
 
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import { copyStopped } from '../../../test/harness/stopped-copy.ts';
 import { check, type Mode, type Session } from '../../bench.ts';
 import { untilMerged } from '../engine/merges.ts';
 import { countRows } from '../load/stored-rows.ts';
@@ -52,7 +44,7 @@ export async function openShop(
   rmSync(making, { recursive: true, force: true });
   checkRoom(parent, shop.events * (1 + olderCopies));
   if (olderCopies === 0) mkdirSync(making, { recursive: true });
-  else copyShop(await openShop(shop, say), making);
+  else copyStopped(await openShop(shop, say), making);
   const stack = await startStack({ dataDir: making });
   try {
     if (olderCopies === 0) await storeShop(stack, shop, say);
@@ -63,11 +55,6 @@ export async function openShop(
   writeFileSync(join(making, 'shop.json'), JSON.stringify(shop));
   renameSync(making, directory);
   return directory;
-}
-
-/** Copies the data directory of a stopped service, without the pipes that its engine leaves behind. */
-export function copyShop(directory: string, copy: string): void {
-  cpSync(directory, copy, { recursive: true, filter: (path) => !lstatSync(path).isFIFO() });
 }
 
 /** Throws where the disk has no room for so many events and for as much again, which merges need. */

@@ -29,6 +29,8 @@ interface ServerProgram {
   name: string;
   /** The port that makes the server take a free one; any number where it has a socket in its directory. */
   freePort: number;
+  /** Fills a temporary directory before the first start. */
+  prepare?(dir: string): void;
   /** The command line; called before each start. */
   command(dir: string, port: number): readonly string[];
   env?: NodeJS.ProcessEnv;
@@ -49,6 +51,7 @@ export async function startChildServer(
   givenDir?: string,
 ): Promise<ChildServer> {
   const dir = givenDir ?? mkdtempSync(join(tmpdir(), `millrace-${program.name}-`));
+  if (givenDir === undefined) program.prepare?.(dir);
   let { child, port } = await launch(program, dir, program.freePort);
   const killOnExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killOnExit);
