@@ -9,6 +9,7 @@ import { Endings } from './connections/endings.ts';
 import { userArguments } from './engine-arguments.ts';
 import { EngineError, toEngineError, tooMany } from './errors.ts';
 import { ResultPipe } from './result-pipe.ts';
+import { knownRefusedNames } from './statement/known-names.ts';
 import { type RefusedNames, readRefusedNames, refusedNames } from './statement/reach.ts';
 import type { Statement } from './statement/statement.ts';
 import { forgetTornInserts } from './torn-inserts.ts';
@@ -67,7 +68,7 @@ export class Engine {
     };
     const version = (await ask('SELECT version()')).trim();
     await forgetTornInserts(ask);
-    const refused = readRefusedNames(await ask(refusedNames));
+    const refused = knownRefusedNames(version) ?? readRefusedNames(await ask(refusedNames));
     return new Engine(options, directory, open, control, version, refused);
   }
 
