@@ -157,6 +157,21 @@ describe('a lifecycle', () => {
     });
   });
 
+  it.each([61, 62, 63, 64, 126, 127])('of %i buckets is the end of a longer one', async (hours) => {
+    const of = (count: number) =>
+      ask(InsightType.LIFECYCLE, {
+        from: new Date(at('13T00:00:00') - count * 3_600_000).toISOString().slice(8, -1),
+        spec: { events: [{ event: {} }] },
+        granularity: Granularity.HOUR,
+      });
+    const longer = await of(150);
+    expect(longer.new?.filter((value) => value !== 0)).toHaveLength(2);
+    const answer = await of(hours);
+    for (const state of ['new', 'returning', 'resurrecting', 'dormant'] as const) {
+      expect(answer[state]).toEqual(longer[state]?.slice(-hours));
+    }
+  });
+
   it('counts cookieless visitors where it is asked to, and what was received by a moment', async () => {
     const spec = { includeCookieless: true };
     const all = await ask(InsightType.LIFECYCLE, { spec });

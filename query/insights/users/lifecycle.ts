@@ -96,7 +96,8 @@ const usersByFirstBit: UsersSql = (question, activity, words) => {
   const firstMs = activity.buckets[1] ?? fromMs;
   const [inFirstBucket, earlier] = [count, count + 1];
   const columns = bitColumns(count + 2);
-  const none = columns.slice(words.length).map(() => 'toUInt64(0)');
+  // Named as the first of the reads names them for all.
+  const none = columns.slice(words.length).map((column) => `toUInt64(0) AS ${column}`);
   const flag = (place: number) => bitsOfPlace(count + 2, `toUInt16(${place})`).join(', ');
   const reads = [
     `SELECT profile_key, cookieless, ${[...words, ...none].join(', ')} FROM (${activitySql(question, activity)})`,
