@@ -330,7 +330,9 @@ export class QuestionSource {
     const isGrid = form === 'RETENTION';
     switch (granularity) {
       case 'MINUTE':
-        return this.#nearChange(season, isGrid ? hourMs : 6 * hourMs);
+        return draw.chance(0.7) || isGrid
+          ? this.#nearChange(season, isGrid ? hourMs : 6 * hourMs)
+          : this.#nearWords(season);
       case 'HOUR':
         return draw.chance(0.5)
           ? within(isGrid ? 30 * hourMs : 4 * dayMs)
@@ -352,6 +354,13 @@ export class QuestionSource {
     const length = longestMs / 2 + this.#draw.below(longestMs / 2);
     const fromMs = changeMs - this.#draw.below(length);
     return { fromMs, toMs: fromMs + length };
+  }
+
+  /** About as many buckets as one number or several have bits. */
+  #nearWords({ changeMs }: Season): { fromMs: number; toMs: number } {
+    const minutes = 64 * this.#draw.pick([1, 2, 3]) - 4 + this.#draw.below(8);
+    const fromMs = changeMs - this.#draw.below(minutes) * minuteMs;
+    return { fromMs, toMs: fromMs + minutes * minuteMs };
   }
 
   #wholeDays({ fromMs, toMs }: Season): { fromMs: number; toMs: number } {
