@@ -2,7 +2,8 @@
 // is done once for all tests, whose engines start on copies: it takes an engine twice the CPU of a start.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
@@ -66,17 +67,22 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
 async function migratedDirectory(entry: string): Promise<string> {
   const kept = join(madeOnce, `tables-${hashOfSchema(entry)}`);
   if (existsSync(kept)) return kept;
-  const dir = newDirectory();
+  // Elsewhere: the path of a socket has 103 bytes at most, and that of a checkout may be long.
+  const dir = mkdtempSync(join(tmpdir(), 'millrace-tables-'));
   const engine = await startEngine({ dir });
   await engine.stop();
-  keepFirst(dir, kept);
+  const copy = newDirectory();
+  copyStopped(dir, copy);
+  rmSync(dir, { recursive: true, force: true });
+  keepFirst(copy, kept);
   return kept;
 }
 
-/** `entry` is named after its sources. */
+/** `entry` is named after its sources; package.json names the engine's version. */
 function hashOfSchema(entry: string): string {
   const hash = createHash('sha256').update(entry);
-  hash.update(readFileSync(join(root, 'sql', 'migrate.ts')));
+  for (const file of ['package.json', 'sql/migrate.ts'])
+    hash.update(readFileSync(join(root, file)));
   const migrations = join(root, 'sql', 'migrations');
   for (const name of readdirSync(migrations).sort()) {
     hash.update(name).update(readFileSync(join(migrations, name)));
