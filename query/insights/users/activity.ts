@@ -4,7 +4,7 @@
 import { bucketPlaceSql } from '../events/bucket-place.ts';
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
-import { readEventsSql } from '../events/read-events.ts';
+import { readEventsSql, withinRanges } from '../events/read-events.ts';
 import { notKept } from '../kept/day-cells.ts';
 import { keptProfileDays } from '../kept/kept-profile-days.ts';
 import type { Question } from '../question/question.ts';
@@ -82,12 +82,14 @@ export function profileEventsSql(
   const { fromMs, toMs } = question;
   const parts = knowsEvents(question, condition) ? partByWholeDays({ fromMs, toMs }) : undefined;
   if (parts === undefined) return undefined;
-  const edges = parts.rest.map((range) => {
-    const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
-    const events = readEventsSql(question, { condition, columns, ...range });
-    return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events FROM (${events}) GROUP BY sender_key`;
+  const days = dayEventsSql(question, parts.days);
+  if (parts.rest.length === 0) return days;
+  const edges = readEventsSql(question, {
+    condition: both(condition, withinRanges(parts.rest, question.bindings)),
+    columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
   });
-  return [dayEventsSql(question, parts.days), ...edges].join(' UNION ALL ');
+  return `${days} UNION ALL SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
+    FROM (${edges}) GROUP BY sender_key`;
 }
 
 /** Days know no kinds, no properties, and not when an event was received. */
