@@ -23,7 +23,7 @@ shutdown.listen(cluster.isWorker ? 'drain' : 'exit');
 try {
   if (cluster.isWorker) await startMember(config, log, shutdown);
   else announce(await startService(config, log, shutdown));
-  // The heap may grow to the size that package.json names before V8 walks it: what the start left would stay there.
+  // V8 walks the heap by itself only at the size that package.json names: until then the garbage of the start stays.
   globalThis.gc?.();
 } catch (error) {
   log.debug({ err: error }, 'the start failed');

@@ -77,31 +77,32 @@ export function daySql(ms: number, bindings: Bindings): string {
 /** Project, range and as_of, over columns of `events`. */
 function scopeConditions(question: Question, read: EventRead): string[] {
   const { project, bindings, asOfMs } = question;
-  const time = (ms: number): string => momentSql(ms, bindings);
   const { fromMs = question.fromMs, toMs = question.toMs, days } = read;
   if (days !== undefined) return [`project_id = ${project}`, `toDate(occur_time) IN ${days}`];
-  const conditions = [
-    `project_id = ${project}`,
-    `occur_time >= ${time(fromMs)}`,
-    `occur_time < ${time(toMs)}`,
-    daysHintSql(fromMs, toMs, bindings),
-  ];
+  const conditions = [`project_id = ${project}`, withinSql({ fromMs, toMs }, bindings)];
   if (asOfMs !== undefined) {
-    conditions.push(`receive_time ${read.receivedLater === true ? '>' : '<='} ${time(asOfMs)}`);
+    conditions.push(
+      `receive_time ${read.receivedLater === true ? '>' : '<='} ${momentSql(asOfMs, bindings)}`,
+    );
   }
   return conditions;
 }
 
-/** Holds for the events of the ranges, half-open in milliseconds. One read of several costs less than one of each. */
-export function withinRanges(
-  ranges: readonly { fromMs: number; toMs: number }[],
-  bindings: Bindings,
-): EventCondition {
-  const within = ranges.map(({ fromMs, toMs }) => {
-    const [from, to] = [momentSql(fromMs, bindings), momentSql(toMs, bindings)];
-    return `(occur_time >= ${from} AND occur_time < ${to} AND ${daysHintSql(fromMs, toMs, bindings)})`;
-  });
+/** Holds for the events of the ranges. One read of several costs less than one of each. */
+export function withinRanges(ranges: readonly TimeRange[], bindings: Bindings): EventCondition {
+  const within = ranges.map((range) => `(${withinSql(range, bindings)})`);
   return { sql: `(${within.join(' OR ')})`, usesUser: false, kind: 'filtered' };
+}
+
+/** Half-open, in milliseconds. */
+interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
+
+function withinSql({ fromMs, toMs }: TimeRange, bindings: Bindings): string {
+  const [from, to] = [momentSql(fromMs, bindings), momentSql(toMs, bindings)];
+  return `occur_time >= ${from} AND occur_time < ${to} AND ${daysHintSql(fromMs, toMs, bindings)}`;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { EngineError } from '../errors.ts';
 import type { Token } from './tokens.ts';
 
-/** Refused names in lower case: the engine has more with each version, so it is asked for them, see `refusedNames`. */
+/** Refused names in lower case. Each version of the engine has more: see known-names.ts and `refusedNames`. */
 export interface RefusedNames {
   tableFunctions: ReadonlySet<string>;
   functions: ReadonlySet<string>;
