@@ -120,6 +120,22 @@ describe('a second question', () => {
   });
 });
 
+it('a question that counts alone answer runs again, and nothing tells whether something changed', async () => {
+  const events = [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }];
+  const counted = { insightType: InsightType.TRENDS, events };
+  const to = (time: string) => ({ ...timeRange, to: timestampFromMs(at(time)) });
+  for (const [end, ran] of [
+    ['10T12:15', [2, 0]],
+    ['10T12:10', [1, 2]],
+  ] as const) {
+    [statements, versions] = [0, 0];
+    const asked = { spec: counted, timeRange: to(end) };
+    await service.insights(project).query(asked);
+    await service.insights(project).query(asked);
+    expect([statements, versions]).toEqual(ran);
+  }
+});
+
 it('kept rows are written in the codec of each request', async () => {
   await store({ occurTimeMs: at('10T11:00'), strings: { ['__proto__']: 'x' } });
   const asked = {

@@ -14,6 +14,8 @@ export interface Plan {
   joint?: Question;
   /** The most rows that it can answer. */
   maxRows: number;
+  /** To run it costs no more than to find out whether kept rows of it still hold: none are kept. */
+  isCheap?: boolean;
   /** One after the other, each told the rows until then; undefined where nothing is missing. */
   lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
   /** Takes the rows of the statement and of all look-ups. */
@@ -21,7 +23,7 @@ export interface Plan {
 }
 
 /** Like a plan's own statement. */
-export type LookUp = Pick<Plan, 'sql' | 'maxRows'>;
+export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap'>;
 
 export interface Answer {
   result: QueryResponse['result'];

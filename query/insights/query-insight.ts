@@ -83,7 +83,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
   };
   if (!countsUsers(own)) return answer(true);
   const hasDeletions = async (): Promise<boolean> =>
-    (await unlessLeft(stored.seen, deadline.signal)).hasDeletions;
+    (await unlessLeft(stored.seen(), deadline.signal)).hasDeletions;
   if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(true);
   // Hardly any project gets its first deletion just now: the statement does not wait until that is certain.
   const response = await answer(false);
@@ -139,10 +139,13 @@ function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
 }
 
 /** A copy of the parameters: a look-up binds more. */
-function statementOf(question: Question, { sql, maxRows }: LookUp): InsightStatement {
+function statementOf(
+  question: Question,
+  { sql, maxRows, isCheap = false }: LookUp,
+): InsightStatement {
   const { bindings, dayCells } = question;
   const days = wholeDays(question);
-  const statement = { sql, maxRows, params: { ...bindings.params } };
+  const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
   if (days === undefined || dayCells.length === 0) return statement;
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));

@@ -5,7 +5,7 @@ import { type JointSeries, jointSeries } from './joint-series.ts';
 import { leftOutSql } from './left-out.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import type { Question } from './question/question.ts';
-import { readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
+import { isOfCounts, readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
 
 /** The part of the statement beside the series, whose part is their place. */
 const totalPart = -1;
@@ -25,6 +25,7 @@ export function planSeries(
     sql: seriesSqlOf(question, series, withTotal),
     // Beside the groups and those of all others a reason a series, and the total.
     maxRows: series.length * (question.groupLimit + 4) + 1,
+    isCheap: series.length === 1 && series.every((one) => isOfCounts(question, one)),
     read: (rows) => readSeriesRows(question, series, rows),
   };
 }

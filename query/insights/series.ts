@@ -4,7 +4,7 @@
 import type { EventQuery } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 import { type Aggregation, cellValue, readAggregation } from './events/aggregation.ts';
-import { countedEventsSql } from './events/counted-kinds.ts';
+import { areAllCounted, countedEventsSql } from './events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from './events/event-condition.ts';
 import { groupText } from './events/property-text.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
@@ -80,6 +80,13 @@ export function seriesSql(
     limit: question.groupLimit,
     measure,
   });
+}
+
+/** Whether the statement of a question's only series reads nothing but counts of events. */
+export function isOfCounts(question: Question, { condition, aggregation }: Series): boolean {
+  const { breakdowns, buckets } = question;
+  const countsEvents = aggregation.counts === 'events' && aggregation.number === undefined;
+  return countsEvents && breakdowns.length === 0 && areAllCounted(question, condition, buckets);
 }
 
 /** SELECT of (group_0, …, bucket, a, b, weight). A user belongs to the groups of their first event. */

@@ -17,16 +17,10 @@ export function countedEventsSql(
   buckets: readonly number[],
   column: 'events' | 'cookieless_events',
 ): string | undefined {
-  const { project, bindings, everyEvent, asOfMs, fromMs, toMs } = question;
-  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
-  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
-  const isServed =
-    everyEvent.kind === 'every' &&
-    condition.kind !== 'filtered' &&
-    asOfMs === undefined &&
-    firstMs < lastMs &&
-    buckets.slice(1).every((startMs) => startMs % quarterMs === 0);
-  if (!isServed) return undefined;
+  const { project, bindings, fromMs, toMs } = question;
+  const counted = countedRange(question, condition, buckets);
+  if (counted === undefined) return undefined;
+  const { firstMs, lastMs } = counted;
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const bucket = bucketSql(question, buckets);
@@ -47,4 +41,31 @@ export function countedEventsSql(
       `SELECT bucket, kind, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
   );
   return [whole, ...single].join(' UNION ALL ');
+}
+
+/** Whether the table alone tells. */
+export function areAllCounted(
+  question: Question,
+  condition: EventCondition,
+  buckets: readonly number[],
+): boolean {
+  const counted = countedRange(question, condition, buckets);
+  return counted?.firstMs === question.fromMs && counted.lastMs === question.toMs;
+}
+
+/** The whole quarters of the range; undefined where the table cannot tell. */
+function countedRange(
+  { everyEvent, asOfMs, fromMs, toMs }: Question,
+  condition: EventCondition,
+  buckets: readonly number[],
+): { firstMs: number; lastMs: number } | undefined {
+  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
+  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
+  const isServed =
+    everyEvent.kind === 'every' &&
+    condition.kind !== 'filtered' &&
+    asOfMs === undefined &&
+    firstMs < lastMs &&
+    buckets.slice(1).every((startMs) => startMs % quarterMs === 0);
+  return isServed ? { firstMs, lastMs } : undefined;
 }

@@ -4,7 +4,7 @@ import type { Stored } from './insight-runs.ts';
 
 const stored = (completeUntilMs: number): Stored => ({
   completeUntilMs,
-  seen: new Promise(() => {}),
+  seen: () => new Promise(() => {}),
 });
 
 it('looks for a thing once, and again after a failure', async () => {

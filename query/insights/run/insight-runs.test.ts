@@ -73,10 +73,10 @@ const range = { fromMs: 0, toMs: 1 };
 
 async function ask(
   sql = 'question',
-  { project = 'a', params = {}, signal = new AbortController().signal } = {},
+  { project = 'a', params = {}, signal = new AbortController().signal, isCheap = false } = {},
 ) {
   const stored = await runs.stored(project, range);
-  return runs.rows(project, stored, { sql, params, maxRows: 10 }, { signal });
+  return runs.rows(project, stored, { sql, params, maxRows: 10, isCheap }, { signal });
 }
 
 async function settled(): Promise<void> {
@@ -232,6 +232,52 @@ describe('the same question at once', () => {
     await settled();
     running[0]?.fail(new Error('broken'));
     for (const one of asked) await expect(one).rejects.toThrow('broken');
+  });
+});
+
+describe('a cheap question', () => {
+  const askCheap = (signal = new AbortController().signal) =>
+    ask('counts', { isCheap: true, signal });
+
+  it('runs each time, and no version is read for it', async () => {
+    for (const text of ['[1]', '[2]']) {
+      const asked = askCheap();
+      await settled();
+      running[0]?.answer(text);
+      expect(await asked).toMatchObject({ texts: [text], completeUntilMs: 500 });
+    }
+    expect(versionsRead).toBe(0);
+  });
+
+  it('shares the next run with all who come while one is running, which may lack what was stored since', async () => {
+    const first = askCheap();
+    await settled();
+    const later = [askCheap(), askCheap()];
+    await settled();
+    expect(running).toHaveLength(1);
+    running[0]?.answer('[1]');
+    expect((await first).texts).toEqual(['[1]']);
+    await settled();
+    expect(running).toHaveLength(1);
+    running[0]?.answer('[2]');
+    expect((await Promise.all(later)).map(({ texts }) => texts[0])).toEqual(['[2]', '[2]']);
+  });
+
+  it('that everybody left ends, and never begins where it still waited', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [asked, waiting] = [askCheap(first.signal), askCheap(second.signal)];
+    await settled();
+    second.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    const next = askCheap();
+    await settled();
+    first.abort(new Error('gone too'));
+    await expect(asked).rejects.toThrow('gone too');
+    await settled();
+    expect(running).toHaveLength(1);
+    running[0]?.answer('[3]');
+    expect((await next).texts).toEqual(['[3]']);
+    expect(running).toHaveLength(0);
   });
 });
 

@@ -41,8 +41,8 @@ export interface InsightRows extends Rows {
 export interface Stored {
   /** Known before the statement begins. */
   completeUntilMs: number | undefined;
-  /** Read beside the statement, unless that depends on it. */
-  seen: Promise<Seen>;
+  /** Reads it once, whoever asks: beside the statement, unless that depends on it. */
+  seen(): Promise<Seen>;
 }
 
 export interface Seen extends StoredVersion {
@@ -83,6 +83,7 @@ export class InsightRuns {
   /** One run of each statement that runs. */
   readonly #running = new Map<string, Running>();
   readonly #checks = new JointReads<Seen>();
+  readonly #cheap = new JointReads<Rows>();
   readonly #kept: KeptDays;
   #begun = 0;
   readonly #use: RecentUse;
@@ -99,25 +100,29 @@ export class InsightRuns {
     this.#use = new RecentUse(this.#nowMs);
   }
 
-  /**
-   * What a question depends on. Ask before anything else is read for the statement: what was stored before is then not
-   * missing in its rows. One check at a time of a range, whoever asks.
-   */
+  /** What a question depends on. One check at a time of a range, whoever asks. */
   async stored(projectId: string, range: StoredRange): Promise<Stored> {
     // This comes first: the statement may count what is stored meanwhile, and misses nothing from before.
     const completeUntilMs = await this.#sources.completeUntilMs(projectId);
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
-    const check = this.#checks.join(key, async () => {
-      const limit = { signal: AbortSignal.timeout(versionTimeoutMs) };
-      const read = await readStoredVersion(this.smallReads(projectId), projectId, range, limit);
+    const check = async (signal: AbortSignal): Promise<Seen> => {
+      const read = await readStoredVersion(this.smallReads(projectId), projectId, range, {
+        signal,
+      });
       // Looks may end in another order than they began.
       const had = this.#deletions.get(projectId) === true || read.hasDeletions;
       setBounded(this.#deletions, projectId, had, maxProjects);
       return { ...read, isSettled: this.#isSettled(key, read.version, completeUntilMs) };
-    });
-    // A question that is refused meanwhile does not wait for it.
-    check.catch(() => {});
-    return { completeUntilMs, seen: check };
+    };
+    let seen: Promise<Seen> | undefined;
+    const look = (): Promise<Seen> => {
+      if (seen !== undefined) return seen;
+      seen = this.#checks.join(key, AbortSignal.timeout(versionTimeoutMs), check);
+      // A question that is refused meanwhile does not wait for it.
+      seen.catch(() => {});
+      return seen;
+    };
+    return { completeUntilMs, seen: look };
   }
 
   /** Whether the project had deleted anybody when that was last looked at; undefined where it was not, of late. */
@@ -133,22 +138,28 @@ export class InsightRuns {
     { signal }: Pick<Deadline, 'signal'>,
   ): Promise<InsightRows> {
     const key = keyOf(projectId, statement);
+    if (statement.isCheap) {
+      const run = (shared: AbortSignal): Promise<Rows> => this.#run(projectId, statement, shared);
+      const rows = await this.#cheap.join(key, signal, run);
+      return { ...rows, completeUntilMs: stored.completeUntilMs };
+    }
     const kept = this.#cache.get(key);
     let name = `${key} ${this.#begun++}`;
     // A new question does not wait for its version.
     if (kept !== undefined || this.#running.has(key)) {
-      const seen = await unlessLeft(stored.seen, signal);
+      const seen = await unlessLeft(stored.seen(), signal);
       if (kept !== undefined && this.#holds(kept, seen)) return answer(kept, stored);
       name = (await this.#runOf(key, seen)) ?? `${key} ${seen.version}`;
     }
     // The run of a caller who has left never begins, and so would never leave the list.
     signal.throwIfAborted();
-    if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen });
+    // The look begins before the statement: what was stored before it is then not missing in the rows.
+    if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen() });
     const run = await this.#runs.join(name, signal, async (shared) => {
       try {
         const [rows, seen] = await Promise.all([
           this.#runWithKept(projectId, statement, shared),
-          stored.seen,
+          stored.seen(),
         ]);
         const { completeUntilMs } = stored;
         const result = { ...rows, ...seen, completeUntilMs, keptAtMs: this.#nowMs() };

@@ -1,32 +1,49 @@
 // One read at a time of each key, whoever asks. A caller never gets a read that began before the call, because it would
 // not know what was stored meanwhile: it shares the next one with all who come while one is running.
 
-interface Running<T> {
-  current: Promise<T>;
-  next: Promise<T> | undefined;
+import { SharedRuns } from './shared-runs.ts';
+
+interface Read {
+  name: string;
+  hasBegun: boolean;
+  ended: Promise<unknown>;
 }
 
 export class JointReads<T> {
-  readonly #running = new Map<string, Running<T>>();
+  readonly #runs = new SharedRuns<T>();
+  /** The read of each key that came last. */
+  readonly #last = new Map<string, Read>();
+  #count = 0;
 
-  /** `read` is called now, or once for all who wait. */
-  join(key: string, read: () => Promise<T>): Promise<T> {
-    const running = this.#running.get(key);
-    if (running === undefined) return this.#start(key, read);
-    running.next ??= running.current.then(
-      () => this.#start(key, read),
-      () => this.#start(key, read),
-    );
-    return running.next;
+  /** `read` begins now, or once for all who wait; it must end when its signal is aborted, as SharedRuns tells. */
+  join(key: string, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const last = this.#last.get(key);
+    const mayJoin = last !== undefined && !last.hasBegun;
+    const own = mayJoin ? last : { name: `${this.#count++}`, hasBegun: false, ended: noRead };
+    return this.#runs.join(own.name, signal, (shared) => {
+      this.#last.set(key, own);
+      const begin = (): Promise<T> => {
+        own.hasBegun = true;
+        return read(shared);
+      };
+      const result = last === undefined ? begin() : afterIt(last.ended, shared, begin);
+      const end = (): void => {
+        if (this.#last.get(key) === own) this.#last.delete(key);
+      };
+      own.ended = result.then(end, end);
+      return result;
+    });
   }
+}
 
-  #start(key: string, read: () => Promise<T>): Promise<T> {
-    const running: Running<T> = { current: read(), next: undefined };
-    this.#running.set(key, running);
-    const end = (): void => {
-      if (running.next === undefined) this.#running.delete(key);
-    };
-    running.current.then(end, end);
-    return running.current;
-  }
+const noRead = Promise.resolve();
+
+async function afterIt<T>(
+  before: Promise<unknown>,
+  signal: AbortSignal,
+  begin: () => Promise<T>,
+): Promise<T> {
+  await before;
+  signal.throwIfAborted();
+  return begin();
 }

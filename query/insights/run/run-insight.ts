@@ -22,6 +22,8 @@ export interface InsightStatement {
   maxRows: number;
   /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
   kept?: KeptRange;
+  /** As the plan says. */
+  isCheap?: boolean;
 }
 
 /**
