@@ -15,7 +15,7 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
-import { bucketsOfDays, wholeDays } from './kept/day-cells.ts';
+import { daysOfQuestion } from './kept/day-cells.ts';
 import type { LeftOutCount, LookUp, Plan } from './plan.ts';
 import { readPropertyTypes } from './question/property-types.ts';
 import { type Question, readQuestion, traitPrefix } from './question/question.ts';
@@ -144,16 +144,13 @@ function statementOf(
   { sql, maxRows, isCheap = false }: LookUp,
 ): InsightStatement {
   const { bindings, dayCells } = question;
-  const days = wholeDays(question);
+  const days = daysOfQuestion(question);
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
   if (days === undefined || dayCells.length === 0) return statement;
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
   const cells = [...unlike.values()];
-  return {
-    ...statement,
-    kept: { ...days, cells, buckets: bucketsOfDays(question, days) },
-  };
+  return { ...statement, kept: { ...days, cells } };
 }
 
 /** False for some questions that have to find users, too: their statements look for deleted persons in any case. */

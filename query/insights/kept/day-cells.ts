@@ -9,6 +9,7 @@ import type { EventCondition } from '../events/event-condition.ts';
 import { groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { traitPrefix } from '../question/question.ts';
+import { bucketStarts, quarterMs } from '../question/time-buckets.ts';
 
 /** Cells of whole days, as a statement answers them that keeps them. */
 export interface DayCells {
@@ -22,8 +23,8 @@ export interface DayCells {
 
 /** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
 export const keptDays = '{kept:Array(Date)}';
-/** Kept days that lie between two others. */
-export const keptDaysWithin = '{kept_within:Array(Date)}';
+/** Days that need no look: neither they nor the days beside them have to be counted. */
+export const daysApart = '{days_apart:Array(Date)}';
 const keptVersions = '{kept_versions:Array(UInt64)}';
 export const daysToKeep = '{days_to_keep:Array(Date)}';
 const versionsToKeep = '{versions_to_keep:Array(UInt64)}';
@@ -52,14 +53,40 @@ export const notKept: EventCondition = {
 /** Longer lists of days would make the look at them dearer than what it saves. */
 const maxDays = 400;
 
-/** The whole UTC days of a question's range, as days since the epoch; undefined for fewer than two or too many. */
-export function wholeDays({
-  fromMs,
-  toMs,
-}: Pick<Question, 'fromMs' | 'toMs'>): { first: number; last: number } | undefined {
-  const first = Math.ceil(fromMs / dayMs);
-  const last = Math.floor(toMs / dayMs) - 1;
-  return last > first && last - first < maxDays ? { first, last } : undefined;
+/** The UTC days of a question's range whose cells may be kept. */
+export interface QuestionDays {
+  /** Days since the epoch, both included. */
+  first: number;
+  last: number;
+  /** Days of which any moment is in the range. */
+  firstOfRange: number;
+  lastOfRange: number;
+  /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
+  buckets: readonly bigint[];
+}
+
+/**
+ * The whole UTC days of the range, and a first or last one that the range cuts where a bucket begins: its cells are
+ * either in the range or not. Undefined for fewer than two whole days, and for too many.
+ */
+export function daysOfQuestion(
+  question: Pick<Question, 'fromMs' | 'toMs' | 'buckets' | 'granularity' | 'timezone'>,
+): QuestionDays | undefined {
+  const { fromMs, toMs, buckets, granularity, timezone } = question;
+  const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
+  const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
+  if (whole.last <= whole.first || lastOfRange - firstOfRange > maxDays) return undefined;
+  const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
+  const starts =
+    buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 1);
+  // Kept days of profiles know quarters of an hour.
+  const isCut = (ms: number): boolean => ms % quarterMs === 0 && starts.includes(ms);
+  const first = isCut(fromMs) ? firstOfRange : whole.first;
+  const last = isCut(toMs) ? lastOfRange : whole.last;
+  const midnights = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * dayMs);
+  const within = starts.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
+  const all = [...new Set([...midnights, ...within])].sort((one, other) => one - other);
+  return { first, last, firstOfRange, lastOfRange, buckets: all.map(BigInt) };
 }
 
 /** Whether cells of events depend on nothing but the events of their day: not on persons, nor on when a row arrived. */
@@ -70,7 +97,7 @@ export function isOfDays(
 ): boolean {
   return (
     question.asOfMs === undefined &&
-    wholeDays(question) !== undefined &&
+    daysOfQuestion(question) !== undefined &&
     !conditions.some(({ usesUser }) => usesUser) &&
     !groups.some((name) => name.startsWith(traitPrefix))
   );
@@ -101,11 +128,15 @@ export function keepCells(
   return `SELECT ${names}${bucket} AS bucket, a, b, c, d FROM (${keptCellsSql(question, [key])})`;
 }
 
-/** Rows of kept_cells of some series on the days that are kept. */
-export function keptCellsSql({ project, bindings }: Question, keys: readonly string[]): string {
+/** Rows of kept_cells of some series in the range, on the days that are kept. */
+export function keptCellsSql(
+  { project, bindings, fromMs, toMs }: Question,
+  keys: readonly string[],
+): string {
   return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
     WHERE project_id = ${project} AND series IN ${bindings.bind('Array(String)', keys)} AND day IN ${keptDays}
-      AND edition = ${keptVersions}[indexOf(${keptDays}, day)]`;
+      AND edition = ${keptVersions}[indexOf(${keptDays}, day)]
+      AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }
 
 /** Of one statement: more groups, and longer values, are not worth their place. */
@@ -138,18 +169,6 @@ export function listDaysSql(cells: string): string {
   return `INSERT INTO kept_days (project_id, series, day, version, cells)
     SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
     FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
-}
-
-/** The boundaries of `keptBucketSql`: each midnight of the days, and where a bucket begins between them. */
-export function bucketsOfDays(
-  { buckets }: Pick<Question, 'buckets'>,
-  { first, last }: { first: number; last: number },
-): bigint[] {
-  const midnights = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * dayMs);
-  const within = buckets.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
-  return [...new Set([...midnights, ...(buckets.length === 1 ? [] : within)])]
-    .sort((one, other) => one - other)
-    .map(BigInt);
 }
 
 /** Of the tables: cells of an older one are not found. */

@@ -98,10 +98,17 @@ interface Range {
 }
 
 const berlin: Range = {
-  fromMs: firstMs - 2 * hourMs,
+  fromMs: firstMs - 1.75 * hourMs,
   toMs: firstMs + 8 * dayMs + 5 * hourMs,
   timezone: zones.berlin,
   granularity: Granularity.DAY,
+};
+
+/** Days of Berlin: the first UTC day has events before the range, and the last one has events after it. */
+const cut: Range = {
+  ...berlin,
+  fromMs: firstMs + 2 * dayMs - 2 * hourMs,
+  toMs: firstMs + 9 * dayMs - hourMs,
 };
 
 async function ask(spec: Asked, range: Range, asOfMs?: number) {
@@ -119,10 +126,10 @@ async function ask(spec: Asked, range: Range, asOfMs?: number) {
  * Asks for the range and for shorter ones, so that no answer is kept whole: the second question has the days kept, the
  * third finds them. Compares these two with raw rows.
  */
-async function expectRaw(spec: Asked, range: Range): Promise<void> {
+async function expectRaw(spec: Asked, range: Range, turnMs = 900_000): Promise<void> {
   await ask(spec, range);
   for (const turn of [1, 2]) {
-    const asked = { ...range, toMs: range.toMs - turn * 900_000 };
+    const asked = { ...range, toMs: range.toMs - turn * turnMs };
     expect(await ask(spec, asked)).toEqual(await ask(spec, asked, Date.UTC(2199, 0, 1)));
   }
 }
@@ -231,6 +238,25 @@ describe('kept days', () => {
     await expectRaw(spec, berlin);
     expect(await listedDays()).toEqual(keptDates);
   });
+
+  const isAtOnce = ([, { insightType }]: [string, Asked]): boolean =>
+    insightType === InsightType.SEGMENTATION || insightType === InsightType.TOP_K;
+  const all = [...specs, ...ofUsers];
+  it.each(all.filter((one) => !isAtOnce(one)))(
+    'answer %s where days of a zone cut them',
+    async (_, spec) => {
+      await expectRaw(spec, cut, dayMs);
+      expect(await listedDays()).toEqual(keptDates.slice(1));
+    },
+  );
+
+  it.each(all.filter(isAtOnce))(
+    'answer %s where the range begins and ends within a day',
+    async (_, spec) => {
+      await expectRaw(spec, cut, dayMs);
+      expect(await listedDays()).toEqual(keptDates.slice(2, -1));
+    },
+  );
 
   it('are read: a profile that is in the table alone counts', async () => {
     const spec: Asked = { ...whole, events: [users] };

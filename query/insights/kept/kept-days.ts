@@ -6,19 +6,14 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs, utcDateOf } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import { type DayCells, editionOf } from './day-cells.ts';
+import { type DayCells, editionOf, type QuestionDays } from './day-cells.ts';
 import { type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
 import { SettledDays } from './settled-days.ts';
 
-/** The whole UTC days of a statement's range, whose cells may be kept. */
-export interface KeptRange {
-  /** Days since the epoch, both included. */
-  first: number;
-  last: number;
+/** What a statement may find kept. */
+export interface KeptRange extends QuestionDays {
   /** Of the statement's series; a day counts as kept where all of them have it. */
   cells: readonly DayCells[];
-  /** The starts of their buckets, in milliseconds, and all midnights between. */
-  buckets: readonly bigint[];
 }
 
 interface Statement {
@@ -93,10 +88,9 @@ export class KeptDays {
         const params = { ...statement.params, ...own, kept_buckets: range.buckets };
         if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
       }
-      const within = kept.filter((day) => kept.includes(day - 1) && kept.includes(day + 1));
       const own = {
         kept: kept.map(utcDateOf),
-        kept_within: within.map(utcDateOf),
+        days_apart: daysApartOf(range, kept).map(utcDateOf),
         kept_versions: versions(kept),
         kept_editions: editions(kept),
       };
@@ -163,4 +157,17 @@ export class KeptDays {
       }
     }
   }
+}
+
+/** From the day before the range to the day after it: those that are not beside a day that has to be counted. */
+function daysApartOf(
+  { firstOfRange, lastOfRange }: QuestionDays,
+  kept: readonly number[],
+): number[] {
+  const isKept = new Set(kept);
+  const isCounted = (day: number): boolean =>
+    day >= firstOfRange && day <= lastOfRange && !isKept.has(day);
+  const length = lastOfRange - firstOfRange + 3;
+  const days = Array.from({ length }, (_, index) => firstOfRange - 1 + index);
+  return days.filter((day) => day >= 0 && ![day - 1, day, day + 1].some(isCounted));
 }

@@ -76,11 +76,22 @@ export function timeBuckets(
   fromMs: number,
   toMs: number,
 ): number[] {
-  const { unit, maxRangeMs: maxMs, maxRange } = lengths[granularity];
+  const { maxRangeMs: maxMs, maxRange } = lengths[granularity];
   if (toMs - fromMs > maxMs + hourMs) {
     const name = Granularity[granularity === 0 ? Granularity.DAY : granularity];
     throw invalidArgument('timeRange', `is at most ${maxRange} for the granularity ${name}`);
   }
+  return bucketStarts(granularity, timezone, fromMs, toMs);
+}
+
+/** The same for any range. */
+export function bucketStarts(
+  granularity: Granularity,
+  timezone: string,
+  fromMs: number,
+  toMs: number,
+): number[] {
+  const { unit } = lengths[granularity];
   const starts = [bucketStart(granularity, timezone, fromMs)];
   for (;;) {
     const next = nextBucket(unit, timezone, starts.at(-1) ?? fromMs);

@@ -5,11 +5,11 @@
 import { every } from '../events/event-condition.ts';
 import { bucketSql, daySql, type EventRead, momentSql } from '../events/read-events.ts';
 import {
+  daysApart,
   daysAroundThoseToKeep,
   daysToKeep,
   keptBucketSql,
   keptDays,
-  keptDaysWithin,
 } from '../kept/day-cells.ts';
 import type { Question } from '../question/question.ts';
 import { visitWindow } from './visit.ts';
@@ -55,7 +55,7 @@ export function visitDays(question: Question): VisitDays {
 export function unkeptVisitDays(question: Question): VisitDays {
   const all = visitDays(question);
   const isUnkept = `day NOT IN ${keptDays}`;
-  const isNear = `NOT IN ${keptDaysWithin}`;
+  const isNear = `NOT IN ${daysApart}`;
   return {
     ...all,
     inWindow: `${all.inWindow} AND day ${isNear}`,
