@@ -123,7 +123,7 @@ const usersByFirstBit: UsersSql = (question, activity, words) => {
     SELECT ${own.map((sql, word) => `${sql} AS ${words[word]}`).join(', ')},
       ${isSetSql(grouped, earlier)} AS was_earlier, ${isSetSql(grouped, inFirstBucket)} AS was_in_first_bucket
     FROM (SELECT ${columns.map((column, word) => `groupBitOr(${column}) AS ${grouped[word]}`).join(', ')}
-      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key)
+      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key ${fewStreams})
   ) WHERE ${hasAnySql(words)}`;
 };
 
@@ -143,8 +143,14 @@ const usersByFirstEvent: UsersSql = (question, activity, words) => {
   );
   return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
     SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
-    GROUP BY user_key HAVING ${hasAnySql(words)})`;
+    GROUP BY user_key HAVING ${hasAnySql(words)} ${fewStreams})`;
 };
+
+/**
+ * Each read has as many streams as the statement has threads, and the groups of all streams of all reads are put together
+ * at the end. One stream for each read is enough, and takes a fifth less.
+ */
+const fewStreams = 'SETTINGS max_streams_to_max_threads_ratio = 0.5';
 
 /** The place of nobody's bucket. */
 const unborn = 65_535;
