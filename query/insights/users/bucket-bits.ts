@@ -57,40 +57,30 @@ interface CountedBits {
   words: readonly string[];
 }
 
-/** SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. */
-export function userCountsSql(
-  users: string,
-  places: number,
-  parts: readonly CountedBits[],
-): string {
-  if (wordCount(places) > 1) {
-    const cells = parts.map(
-      ({ part, words }) =>
-        `arrayMap(place -> (toUInt8(${part}), toUInt16(place)), ${placesSql(words)})`,
-    );
-    return `SELECT cell.1 AS part, cell.2 AS place, count() AS number
-      FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY part, place`;
-  }
-  // A sum for each place costs a tenth of taking the bits of each user apart, but hundreds take seconds to plan: each
-  // term costs the engine a tenth of a millisecond before it reads a row. So one sum of 64 bits counts two places.
-  const half = Math.ceil(places / 2);
-  const sums = parts.map(({ words }, index) => {
-    const pairs = `bitOr(bitAnd(${words.join()}, ${(1n << BigInt(half)) - 1n}), bitShiftLeft(bitShiftRight(${words.join()}, ${half}), ${laneBits}))`;
-    const counts = Array.from(
-      { length: half },
-      (_, place) => `sum(bitAnd(bitShiftRight(${pairs}, ${place}), ${lowestOfLanes}))`,
-    );
-    return `[${counts.join(', ')}] AS pairs_${index}`;
-  });
-  const numbers = parts.flatMap((_, index) => [
-    `arrayMap(pair -> bitAnd(pair, ${(1n << laneBits) - 1n}), pairs_${index})`,
-    `arrayMap(pair -> bitShiftRight(pair, ${laneBits}), pairs_${index})`,
-  ]);
-  return `SELECT [${parts.map(({ part }) => part).join(', ')}][intDiv(at, ${2 * half}) + 1] AS part, at % ${2 * half} AS place, number
-    FROM (SELECT arrayConcat(${numbers.join(', ')}) AS numbers FROM (SELECT ${sums.join(', ')} FROM (${users})))
-    ARRAY JOIN numbers AS number, range(${2 * half * parts.length}) AS at WHERE number > 0`;
+/**
+ * SELECT of `columns` of `users` and `alike`, the number of users that a row stands for. Most users were active in few
+ * buckets, and few of their bits differ: what is made of these is made once. Several columns are rather kept apart,
+ * because they are dear to group by and differ more.
+ */
+export function alikeSql(users: string, columns: readonly string[]): string {
+  const names = columns.join(', ');
+  return columns.length === 1
+    ? `SELECT ${names}, count() AS alike FROM (${users}) GROUP BY ${names}`
+    : `SELECT ${names}, toUInt64(1) AS alike FROM (${users})`;
 }
 
-/** A lane counts the users of a place: four billion at most. */
-const laneBits = 32n;
-const lowestOfLanes = (1n << laneBits) + 1n;
+/**
+ * SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. A row of `users`
+ * stands for `alike` of them.
+ */
+export function userCountsSql(users: string, parts: readonly CountedBits[]): string {
+  const cells = parts.map(
+    ({ part, words }) =>
+      `arrayMap(place -> toUInt32(place + ${part * placesOfPart}), ${placesSql(words)})`,
+  );
+  return `SELECT intDiv(cell, ${placesOfPart}) AS part, cell % ${placesOfPart} AS place, sum(alike) AS number
+    FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY cell`;
+}
+
+/** More than any question has. */
+const placesOfPart = 65_536;

@@ -11,6 +11,7 @@ import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
 import { type Activity, activitySql, ofUsersSql } from './activity.ts';
 import {
+  alikeSql,
   allBits,
   bitColumns,
   bitsBelow,
@@ -68,8 +69,8 @@ function numbersSql(question: Question, condition: EventCondition): string {
     (column, word) => `${twiceSql(column, words[word - 1])} AS ${twiceColumn(word)}`,
   );
   const bornBits = words.map((_, word) => bornColumn(word));
-  const bits = `SELECT ${[...words, ...bornBits, ...twice].join(', ')} FROM (${users})`;
-  return userCountsSql(bits, buckets.length, [
+  const bits = `SELECT ${[...words, ...bornBits, ...twice].join(', ')}, alike FROM (${users})`;
+  return userCountsSql(bits, [
     { part: active, words },
     { part: activeTwice, words: words.map((_, word) => twiceColumn(word)) },
     { part: born, words: bornBits },
@@ -82,7 +83,10 @@ function hasEveryEvent({ everyEvent, asOfMs, spec }: Question, condition: EventC
   return isEvery && asOfMs === undefined && !spec.includeCookieless;
 }
 
-/** SELECT of `words` and bornColumn for each user; only bits of buckets in the range count in the latter. */
+/**
+ * SELECT of `words` and bornColumn, in which only bits of buckets in the range count, and of `alike`, the number of
+ * users that the row stands for.
+ */
 type UsersSql = (question: Question, activity: Activity, words: readonly string[]) => string;
 
 /**
@@ -119,11 +123,12 @@ const usersByFirstBit: UsersSql = (question, activity, words) => {
   });
   const grouped = columns.map((column) => `all_${column}`);
   const own = bitsBelow(grouped.slice(0, words.length), count);
-  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
-    SELECT ${own.map((sql, word) => `${sql} AS ${words[word]}`).join(', ')},
+  const ofEach = `SELECT ${columns.map((column, word) => `groupBitOr(${column}) AS ${grouped[word]}`).join(', ')}
+      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key ${fewStreams}`;
+  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')}, alike FROM (
+    SELECT ${own.map((sql, word) => `${sql} AS ${words[word]}`).join(', ')}, alike,
       ${isSetSql(grouped, earlier)} AS was_earlier, ${isSetSql(grouped, inFirstBucket)} AS was_in_first_bucket
-    FROM (SELECT ${columns.map((column, word) => `groupBitOr(${column}) AS ${grouped[word]}`).join(', ')}
-      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key ${fewStreams})
+    FROM (${alikeSql(ofEach, grouped)})
   ) WHERE ${hasAnySql(words)}`;
 };
 
@@ -141,14 +146,14 @@ const usersByFirstEvent: UsersSql = (question, activity, words) => {
     (bit, word) =>
       `if(born < ${buckets.length}, bitAnd(${words[word]}, ${bit}), toUInt64(0)) AS ${bornColumn(word)}`,
   );
-  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
+  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')}, 1 AS alike FROM (
     SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
     GROUP BY user_key HAVING ${hasAnySql(words)} ${fewStreams})`;
 };
 
 /**
- * Each read has as many streams as the statement has threads, and the groups of all streams of all reads are put together
- * at the end. One stream for each read is enough, and takes a fifth less.
+ * Each read has as many streams as the statement has threads, and the groups of all streams of all reads are put
+ * together at the end. One stream for each read is enough, and takes a fifth less.
  */
 const fewStreams = 'SETTINGS max_streams_to_max_threads_ratio = 0.5';
 
