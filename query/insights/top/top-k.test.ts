@@ -259,6 +259,9 @@ describe('the greatest users', () => {
     expect(ids.get(profiles[place('ada')]?.id ?? '')).toBe('ada');
     expect(profiles[place('stray')]).toMatchObject({ externalId: '', properties: {} });
     expect(profiles[3]).toBeUndefined();
+    // Their ids are known by now.
+    const again = await top({ ...byUser, limit: 2 });
+    expect(again.profiles).toEqual([...profiles.slice(0, 2), undefined]);
   });
 
   it('orders equal users by their ids, and finds a root that has no events of its own', async () => {
