@@ -1,9 +1,22 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { superviseChild } from './child.ts';
+
+const guards = vi.hoisted(() => ({ refused: 0 }));
+vi.mock('node:child_process', async (load) => {
+  const real = await load<typeof import('node:child_process')>();
+  const spawn = (...[command, args = [], options = {}]: Parameters<typeof real.spawn>) => {
+    const isGuard = args[1]?.startsWith('cat >/dev/null');
+    if (isGuard && guards.refused-- > 0) {
+      throw Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' });
+    }
+    return real.spawn(command, args, options);
+  };
+  return { ...real, spawn };
+});
 
 it('ends a silent child, and the next silent one no sooner than the rest allows', async () => {
   const endedAtMs: number[] = [];
@@ -55,6 +68,32 @@ it('starts a child again that once could not be started', async () => {
   process.kill(child.pid() ?? 0, 'SIGKILL');
   await expect.poll(() => child.pid(), { timeout: 5_000 }).toBe(undefined);
   // Without a process to end.
+  await child.stop(10_000);
+  rmSync(directory, { recursive: true });
+});
+
+it('ends a child that the machine has no process left to guard, and starts it again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-child-'));
+  const pids = join(directory, 'pids');
+  const child = await superviseChild({
+    name: 'a child',
+    command: '/bin/sh',
+    args: ['-c', `echo $$ >> ${pids}; echo ready; exec sleep 60`],
+    watchesInput: false,
+    readLine: (text) => ({ text, isReady: text === 'ready' }),
+    readyTimeoutMs: 10_000,
+    log: pino({ level: 'silent' }),
+  });
+  const first = child.pid() ?? 0;
+  guards.refused = 1;
+  process.kill(first, 'SIGKILL');
+  await expect.poll(() => child.pid() ?? first, { timeout: 5_000 }).not.toBe(first);
+  expect(guards.refused).toBeLessThan(1);
+  await expect.poll(() => readFileSync(pids, 'utf8')).toContain(`${child.pid()}\n`);
+  const others = readFileSync(pids, 'utf8').trim().split('\n').map(Number);
+  for (const pid of others.filter((one) => one !== child.pid())) {
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  }
   await child.stop(10_000);
   rmSync(directory, { recursive: true });
 });

@@ -165,7 +165,13 @@ function launch({ command, args, watchesInput, readLine }: ChildOptions): Launch
   if (started.pid === undefined)
     return { process: started, ready: new Promise(() => {}), lastLine: () => '' };
   started.stdin.on('error', () => {});
-  if (!watchesInput) guard(started);
+  try {
+    if (!watchesInput) guard(started);
+  } catch (error) {
+    // It would go on beside the next one, and after us.
+    started.kill('SIGKILL');
+    throw error;
+  }
   let lastLine = '';
   const ready = new Promise<void>((resolve) => {
     const read = (line: string): void => {
