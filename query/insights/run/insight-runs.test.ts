@@ -101,10 +101,16 @@ describe('kept rows', () => {
   it('are no wait for who asks after a caller who had left before anything ran', async () => {
     const signal = AbortSignal.abort(new Error('left'));
     await expect(ask('question', { signal })).rejects.toThrow('left');
-    readingVersion = new Promise(() => {});
-    void ask();
+    let read = () => {};
+    readingVersion = new Promise((resolve) => {
+      read = resolve;
+    });
+    const asked = ask();
     await settled();
     expect(running).toHaveLength(1);
+    running[0]?.answer('[1]');
+    read();
+    expect((await asked).texts).toEqual(['[1]']);
   });
 
   it('are not given for another version, project, text or parameter', async () => {
