@@ -144,9 +144,9 @@ function statementOf(
   { sql, maxRows, isCheap = false }: LookUp,
 ): InsightStatement {
   const { bindings, dayCells } = question;
-  const days = daysOfQuestion(question);
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
-  if (days === undefined || dayCells.length === 0) return statement;
+  const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
+  if (days === undefined) return statement;
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
   const cells = [...unlike.values()];

@@ -58,24 +58,30 @@ export interface QuestionDays {
   /** Days since the epoch, both included. */
   first: number;
   last: number;
-  /** Days of which any moment is in the range. */
+  /** The first and the last day that have a moment in the range. */
   firstOfRange: number;
   lastOfRange: number;
   /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
   buckets: readonly bigint[];
 }
 
+/** Whether the range has two whole UTC days, and not too many: only then are days kept. */
+export function hasDays({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>): boolean {
+  const whole = Math.floor(toMs / dayMs) - Math.ceil(fromMs / dayMs);
+  return whole > 1 && Math.ceil(toMs / dayMs) - Math.floor(fromMs / dayMs) <= maxDays + 1;
+}
+
 /**
  * The whole UTC days of the range, and a first or last one that the range cuts where a bucket begins: its cells are
- * either in the range or not. Undefined for fewer than two whole days, and for too many.
+ * either in the range or not. Undefined where the range has no days to keep.
  */
 export function daysOfQuestion(
   question: Pick<Question, 'fromMs' | 'toMs' | 'buckets' | 'granularity' | 'timezone'>,
 ): QuestionDays | undefined {
+  if (!hasDays(question)) return undefined;
   const { fromMs, toMs, buckets, granularity, timezone } = question;
   const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
   const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
-  if (whole.last <= whole.first || lastOfRange - firstOfRange > maxDays) return undefined;
   const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
   const starts =
     buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 1);
@@ -97,7 +103,7 @@ export function isOfDays(
 ): boolean {
   return (
     question.asOfMs === undefined &&
-    daysOfQuestion(question) !== undefined &&
+    hasDays(question) &&
     !conditions.some(({ usesUser }) => usesUser) &&
     !groups.some((name) => name.startsWith(traitPrefix))
   );

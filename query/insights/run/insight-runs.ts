@@ -153,7 +153,7 @@ export class InsightRuns {
     }
     // The run of a caller who has left never begins, and so would never leave the list.
     signal.throwIfAborted();
-    // The look begins before the statement: what was stored before it is then not missing in the rows.
+    // The look begins first: the rows miss nothing that it has seen.
     if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen() });
     const run = await this.#runs.join(name, signal, async (shared) => {
       try {

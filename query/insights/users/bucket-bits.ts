@@ -59,8 +59,8 @@ interface CountedBits {
 
 /**
  * SELECT of `columns` of `users` and `alike`, the number of users that a row stands for. Most users were active in few
- * buckets, and few of their bits differ: what is made of these is made once. Several columns are rather kept apart,
- * because they are dear to group by and differ more.
+ * buckets, so that few sets of bits differ: the statement works on each set once. Sets of several columns stay apart:
+ * they are dear to group by and differ more.
  */
 export function alikeSql(users: string, columns: readonly string[]): string {
   const names = columns.join(', ');

@@ -2,7 +2,7 @@
 // and on the day after it.
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { daysOfQuestion, keepCellsSql, keptCellsSql, keyOf } from '../kept/day-cells.ts';
+import { hasDays, keepCellsSql, keptCellsSql, keyOf } from '../kept/day-cells.ts';
 import type { Question } from '../question/question.ts';
 import { unkeptVisitDays, type VisitDays, visitDays, visitDaysToKeep } from './visit-days.ts';
 
@@ -20,7 +20,7 @@ interface JointCells extends Cells {
 
 /** The cells of the question's range. Nothing but events may decide them. */
 export function withKeptVisits(question: Question, cells: JointCells): string {
-  if (daysOfQuestion(question) === undefined) return cells.sql(visitDays(question));
+  if (!hasDays(question)) return cells.sql(visitDays(question));
   const keys = cells.series.map(({ sql }) => keyOf(question, sql(visitDaysToKeep)));
   const list = `['${keys.join(`', '`)}']`;
   const widths = `[${cells.series.map(({ width }) => width).join(', ')}]`;
