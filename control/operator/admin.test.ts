@@ -58,6 +58,28 @@ it('makes buckets that an update brought, and none that was there and is lost', 
   await ensureTopology(connection, options);
 });
 
+it('ends with its connection, where a bucket was left open', () => {
+  const modules = ['broker/nats', 'broker/record-bucket', 'broker/watched-bucket', 'log'];
+  const [nats, bucket, watched, log] = modules.map((name) =>
+    JSON.stringify(join(root, 'dist', 'platform', `${name}.js`)),
+  );
+  const program = `
+    import { connectBroker } from ${nats};
+    import { openBucket } from ${bucket};
+    import { watchBucket } from ${watched};
+    import { createLog } from ${log};
+    const log = createLog('silent');
+    const connection = await connectBroker('${broker.url}', log);
+    const bucket = await openBucket(connection, '${buckets.customers}', (value) => value);
+    await watchBucket(connection, bucket, { log });
+    await connection.close();`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 15_000,
+  });
+  expect(ended).toMatchObject({ status: 0, stderr: '' });
+});
+
 it('ends with its reason where it refuses to drop the old key', () => {
   expect(admin('rotate-instance-key', '--prepare')).toMatchObject({ status: 0, stderr: '' });
   const refused = admin('rotate-instance-key', '--drop-old');

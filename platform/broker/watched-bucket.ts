@@ -30,7 +30,10 @@ const askTimeoutMs = 1_000;
 const catchUpMs = 250;
 const replayTimeoutMs = 10_000;
 
-/** Resolves when memory holds everything that the broker held at the call; throws where that takes over 10 s. */
+/**
+ * Resolves when memory holds everything that the broker held at the call; throws where that takes over 10 s. Memory is
+ * confirmed until the bucket or the connection is closed.
+ */
 export async function watchBucket<T extends VersionedRecord>(
   connection: NatsConnection,
   bucket: RecordBucket<T>,
@@ -73,6 +76,8 @@ export class WatchedBucket<T extends VersionedRecord> {
     await this.#confirm();
     this.#loop = this.#confirmAgainAndAgain();
     void this.#followConnection(connection);
+    // Without it, a bucket that nobody closed would ask a closed connection for ever, and keep the process alive.
+    void connection.closed().then(() => this.#end());
   }
 
   /** The record in memory. */
@@ -111,10 +116,14 @@ export class WatchedBucket<T extends VersionedRecord> {
   }
 
   async close(): Promise<void> {
+    this.#end();
+    await this.#loop;
+  }
+
+  #end(): void {
     this.#closed = true;
     this.#watch?.stop();
     this.#wakeUp();
-    await this.#loop;
   }
 
   // Revisions of one key are in order, so an own write need not wait until the watch brings it back.
