@@ -128,9 +128,12 @@ export function withTrait(
   ) AS trait_${index} USING (user_key)`;
 }
 
+/** The bucket of all events where there is only one. */
+export const oneBucketSql = 'toInt64(0)';
+
 /** SQL for the start of the bucket of an event, in milliseconds; over its column occur_time. */
 export function bucketSql(question: Question, buckets: readonly number[]): string {
-  if (buckets.length === 1) return 'toInt64(0)';
+  if (buckets.length === 1) return oneBucketSql;
   const starts = question.bindings.bind('Array(Int64)', buckets.map(BigInt));
   return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
 }

@@ -3,7 +3,7 @@
 
 import type { Aggregation } from '../events/aggregation.ts';
 import { both, type EventCondition } from '../events/event-condition.ts';
-import { bucketSql, groupColumn, readEventsSql } from '../events/read-events.ts';
+import { bucketSql, groupColumn, oneBucketSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { daysToKeep, isOfDays, keepCells, keptBucketSql, notKept } from './day-cells.ts';
 
@@ -22,11 +22,16 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   const { condition, groups, columns = {}, buckets, aggregation } = cells;
   const { number, ofEvents, measure } = aggregation;
   const width = groups.length + Object.keys(columns).length;
-  const names = Array.from({ length: width }, (_, index) => `${groupColumn(index)}, `).join('');
+  const list = Array.from({ length: width }, (_, index) => groupColumn(index));
+  const names = list.map((name) => `${name}, `).join('');
   const grouped = (bucket: string, read: { condition: EventCondition; days?: string }): string => {
     const columnsRead = { bucket, ...columns, ...(number !== undefined && { number }) };
-    return `SELECT ${names}bucket, ${ofEvents.a} AS a, ${ofEvents.b} AS b, toFloat64(count()) AS c, toFloat64(0) AS d
-      FROM (${readEventsSql(question, { ...read, groups, columns: columnsRead })}) GROUP BY ${names}bucket`;
+    // By one column of few values the engine groups its codes, in half the time that it takes with a second key.
+    const isOne = bucket === oneBucketSql && width > 0;
+    const key = isOne ? list.join(', ') : `${names}bucket`;
+    return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, ${ofEvents.a} AS a, ${ofEvents.b} AS b,
+        toFloat64(count()) AS c, toFloat64(0) AS d
+      FROM (${readEventsSql(question, { ...read, groups, columns: columnsRead })}) GROUP BY ${key}`;
   };
   const bucket = bucketSql(question, buckets);
   if (!isOfDays(question, [condition, question.everyEvent], groups)) {
