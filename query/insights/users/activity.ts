@@ -84,12 +84,13 @@ export function profileEventsSql(
   if (parts === undefined) return undefined;
   const days = dayEventsSql(question, parts.days);
   if (parts.rest.length === 0) return days;
+  // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {
     condition: both(condition, withinRanges(parts.rest, question.bindings)),
     columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
   });
-  return `${days} UNION ALL SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
-    FROM (${edges}) GROUP BY sender_key`;
+  return `${days} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
+    FROM (${edges})`;
 }
 
 /** Days know no kinds, no properties, and not when an event was received. */
@@ -161,6 +162,13 @@ function readPlacesSql(question: Question, { condition, buckets }: Activity, ran
     ...range,
   });
 }
+
+/**
+ * Of a statement that groups several reads by user. Each read has as many streams as the statement has threads, and the
+ * groups of all streams of all reads are put together at the end. One stream for each read is enough, and takes a sixth
+ * to a fifth less.
+ */
+export const fewStreams = 'SETTINGS max_streams_to_max_threads_ratio = 0.5';
 
 /**
  * SELECT of user_key, never 0, and `columns` of `profiles`, a SELECT of profile_key, cookieless and these. Merges are

@@ -9,7 +9,7 @@ import type { EventCondition } from '../events/event-condition.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { type Activity, activitySql, ofUsersSql } from './activity.ts';
+import { type Activity, activitySql, fewStreams, ofUsersSql } from './activity.ts';
 import {
   alikeSql,
   allBits,
@@ -150,12 +150,6 @@ const usersByFirstEvent: UsersSql = (question, activity, words) => {
     SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
     GROUP BY user_key HAVING ${hasAnySql(words)} ${fewStreams})`;
 };
-
-/**
- * Each read has as many streams as the statement has threads, and the groups of all streams of all reads are put
- * together at the end. One stream for each read is enough, and takes a fifth less.
- */
-const fewStreams = 'SETTINGS max_streams_to_max_threads_ratio = 0.5';
 
 /** The place of nobody's bucket. */
 const unborn = 65_535;
