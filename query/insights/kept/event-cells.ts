@@ -22,13 +22,13 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   const { condition, groups, columns = {}, buckets, aggregation } = cells;
   const { number, ofEvents, measure } = aggregation;
   const width = groups.length + Object.keys(columns).length;
-  const list = Array.from({ length: width }, (_, index) => groupColumn(index));
-  const names = list.map((name) => `${name}, `).join('');
+  const groupNames = Array.from({ length: width }, (_, index) => groupColumn(index));
+  const names = groupNames.map((name) => `${name}, `).join('');
   const grouped = (bucket: string, read: { condition: EventCondition; days?: string }): string => {
     const columnsRead = { bucket, ...columns, ...(number !== undefined && { number }) };
     // By one column of few values the engine groups its codes, in half the time that it takes with a second key.
     const isOne = bucket === oneBucketSql && width > 0;
-    const key = isOne ? list.join(', ') : `${names}bucket`;
+    const key = isOne ? groupNames.join(', ') : `${names}bucket`;
     return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, ${ofEvents.a} AS a, ${ofEvents.b} AS b,
         toFloat64(count()) AS c, toFloat64(0) AS d
       FROM (${readEventsSql(question, { ...read, groups, columns: columnsRead })}) GROUP BY ${key}`;
