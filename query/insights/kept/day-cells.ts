@@ -34,6 +34,10 @@ export const editionsToKeep = '{editions_to_keep:Array(String)}';
 /** With the one before and the one after each. */
 export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
+/** When a question's buckets begin; and those that are kept whole, with the days of which no other has a moment. */
+export const bucketsToKeep = '{starts_to_keep:Array(Int64)}';
+export const wholeBuckets = '{whole_buckets:Array(Int64)}';
+export const daysOfWholeBuckets = '{days_of_whole_buckets:Array(Date)}';
 
 /** `day` since the epoch. */
 export function editionOf(day: number, version: number): string {
@@ -55,6 +59,9 @@ const maxDays = 400;
 
 /** The UTC days of a question's range whose cells may be kept. */
 export interface QuestionDays {
+  /** The range, half-open, in milliseconds. */
+  fromMs: number;
+  toMs: number;
   /** Days since the epoch, both included. */
   first: number;
   last: number;
@@ -63,6 +70,8 @@ export interface QuestionDays {
   lastOfRange: number;
   /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
   buckets: readonly bigint[];
+  /** When buckets begin, from the one in which the first day begins; where they are days, to one after the last day. */
+  starts: readonly number[];
 }
 
 /** Whether the range has two whole UTC days, and not too many: only then are days kept. */
@@ -84,7 +93,7 @@ export function daysOfQuestion(
   const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
   const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
   const starts =
-    buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 1);
+    buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 2 * dayMs);
   // Kept days of profiles know quarters of an hour.
   const isCut = (ms: number): boolean => ms % quarterMs === 0 && starts.includes(ms);
   const first = isCut(fromMs) ? firstOfRange : whole.first;
@@ -92,7 +101,10 @@ export function daysOfQuestion(
   const midnights = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * dayMs);
   const within = starts.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
   const all = [...new Set([...midnights, ...within])].sort((one, other) => one - other);
-  return { first, last, firstOfRange, lastOfRange, buckets: all.map(BigInt) };
+  return {
+    ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange, starts },
+    buckets: all.map(BigInt),
+  };
 }
 
 /** Whether cells of events depend on nothing but the events of their day: not on persons, nor on when a row arrived. */
@@ -157,17 +169,22 @@ const series = '{keep_series:Array(String)}';
  * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are.
  */
 export function keepCellsSql(sql: string): string[] {
-  const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return [
-    `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, b, c, d)
-    SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
-      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
-      cell.a, cell.b, cell.c, cell.d
-    FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`,
+    insertCellsSql(sql),
     listDaysSql(
       `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
     ),
   ];
+}
+
+/** The first of these statements: no day is listed. */
+export function insertCellsSql(sql: string): string {
+  const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
+  return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, b, c, d)
+    SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
+      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
+      cell.a, cell.b, cell.c, cell.d
+    FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`;
 }
 
 /** Lists the days `daysToKeep` as kept; `cells` is SQL for the room that all of them take, in cells. */

@@ -7,6 +7,7 @@ import { type Clock, dayMs, utcDateOf } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
 import { type DayCells, editionOf, type QuestionDays } from './day-cells.ts';
+import { daysApartOf, daysOfWholeBuckets, wholeBucketsOf } from './kept-parts.ts';
 import { type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
 import { SettledDays } from './settled-days.ts';
 
@@ -85,12 +86,16 @@ export class KeptDays {
           versions_to_keep: versions(days),
           editions_to_keep: editions(days),
         };
-        const params = { ...statement.params, ...own, kept_buckets: range.buckets };
+        const times = { kept_buckets: range.buckets, starts_to_keep: range.starts.map(BigInt) };
+        const params = { ...statement.params, ...own, ...times };
         if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
       }
+      const whole = wholeBucketsOf(range, kept);
       const own = {
         kept: kept.map(utcDateOf),
         days_apart: daysApartOf(range, kept).map(utcDateOf),
+        whole_buckets: whole.map(BigInt),
+        days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
         kept_versions: versions(kept),
         kept_editions: editions(kept),
       };
@@ -157,17 +162,4 @@ export class KeptDays {
       }
     }
   }
-}
-
-/** From the day before the range to the day after it: those that are not beside a day that has to be counted. */
-function daysApartOf(
-  { firstOfRange, lastOfRange }: QuestionDays,
-  kept: readonly number[],
-): number[] {
-  const isKept = new Set(kept);
-  const isCounted = (day: number): boolean =>
-    day >= firstOfRange && day <= lastOfRange && !isKept.has(day);
-  const length = lastOfRange - firstOfRange + 3;
-  const days = Array.from({ length }, (_, index) => firstOfRange - 1 + index);
-  return days.filter((day) => day >= 0 && ![day - 1, day, day + 1].some(isCounted));
 }

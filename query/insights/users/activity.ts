@@ -119,8 +119,7 @@ function filteredReads(question: Question, activity: Activity, range: Range): st
 function filteredPlaces(question: Question, activity: Activity, range: Range): string[] {
   const { buckets } = activity;
   const { kept, others } = keptAndOthers(question, activity, range);
-  const places = placesSql(bitColumns(buckets.length));
-  const raw = `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, others, range)})`;
+  const raw = eventPlacesSql(question, others, range);
   return kept ? [dayPlacesSql(question, kept.days, buckets, kept.rows), raw] : [raw];
 }
 
@@ -137,6 +136,12 @@ function keptAndOthers(
   if (parts === undefined || rows === undefined) return { others: activity };
   const others = { ...activity, condition: both(condition, notKept) };
   return { kept: { days: parts.days, rows }, others };
+}
+
+/** SELECT of profile_key, cookieless and place, each once, of events; for 64 buckets at most. */
+export function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
+  const places = placesSql(bitColumns(activity.buckets.length));
+  return `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, activity, range)})`;
 }
 
 function rawSql(question: Question, activity: Activity, range: Range): string {
