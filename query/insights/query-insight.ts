@@ -3,22 +3,18 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
-  AggregationType,
   InsightType,
   type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
-  TopKQuery_Dimension,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { daysOfQuestion } from './kept/day-cells.ts';
 import type { LeftOutCount, LookUp, Plan } from './plan.ts';
-import { readPropertyTypes } from './question/property-types.ts';
-import { type Question, readQuestion, traitPrefix } from './question/question.ts';
+import { type Question, readQuestion } from './question/question.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
   earliest,
@@ -27,8 +23,8 @@ import {
   type InsightSources,
   keyOf,
   type Stored,
-  unlessLeft,
 } from './run/insight-runs.ts';
+import { areAlike, type Facts, KnownFacts } from './run/known-facts.ts';
 import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
 import { rangeOfAll } from './run/stored-version.ts';
 import { planSegmentation } from './segmentation.ts';
@@ -59,20 +55,24 @@ export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(sources: InsightSources): RunQuestion {
   const runs = new InsightRuns(sources);
-  return (call) => runQuestion(runs, call);
+  const facts = new KnownFacts(runs);
+  return (call) => runQuestion(runs, facts, call);
 }
 
-async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
+async function runQuestion(
+  runs: InsightRuns,
+  facts: KnownFacts,
+  call: InsightCall,
+): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
   const own = readQuestion(projectId, request, standIns);
   const beside = together.questions(projectId);
   const range = rangeOfAll([own, ...beside]);
   const look = (): Promise<Stored> => runs.stored(projectId, range);
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
-  const reads = runs.smallReads(projectId);
-  const typesOf = await typesOfProperties(reads, [own, ...beside], together, deadline);
-  const answer = (hasDeletions: boolean): Promise<QueryResponse> => {
-    const found = { typesOf, hasDeletions };
+  const questions = [own, ...beside] as const;
+  const answer = ({ types, hasDeletions }: Facts): Promise<QueryResponse> => {
+    const found = { typesOf: (property: string) => types?.get(property), hasDeletions };
     const others = beside.map((other) => ({ ...other, ...found }));
     // Planning a question binds values to it: each plan reads it anew.
     const readBeside: ReadBeside = (asked) => ({
@@ -81,13 +81,14 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     });
     return answerQuestion(runs, { ...call, together }, readBeside, others, stored);
   };
-  if (!countsUsers(own)) return answer(true);
-  const hasDeletions = async (): Promise<boolean> =>
-    (await unlessLeft(stored.seen(), deadline.signal)).hasDeletions;
-  if (runs.hadDeletions(projectId) ?? (await hasDeletions())) return answer(true);
-  // Hardly any project gets its first deletion just now: the statement does not wait until that is certain.
-  const response = await answer(false);
-  return (await hasDeletions()) ? answer(true) : response;
+  const last = facts.last(questions);
+  const now = facts.now(questions, { stored, together, deadline });
+  if (last === undefined) return answer(await now);
+  // Hardly any property gets a new type just now, and hardly any project its first deletion: the statement does not
+  // wait until that is certain.
+  now.catch(() => {});
+  const response = await answer(last);
+  return areAlike(last, await now) ? response : answer(await now);
 }
 
 /** The question, among those that its statement may answer with it. */
@@ -151,53 +152,6 @@ function statementOf(
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
   const cells = [...unlike.values()];
   return { ...statement, kept: { ...days, cells } };
-}
-
-/** False for some questions that have to find users, too: their statements look for deleted persons in any case. */
-function countsUsers({ spec }: Question): boolean {
-  switch (spec.insightType) {
-    case InsightType.FUNNEL:
-    case InsightType.RETENTION:
-    case InsightType.LIFECYCLE:
-    case InsightType.STICKINESS:
-      return true;
-    case InsightType.TOP_K:
-      return spec.topK?.dimension === TopKQuery_Dimension.USER;
-    case InsightType.UNSPECIFIED:
-    case InsightType.TRENDS:
-    case InsightType.SEGMENTATION:
-    case InsightType.USER_FLOW:
-      return spec.events.some(({ aggregation }) => ofUsers.has(aggregation));
-    default:
-      // A number that is no type is refused when it is planned.
-      spec.insightType satisfies never;
-      return false;
-  }
-}
-
-const ofUsers: ReadonlySet<AggregationType> = new Set([
-  AggregationType.UNIQUE_USERS,
-  AggregationType.PER_USER_AVG,
-]);
-
-/** Only properties that are shown are looked up: a filter's value tells which types can have it. */
-async function typesOfProperties(
-  reads: RowReader,
-  questions: readonly [Question, ...Question[]],
-  together: AskedTogether,
-  deadline: Deadline,
-): Promise<Question['typesOf']> {
-  const [{ projectId }] = questions;
-  const shown = questions.flatMap(({ breakdowns, spec }) => [
-    ...breakdowns,
-    ...[spec.userFlow?.nodeProperty ?? '', spec.topK?.property ?? ''],
-  ]);
-  const isName = (name: string): boolean => name !== '' && !name.startsWith(traitPrefix);
-  const names = [...new Set(shown.filter(isName))].sort();
-  if (names.length === 0) return () => undefined;
-  const look = () => readPropertyTypes(reads, projectId, names, deadline);
-  const types = await together.types.get(JSON.stringify(names), look);
-  return (property) => types?.get(property);
 }
 
 /** Throws invalid_argument for a question that its form does not allow. */

@@ -40,7 +40,7 @@ export const wholeBuckets = '{whole_buckets:Array(Int64)}';
 export const daysOfWholeBuckets = '{days_of_whole_buckets:Array(Date)}';
 
 /** `day` since the epoch. */
-export function editionOf(day: number, version: number): string {
+export function editionOf({ day, version }: { day: number; version: number }): string {
   return `${day} ${version}`;
 }
 

@@ -3,12 +3,13 @@
 // events, which only grows.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { type Clock, dayMs, utcDateOf } from '../../../platform/clock.ts';
+import { type Clock, dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import { type DayCells, editionOf, type QuestionDays } from './day-cells.ts';
-import { daysApartOf, daysOfWholeBuckets, wholeBucketsOf } from './kept-parts.ts';
-import { type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
+import type { DayCells, QuestionDays } from './day-cells.ts';
+import { EarlyRun } from './early-run.ts';
+import { type Found, paramsOf, paramsToKeep, within } from './kept-parts.ts';
+import { cellsKeptToday, type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
 import { SettledDays } from './settled-days.ts';
 
 /** What a statement may find kept. */
@@ -34,6 +35,8 @@ export interface Access {
 /** A series is kept when it is asked for again within so long; where that failed, not for so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
+/** Some 20 KB each at most, of a year. */
+const maxFound = 1_000;
 /** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
 const maxProjectCells = 2_000_000;
 const maxAllCells = 20_000_000;
@@ -48,6 +51,8 @@ export class KeptDays {
   readonly #keeping = new Map<string, Promise<boolean>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
+  /** The days that each set of series was found to have last. */
+  readonly #found = new Map<string, Found>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
@@ -55,15 +60,41 @@ export class KeptDays {
   }
 
   /**
-   * The statement with the parameters that name the kept days. It may first keep days that are not kept yet; that takes
-   * about as long as the question itself.
+   * Runs the statement with the parameters that name the kept days. It may first keep days that are not kept yet; that
+   * takes about as long as the question itself.
    */
-  async filled<T extends Statement>(statement: T, range: KeptRange, access: Access): Promise<T> {
-    const keys = range.cells.flatMap((cells) => cells.keys);
-    const name = JSON.stringify([access.projectId, ...keys]);
+  async run<T extends Statement, R>(
+    statement: T,
+    range: KeptRange,
+    access: Access,
+    run: (statement: T, signal: AbortSignal) => Promise<R>,
+  ): Promise<R> {
+    const name = JSON.stringify([access.projectId, ...keysOf(range)]);
+    const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
+      run({ ...statement, params: { ...statement.params, ...paramsOf(range, found) } }, signal);
+    // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
+    const before = this.#keeping.has(name) ? undefined : this.#found.get(name);
+    const early = before && new EarlyRun(within(before, range), access.signal, runWith);
+    try {
+      const found = await this.#find(name, statement, range, access);
+      this.#found.delete(name);
+      setBounded(this.#found, name, found, maxFound);
+      return await (early?.isOf(found) ? early.result : runWith(found, access.signal));
+    } finally {
+      early?.end();
+    }
+  }
+
+  /** The days that are kept, some of them since this moment. */
+  async #find(
+    name: string,
+    statement: Statement,
+    range: KeptRange,
+    access: Access,
+  ): Promise<Found> {
     const isAskedAgain = this.#isAskedAgain(name);
     const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
-    const asked = { first: range.first, last: range.last, keys, reachDays };
+    const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
     for (;;) {
       await this.#keeping.get(name);
       const ends = this.#ends.get(name);
@@ -72,34 +103,18 @@ export class KeptDays {
       const kept = [...look.kept];
       // Whoever waited for a keeping that failed does not try the same again.
       const mayKeep = isAskedAgain && !this.#isRecent(this.#refused.get(name));
-      const days = mayKeep ? await this.#daysToKeep(asked, look, access.projectId) : [];
+      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
       // Somebody else has begun, or done it, meanwhile.
       if (days.length > 0 && (this.#keeping.has(name) || this.#ends.get(name) !== ends)) continue;
-      const version = (day: number): number => versionOf(look, day, reachDays);
-      const versions = (of: readonly number[]) => of.map(version);
-      const editions = (of: readonly number[]) => of.map((day) => editionOf(day, version(day)));
+      const foundOf = (of: readonly number[]): Found =>
+        of
+          .toSorted((one, other) => one - other)
+          .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
       if (days.length > 0) {
-        const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
-        const own = {
-          days_to_keep: days.map(utcDateOf),
-          days_around: [...around].map(utcDateOf),
-          versions_to_keep: versions(days),
-          editions_to_keep: editions(days),
-        };
-        const times = { kept_buckets: range.buckets, starts_to_keep: range.starts.map(BigInt) };
-        const params = { ...statement.params, ...own, ...times };
+        const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
         if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
       }
-      const whole = wholeBucketsOf(range, kept);
-      const own = {
-        kept: kept.map(utcDateOf),
-        days_apart: daysApartOf(range, kept).map(utcDateOf),
-        whole_buckets: whole.map(BigInt),
-        days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
-        kept_versions: versions(kept),
-        kept_editions: editions(kept),
-      };
-      return { ...statement, params: { ...statement.params, ...own } };
+      return foundOf(kept);
     }
   }
 
@@ -118,9 +133,8 @@ export class KeptDays {
   async #daysToKeep(
     { first, last, reachDays }: { first: number; last: number; reachDays: number },
     look: DaysLook,
-    projectId: string,
+    { projectId, ...access }: Access,
   ): Promise<number[]> {
-    if (look.cellsOfProject >= maxProjectCells || look.cellsOfAll >= maxAllCells) return [];
     const untilMs = await this.#completeUntilMs(projectId);
     if (untilMs === undefined) return [];
     const today = Math.floor(this.#clock.nowMs() / dayMs);
@@ -130,7 +144,9 @@ export class KeptDays {
       const around = [day - reachDays, day, day + reachDays];
       if (!look.kept.has(day) && around.every(isSettled)) days.push(day);
     }
-    return days;
+    if (days.length === 0) return [];
+    const { ofProject, ofAll } = await cellsKeptToday(access.look, projectId, access);
+    return ofProject < maxProjectCells && ofAll < maxAllCells ? days : [];
   }
 
   /**
@@ -162,4 +178,8 @@ export class KeptDays {
       }
     }
   }
+}
+
+function keysOf({ cells }: KeptRange): string[] {
+  return cells.flatMap(({ keys }) => keys);
 }

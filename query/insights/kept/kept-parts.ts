@@ -1,10 +1,46 @@
-// Which parts of a question's range are kept, for statements that need to know more than the days themselves.
+// The parameters that tell a statement which days it finds kept, and which it has to keep.
 
-import { dayMs } from '../../../platform/clock.ts';
-import type { QuestionDays } from './day-cells.ts';
+import { dayMs, utcDateOf } from '../../../platform/clock.ts';
+import { editionOf, type QuestionDays } from './day-cells.ts';
+
+/** Days that are kept, since the epoch and ascending, and their versions. */
+export type Found = readonly { day: number; version: number }[];
+
+/** Those that the range may have. */
+export function within(found: Found, { first, last }: QuestionDays): Found {
+  return found.filter(({ day }) => day >= first && day <= last);
+}
+
+/** The parameters of a statement that finds these days. */
+export function paramsOf(range: QuestionDays, found: Found) {
+  const kept = found.map(({ day }) => day);
+  const whole = wholeBucketsOf(range, kept);
+  return {
+    kept: kept.map(utcDateOf),
+    days_apart: daysApartOf(range, kept).map(utcDateOf),
+    whole_buckets: whole.map(BigInt),
+    days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
+    kept_versions: found.map(({ version }) => version),
+    kept_editions: found.map(editionOf),
+  };
+}
+
+/** The parameters of the statements that keep these days. */
+export function paramsToKeep({ buckets, starts }: QuestionDays, found: Found) {
+  const days = found.map(({ day }) => day);
+  const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
+  return {
+    days_to_keep: days.map(utcDateOf),
+    days_around: [...around].map(utcDateOf),
+    versions_to_keep: found.map(({ version }) => version),
+    editions_to_keep: found.map(editionOf),
+    kept_buckets: buckets,
+    starts_to_keep: starts.map(BigInt),
+  };
+}
 
 /** From the day before the range to the day after it: those that are not beside a day that has to be counted. */
-export function daysApartOf(
+function daysApartOf(
   { firstOfRange, lastOfRange }: QuestionDays,
   kept: readonly number[],
 ): number[] {
@@ -17,10 +53,7 @@ export function daysApartOf(
 }
 
 /** When the buckets begin that lie whole in the range, and begin on a day that is kept. */
-export function wholeBucketsOf(
-  { fromMs, toMs, starts }: QuestionDays,
-  kept: readonly number[],
-): number[] {
+function wholeBucketsOf({ fromMs, toMs, starts }: QuestionDays, kept: readonly number[]): number[] {
   const isKept = new Set(kept);
   return starts.filter((startMs, index) => {
     const endMs = starts[index + 1] ?? Number.POSITIVE_INFINITY;
@@ -29,7 +62,7 @@ export function wholeBucketsOf(
 }
 
 /** Of days that are kept, those of which no other bucket has a moment in the range. */
-export function daysOfWholeBuckets(
+function daysOfWholeBuckets(
   { fromMs, toMs, starts }: QuestionDays,
   whole: readonly number[],
   kept: readonly number[],

@@ -1,5 +1,5 @@
-// One small read of all that decides which days are kept: the events of each day, the kept days of some series with
-// their versions, and how much room is left.
+// One small read of all that decides which days are kept: the events of each day, and the kept days of some series with
+// their versions. Another tells how much was kept today.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
@@ -13,9 +13,6 @@ export interface DaysLook {
   events: ReadonlyMap<number, number>;
   /** Days that every series has, as of their events now. */
   kept: Set<number>;
-  /** Cells that were kept today. */
-  cellsOfProject: number;
-  cellsOfAll: number;
 }
 
 interface Asked {
@@ -39,9 +36,10 @@ const sql = `SELECT 'events' AS part, groupArray(('', day, events)) AS found FRO
   UNION ALL SELECT 'kept', groupArray((toString(series), toUInt32(day), latest)) FROM (
     SELECT series, day, max(version) AS latest FROM kept_days
     WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
-      AND toUInt32(day) >= {first:UInt32} AND toUInt32(day) <= {last:UInt32} GROUP BY series, day)
-  UNION ALL SELECT 'room', [('', toUInt32(0), sum(if(project_id = {project:String}, cells, 0))), ('', toUInt32(0), sum(cells))]
-    FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
+      AND toUInt32(day) >= {first:UInt32} AND toUInt32(day) <= {last:UInt32} GROUP BY series, day)`;
+
+const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), sum(cells)
+  FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
 
 /** Throws as readRows does. */
 export async function lookAtDays(
@@ -56,24 +54,31 @@ export async function lookAtDays(
     from: dateTimeSeconds(first * daySeconds),
     to: dateTimeSeconds((last + 1) * daySeconds),
   };
-  const read = await readRows(clickhouse, { sql, params }, { deadline, maxRows: 3, maxCharacters });
+  const read = await readRows(clickhouse, { sql, params }, { deadline, maxRows: 2, maxCharacters });
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
   const parts = new Map(read.rows.map(([part, found]) => [part, entriesOf(found)]));
   const events = new Map((parts.get('events') ?? []).map(({ day, count }) => [day, count]));
-  const [ofProject, ofAll] = parts.get('room') ?? [];
-  const found = {
-    first,
-    last,
-    events,
-    cellsOfProject: ofProject?.count ?? 0,
-    cellsOfAll: ofAll?.count ?? 0,
-  };
+  const found = { first, last, events };
   const listed = new Map<number, number>();
   for (const { day, count } of parts.get('kept') ?? []) {
     if (count === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);
   }
   const kept = [...listed].filter(([, series]) => series === keys.length).map(([day]) => day);
   return { ...found, kept: new Set(kept) };
+}
+
+/** The cells that were kept today, of the project and of all. Throws as readRows does. */
+export async function cellsKeptToday(
+  clickhouse: RowReader,
+  projectId: string,
+  deadline: Pick<Deadline, 'signal'>,
+): Promise<{ ofProject: number; ofAll: number }> {
+  const params = { project: projectId };
+  const bounds = { deadline, maxRows: 1, maxCharacters: 100 };
+  const read = await readRows(clickhouse, { sql: keptTodaySql, params }, bounds);
+  if (read.kind !== 'rows') throw new Error('the engine has no memory for a sum');
+  const [[ofProject, ofAll] = []] = read.rows;
+  return { ofProject: Number(ofProject), ofAll: Number(ofAll) };
 }
 
 /** The events that the cells of a day depend on. */

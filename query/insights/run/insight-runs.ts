@@ -204,13 +204,15 @@ export class InsightRuns {
   ): Promise<Rows> {
     const { kept } = statement;
     if (kept === undefined) return this.#run(projectId, statement, signal);
-    const filled = await this.#kept.filled(statement, kept, {
+    const access = {
       ...{ projectId, signal, look: this.smallReads(projectId) },
       // It goes on for others where the caller has left.
-      write: (more) =>
+      write: (more: Pick<InsightStatement, 'sql' | 'params'>) =>
         this.#run(projectId, { ...more, maxRows: 0 }, AbortSignal.timeout(maxInsightMs)),
-    });
-    return this.#run(projectId, filled, signal);
+    };
+    return this.#kept.run(statement, kept, access, (filled, ending) =>
+      this.#run(projectId, filled, ending),
+    );
   }
 
   async #run(projectId: string, statement: InsightStatement, signal: AbortSignal): Promise<Rows> {
