@@ -3,6 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { setBounded } from '../../platform/memory/bounded-map.ts';
 import {
   InsightType,
   type QueryRequest,
@@ -55,15 +56,21 @@ export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(sources: InsightSources): RunQuestion {
   const runs = new InsightRuns(sources);
-  const facts = new KnownFacts(runs);
-  return (call) => runQuestion(runs, facts, call);
+  const shared = { runs, facts: new KnownFacts(runs), lookedUpFor: new Map() };
+  return (call) => runQuestion(shared, call);
 }
 
-async function runQuestion(
-  runs: InsightRuns,
-  facts: KnownFacts,
-  call: InsightCall,
-): Promise<QueryResponse> {
+interface Shared {
+  runs: InsightRuns;
+  facts: KnownFacts;
+  /** By the text of a statement with look-ups: the rows for which these were made last. */
+  lookedUpFor: Map<string, unknown[][]>;
+}
+
+const maxLookedUpFor = 1_000;
+
+async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResponse> {
+  const { runs, facts } = shared;
   const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
   const own = readQuestion(projectId, request, standIns);
   const beside = together.questions(projectId);
@@ -79,7 +86,7 @@ async function runQuestion(
       ...readQuestion(projectId, request, standIns),
       ...{ ...found, beside: asked },
     });
-    return answerQuestion(runs, { ...call, together }, readBeside, others, stored);
+    return answerQuestion(shared, { ...call, together }, readBeside, others, stored);
   };
   const last = facts.last(questions);
   const now = facts.now(questions, { stored, together, deadline });
@@ -95,17 +102,23 @@ async function runQuestion(
 type ReadBeside = (beside: readonly Question[]) => Question;
 
 async function answerQuestion(
-  runs: InsightRuns,
+  shared: Shared,
   call: Required<Pick<InsightCall, 'together'>> & InsightCall,
   readBeside: ReadBeside,
   beside: readonly Question[],
   stored: Stored,
 ): Promise<QueryResponse> {
+  const { runs, lookedUpFor } = shared;
   const { projectId, deadline, onRead, together } = call;
   const question = readBeside(beside);
   const { joint, lookUps = [], read, ...first } = planOf(question);
   const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
+  const look = (next: LookUp): Promise<InsightRows> =>
+    runs.rows(projectId, stored, statementOf(question, next), deadline);
+  // The same users are on top as a rule: this look-up is joined below, or is in vain.
+  const likely = lookUps[0]?.(lookedUpFor.get(nameOf(projectId, statement)) ?? []);
+  if (likely !== undefined) look(likely).catch(() => {});
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined
     ? run()
@@ -114,13 +127,16 @@ async function answerQuestion(
         throw error;
       }));
   // What needs too much together may not need it alone.
-  if (answered === undefined) return answerQuestion(runs, call, readBeside, [], stored);
+  if (answered === undefined) return answerQuestion(shared, call, readBeside, [], stored);
   const parts = [answered];
   const rows = rowsOf(answered);
+  if (lookUps.length > 0) {
+    setBounded(lookedUpFor, nameOf(projectId, statement), [...rows], maxLookedUpFor);
+  }
   for (const lookUp of lookUps) {
     const next = lookUp(rows);
     if (next === undefined) continue;
-    const found = await runs.rows(projectId, stored, statementOf(question, next), deadline);
+    const found = await look(next);
     parts.push(found);
     rows.push(...rowsOf(found));
   }
@@ -133,6 +149,10 @@ async function answerQuestion(
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
   });
+}
+
+function nameOf(projectId: string, { sql }: InsightStatement): string {
+  return `${projectId} ${sql}`;
 }
 
 function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
