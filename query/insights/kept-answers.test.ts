@@ -136,6 +136,24 @@ it('a question that counts alone answer runs again, and nothing tells whether so
   }
 });
 
+it('a question finds a property in each type that it has got since it was asked last', async () => {
+  const asked = {
+    insightType: InsightType.SEGMENTATION,
+    events: [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }],
+    breakdowns: [{ property: 'plan' }],
+  };
+  const plans = async (): Promise<unknown[]> => {
+    const { result } = await service.insights(project).query({ spec: asked, timeRange });
+    if (result.case !== 'segmentation') throw new Error('no segmentation');
+    return result.value.series.map(({ breakdown }) => breakdown['plan']).sort();
+  };
+  expect(await plans()).toEqual([undefined]);
+  await store({ occurTimeMs: at('10T11:00'), strings: { plan: 'pro' } });
+  expect(await plans()).toEqual(['pro', undefined]);
+  await store({ occurTimeMs: at('10T11:00'), ints: { plan: 5n } });
+  expect(await plans()).toEqual(['5', 'pro', undefined]);
+});
+
 it('kept rows are written in the codec of each request', async () => {
   await store({ occurTimeMs: at('10T11:00'), strings: { ['__proto__']: 'x' } });
   const asked = {

@@ -107,6 +107,7 @@ async function untilDaysMayBeKept(mode: Mode): Promise<void> {
 async function forgetDays(stack: Stack): Promise<void> {
   await runStatement(stack, 'TRUNCATE TABLE kept_days');
   await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
+  await runStatement(stack, 'TRUNCATE TABLE kept_active_profiles');
 }
 
 /** Milliseconds of each rendering, with days kept and without. */

@@ -23,12 +23,11 @@ export function countedEventsSql(
   const { firstMs, lastMs } = counted;
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
-  const bucket = bucketSql(question, buckets);
-  const whole = `SELECT ${bucket} AS bucket, kind, events FROM (
-    SELECT toDateTime64(quarter, 3, 'UTC') AS occur_time, kind, ${column} AS events FROM event_counts
-    WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)})`;
+  const ofQuarter = bucketSql(question, buckets, 'toInt64(toUnixTimestamp(quarter)) * 1000');
+  const whole = `SELECT ${ofQuarter} AS bucket, kind, ${column} AS events FROM event_counts
+    WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)}`;
   const columns = {
-    bucket,
+    bucket: bucketSql(question, buckets),
     kind: 'kind',
     events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)',
   };

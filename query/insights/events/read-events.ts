@@ -131,11 +131,14 @@ export function withTrait(
 /** The bucket of all events where there is only one. */
 export const oneBucketSql = 'toInt64(0)';
 
-/** SQL for the start of the bucket of an event, in milliseconds; over its column occur_time. */
-export function bucketSql(question: Question, buckets: readonly number[]): string {
+/** SQL for the start of the bucket of a moment, in milliseconds; of an event's unless given. */
+export function bucketSql(
+  { bindings }: Pick<Question, 'bindings'>,
+  buckets: readonly number[],
+  momentMs = 'toUnixTimestamp64Milli(occur_time)',
+): string {
   if (buckets.length === 1) return oneBucketSql;
-  const starts = question.bindings.bind('Array(Int64)', buckets.map(BigInt));
-  return `roundDown(toUnixTimestamp64Milli(occur_time), ${starts})`;
+  return `roundDown(${momentMs}, ${bindings.bind('Array(Int64)', buckets.map(BigInt))})`;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   storedRow,
   storeRows,
 } from '../../../test/harness/tables/stored-events.ts';
+import { type StoredProfile, storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
 
 const engine = useEngine();
 const firstMs = Date.parse('2026-10-20T00:00:00Z');
@@ -86,6 +87,14 @@ async function store(rows: readonly Partial<StoredRow>[]): Promise<void> {
     service.clickhouse,
     rows.map((row) => storedRow({ projectId: project, ...row })),
   );
+}
+
+async function change(
+  profiles: readonly Omit<StoredProfile, 'projectId'>[],
+  version: string,
+): Promise<void> {
+  const ofProject = profiles.map((profile) => ({ projectId: project, ...profile }));
+  await storeProfiles(service.clickhouse, ofProject, version);
 }
 
 type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
@@ -239,6 +248,31 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual(keptDates);
   });
 
+  const zoned = ['UTC', 'Europe/London', 'America/New_York', 'Pacific/Chatham'];
+  it.each(zoned)('have the users of days of %s after merges and deletions', async (timezone) => {
+    const spec = { ...trends, events: [users] };
+    const cookieless = { kind: 'page_view', distinctId: 'nobody', cookieless: true };
+    await store([
+      { ...eventOf(3), ...cookieless },
+      { ...eventOf(5), ...cookieless },
+    ]);
+    const merged = (one: number, root: number) => ({
+      ...{ distinctId: `visitor-${one}`, owner: `visitor-${root}`, root: `visitor-${root}` },
+      wasClaimed: true,
+    });
+    await change([merged(1, 2), merged(7, 5)], '1');
+    await expectRaw(spec, { ...berlin, timezone });
+    // A day of the zone goes on in this UTC day.
+    const late = { occurTimeMs: firstMs + 3 * dayMs + hourMs, kind: 'page_view' };
+    await store([{ ...late, distinctId: 'late' }]);
+    await change([merged(3, 4), merged(4, 6), { distinctId: 'visitor-5', deleted: true }], '2');
+    for (const includeCookieless of [false, true]) {
+      await expectRaw({ ...spec, includeCookieless }, { ...berlin, timezone });
+      await expectRaw({ ...spec, includeCookieless }, { ...cut, timezone }, dayMs);
+    }
+    expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
+  });
+
   const cutByDays = [
     'two properties, one of which is lacking at times',
     'MAX by a property',
@@ -276,6 +310,27 @@ describe('kept days', () => {
     expect(await counted()).toBe((await counted(Date.UTC(2199, 0, 1))) + 1);
   });
 
+  it('are read: the number of profiles of a day of the zone counts', async () => {
+    const spec: Asked = { ...trends, events: [users] };
+    await expectRaw(spec, berlin);
+    await service.clickhouse.command({
+      query: `INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, a + 1000 AS a)
+        FROM kept_cells WHERE project_id = {project:String} AND day = '2026-10-23'`,
+      query_params: { project },
+    });
+    const asked = { ...berlin, toMs: berlin.toMs - hourMs };
+    const counted = async (asOfMs?: number) => {
+      const result = await ask(spec, asked, asOfMs);
+      const [series] = result.case === 'trends' ? result.value.series : [];
+      return series?.points.map(({ value = 0 }) => value) ?? [];
+    };
+    const raw = await counted(Date.UTC(2199, 0, 1));
+    const place = raw.length - 5;
+    expect(await counted()).toEqual(
+      raw.map((value, index) => value + (index === place ? 1000 : 0)),
+    );
+  });
+
   it('are read: a cell that is in the table alone counts', async () => {
     await expectRaw(byBrowser, berlin);
     await service.clickhouse.command({
@@ -302,6 +357,10 @@ describe('kept days', () => {
   it('no longer hold once an event of theirs was stored', async () => {
     await expectRaw(byBrowser, berlin);
     await store([{ occurTimeMs: firstMs + 3 * dayMs, columns: { browser: 'browser 1' } }]);
+    // The first question after it would find them all, as those before it did.
+    const next = { ...berlin, toMs: berlin.toMs - 3 * hourMs };
+    const farMs = Date.UTC(2199, 0, 1);
+    expect(await ask(byBrowser, next)).toEqual(await ask(byBrowser, next, farMs));
     await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
   });
 

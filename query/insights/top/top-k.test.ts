@@ -319,6 +319,26 @@ describe('the greatest users', () => {
     expect(values).toEqual([6, 3]);
   });
 
+  it('has the profile of whoever is on top now', async () => {
+    const projectId = randomUUID();
+    const spec = {
+      insightType: InsightType.TOP_K,
+      topK: { ...byUser, limit: 1, omitOthers: true },
+    };
+    const first = async (): Promise<string | undefined> => {
+      const { result } = await service.insights(projectId).query({ spec, timeRange });
+      return result.case === 'topK' ? result.value.rows[0]?.profile?.externalId : undefined;
+    };
+    const active = (distinctId: string, events: number): StoredRow[] =>
+      Array.from({ length: events }, () => row(distinctId, '/', { projectId }));
+    const named = ['ada', 'bob'].map((distinctId) => ({ projectId, distinctId }));
+    await storeProfiles(service.clickhouse, named);
+    await storeRows(service.clickhouse, active('ada', 1));
+    expect([await first(), await first()]).toEqual(['ada', 'ada']);
+    await storeRows(service.clickhouse, active('bob', 2));
+    expect([await first(), await first()]).toEqual(['bob', 'bob']);
+  });
+
   it('meets filters on traits', async () => {
     const filters = [
       { property: 'plan', operator: FilterOperator.IS_SET, source: PropertySource.PROFILE },
