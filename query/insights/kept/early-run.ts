@@ -23,9 +23,10 @@ export class EarlyRun<R> {
     this.result.catch(() => {});
   }
 
-  /** Whether it found these days. */
+  /** Whether it found these days, and has not been ended. */
   isOf(found: Found): boolean {
     return (
+      !this.#ending.signal.aborted &&
       found.length === this.#found.length &&
       found.every(({ day, version }, index) => {
         const own = this.#found[index];

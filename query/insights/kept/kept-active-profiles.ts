@@ -24,11 +24,7 @@ import {
   type QuestionDays,
   wholeBuckets,
 } from './day-cells.ts';
-
-/** As many rows take the room of a kept cell. */
-const rowsOfCell = 4;
-/** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
-const maxRows = 4_000_000;
+import { boundedRows, rowsOfCell } from './kept-profile-days.ts';
 
 export interface KeptActiveProfiles {
   /** SELECT of (bucket, profiles): how many were active in each bucket that is kept. */
@@ -101,7 +97,7 @@ function rowsSql(question: Question, condition: EventCondition): string {
   const events = readEventsSql(question, { condition, columns, days: daysAroundThoseToKeep });
   return `SELECT moment_ms, toDate(intDiv(moment_ms, ${dayMs})) AS day, sender_key, max(is_cookieless) AS is_cookieless
     FROM (${events}) WHERE toDate(intDiv(moment_ms, ${dayMs})) IN ${daysToKeep} GROUP BY moment_ms, sender_key
-    SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
+    ${boundedRows}`;
 }
 
 function keepSql(key: string, rows: string): string[] {

@@ -273,6 +273,12 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
 
+  it('have the users of more days than a number has bits', async () => {
+    const spec = { ...trends, events: [users] };
+    await expectRaw(spec, { ...berlin, fromMs: firstMs - 80 * dayMs });
+    expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
+  });
+
   const cutByDays = [
     'two properties, one of which is lacking at times',
     'MAX by a property',
@@ -362,6 +368,19 @@ describe('kept days', () => {
     const farMs = Date.UTC(2199, 0, 1);
     expect(await ask(byBrowser, next)).toEqual(await ask(byBrowser, next, farMs));
     await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+  });
+
+  it('are kept anew where all of them were emptied', async () => {
+    const ofUsers: Asked = { ...trends, events: [users] };
+    for (const spec of [byBrowser, ofUsers]) await expectRaw(spec, berlin);
+    for (const table of ['days', 'cells', 'profile_days', 'active_profiles']) {
+      await service.clickhouse.command({ query: `TRUNCATE TABLE kept_${table}` });
+    }
+    const next = { ...berlin, toMs: berlin.toMs - 3 * hourMs };
+    for (const spec of [byBrowser, ofUsers]) {
+      expect(await ask(spec, next)).toEqual(await ask(spec, next, Date.UTC(2199, 0, 1)));
+    }
+    expect(await listedDays()).toEqual(keptDates);
   });
 
   it('are those of a question that is asked again, and whole ones in the past', async () => {

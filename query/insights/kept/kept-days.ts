@@ -51,8 +51,8 @@ export class KeptDays {
   readonly #keeping = new Map<string, Promise<boolean>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
-  /** The days that each set of series was found to have last. */
-  readonly #found = new Map<string, Found>();
+  /** The days that each set of series was found to have last: what is kept does not leave within an hour of it. */
+  readonly #found = new Map<string, { found: Found; atMs: number }>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
@@ -73,24 +73,28 @@ export class KeptDays {
     const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
       run({ ...statement, params: { ...statement.params, ...paramsOf(range, found) } }, signal);
     // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
-    const before = this.#keeping.has(name) ? undefined : this.#found.get(name);
-    const early = before && new EarlyRun(within(before, range), access.signal, runWith);
+    const last = this.#keeping.has(name) ? undefined : this.#found.get(name);
+    const before = this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
+    const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     try {
-      const found = await this.#find(name, statement, range, access);
+      const found = await this.#find(name, statement, range, access, early);
       this.#found.delete(name);
-      setBounded(this.#found, name, found, maxFound);
-      return await (early?.isOf(found) ? early.result : runWith(found, access.signal));
+      setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
+      if (early?.isOf(found)) return await early.result;
+      early?.end();
+      return await runWith(found, access.signal);
     } finally {
       early?.end();
     }
   }
 
-  /** The days that are kept, some of them since this moment. */
+  /** The days that are kept, some of them since this moment: then `early` has ended. */
   async #find(
     name: string,
     statement: Statement,
     range: KeptRange,
     access: Access,
+    early: EarlyRun<unknown> | undefined,
   ): Promise<Found> {
     const isAskedAgain = this.#isAskedAgain(name);
     const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
@@ -104,6 +108,8 @@ export class KeptDays {
       // Whoever waited for a keeping that failed does not try the same again.
       const mayKeep = isAskedAgain && !this.#isRecent(this.#refused.get(name));
       const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
+      // What is kept only now was not there for it, even where it was kept once before.
+      if (days.length > 0) early?.end();
       // Somebody else has begun, or done it, meanwhile.
       if (days.length > 0 && (this.#keeping.has(name) || this.#ends.get(name) !== ends)) continue;
       const foundOf = (of: readonly number[]): Found =>

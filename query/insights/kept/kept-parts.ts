@@ -71,7 +71,9 @@ function daysOfWholeBuckets(
   const others = starts.flatMap((startMs, index) => {
     if (isWhole.has(startMs)) return [];
     const [first, end] = [Math.max(startMs, fromMs), Math.min(starts[index + 1] ?? toMs, toMs)];
-    return first < end ? [Math.floor(first / dayMs), Math.floor((end - 1) / dayMs)] : [];
+    const firstDay = Math.floor(first / dayMs);
+    const length = first < end ? Math.ceil(end / dayMs) - firstDay : 0;
+    return Array.from({ length }, (_, place) => firstDay + place);
   });
   const ofOthers = new Set(others);
   return kept.filter((day) => !ofOthers.has(day));

@@ -16,9 +16,11 @@ import {
 } from './day-cells.ts';
 
 /** As many rows take the room of a kept cell. */
-const rowsOfCell = 4;
+export const rowsOfCell = 4;
 /** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
 const maxRows = 4_000_000;
+/** Ends a SELECT of rows to keep. */
+export const boundedRows = `SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
 
 /**
  * Has the profiles' days kept, and returns FROM and PREWHERE of those that are, with the columns of profile_days;
@@ -55,6 +57,5 @@ function rowsSql(question: Question, condition: EventCondition): string {
   const events = readEventsSql(question, { condition, columns, days: daysToKeep });
   return `SELECT day, sender_key AS profile_key, max(is_cookieless) AS cookieless,
       groupBitOr(if(is_morning, bit, 0)) AS morning, groupBitOr(if(is_morning, 0, bit)) AS evening
-    FROM (${events}) GROUP BY day, sender_key
-    SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
+    FROM (${events}) GROUP BY day, sender_key ${boundedRows}`;
 }

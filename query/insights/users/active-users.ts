@@ -6,7 +6,6 @@ import { keptActiveProfiles } from '../kept/kept-active-profiles.ts';
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
 import { activePlacesSql, eventPlacesSql, ofUsersSql } from './activity.ts';
-import { wordCount } from './bucket-bits.ts';
 
 /** SELECT of the cells, as ranked-groups.ts takes them; undefined where that is slower than counting events. */
 export function activeUserCellsSql(
@@ -35,7 +34,6 @@ function keptCellsSql(
   condition: EventCondition,
   buckets: readonly number[],
 ): string | undefined {
-  if (wordCount(buckets.length) > 1) return undefined;
   const kept = keptActiveProfiles(question, condition);
   if (kept === undefined) return undefined;
   const { fromMs, toMs, bindings, spec } = question;

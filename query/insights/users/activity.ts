@@ -62,10 +62,7 @@ export function activePlacesSql(question: Question, activity: Activity): string 
     }
     reads.push(dayPlacesSql(question, parts.days, buckets));
     for (const rest of parts.rest) {
-      const events = readPlacesSql(question, activity, rest);
-      reads.push(
-        `SELECT sender_key AS profile_key, is_cookieless AS cookieless, place FROM (${events})`,
-      );
+      reads.push(eventRowsSql(question, activity, rest));
     }
   }
   return reads.join(' UNION ALL ');
@@ -138,10 +135,20 @@ function keptAndOthers(
   return { kept: { days: parts.days, rows }, others };
 }
 
-/** SELECT of profile_key, cookieless and place, each once, of events; for 64 buckets at most. */
+/**
+ * SELECT of profile_key, cookieless and place, from events: each once up to 64 buckets, and for each event beyond,
+ * where the bits of buckets are dear to take apart.
+ */
 export function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
+  if (wordCount(activity.buckets.length) > 1) return eventRowsSql(question, activity, range);
   const places = placesSql(bitColumns(activity.buckets.length));
   return `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, activity, range)})`;
+}
+
+/** The same for each event. */
+function eventRowsSql(question: Question, activity: Activity, range: Range): string {
+  const events = readPlacesSql(question, activity, range);
+  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, place FROM (${events})`;
 }
 
 function rawSql(question: Question, activity: Activity, range: Range): string {
