@@ -57,7 +57,7 @@ export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 export function createRunQuestion(sources: InsightSources): RunQuestion {
   const runs = new InsightRuns(sources);
   const shared = { runs, facts: new KnownFacts(runs), lookedUpFor: new Map() };
-  return (call) => runQuestion(shared, call);
+  return (call) => runs.open.with(call.projectId, () => runQuestion(shared, call));
 }
 
 interface Shared {
@@ -88,7 +88,7 @@ async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResp
     });
     return answerQuestion(shared, { ...call, together }, readBeside, others, stored);
   };
-  const last = facts.last(questions);
+  const last = runs.open.isAlone(projectId) ? facts.last(questions) : undefined;
   const now = facts.now(questions, { stored, together, deadline });
   if (last === undefined) return answer(await now);
   // Hardly any property gets a new type just now, and hardly any project its first deletion: the statement does not
@@ -117,7 +117,9 @@ async function answerQuestion(
   const look = (next: LookUp): Promise<InsightRows> =>
     runs.rows(projectId, stored, statementOf(question, next), deadline);
   // The same users are on top as a rule: this look-up is joined below, or is in vain.
-  const likely = lookUps[0]?.(lookedUpFor.get(nameOf(projectId, statement)) ?? []);
+  const isAlone = runs.open.isAlone(projectId);
+  const before = isAlone ? lookedUpFor.get(nameOf(projectId, statement)) : undefined;
+  const likely = lookUps[0]?.(before ?? []);
   if (likely !== undefined) look(likely).catch(() => {});
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined

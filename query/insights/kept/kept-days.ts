@@ -30,6 +30,8 @@ export interface Access {
   /** Runs a statement that writes, within the bounds of a question. */
   write(statement: Statement): Promise<unknown>;
   signal: AbortSignal;
+  /** Whether the statement may run beside the look. */
+  mayRunEarly: boolean;
 }
 
 /** A series is kept when it is asked for again within so long; where that failed, not for so long. */
@@ -73,7 +75,8 @@ export class KeptDays {
     const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
       run({ ...statement, params: { ...statement.params, ...paramsOf(range, found) } }, signal);
     // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
-    const last = this.#keeping.has(name) ? undefined : this.#found.get(name);
+    const mayRunEarly = access.mayRunEarly && !this.#keeping.has(name);
+    const last = mayRunEarly ? this.#found.get(name) : undefined;
     const before = this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     try {

@@ -11,6 +11,7 @@ import type { Turns } from '../../turns.ts';
 import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
+import { OpenQuestions } from './open-questions.ts';
 import { firstPriority, RecentUse } from './recent-use.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
@@ -76,6 +77,7 @@ const settleMs = 5_000;
 const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
+  readonly open = new OpenQuestions();
   readonly #sources: InsightSources;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
@@ -206,6 +208,7 @@ export class InsightRuns {
     if (kept === undefined) return this.#run(projectId, statement, signal);
     const access = {
       ...{ projectId, signal, look: this.smallReads(projectId) },
+      mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
       write: (more: Pick<InsightStatement, 'sql' | 'params'>) =>
         this.#run(projectId, { ...more, maxRows: 0 }, AbortSignal.timeout(maxInsightMs)),
