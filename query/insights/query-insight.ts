@@ -1,6 +1,7 @@
 // InsightsService.Query, and each tile of a board: checks the question, has its one statement run (run/), answers. Each
 // form of a question is a file beside this one; docs/insights.md defines their results.
 
+import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
@@ -63,7 +64,7 @@ export function createRunQuestion(sources: InsightSources): RunQuestion {
 interface Shared {
   runs: InsightRuns;
   facts: KnownFacts;
-  /** By the text of a statement with look-ups: the rows for which these were made last. */
+  /** By the name of a statement with look-ups: the rows for which these were made last. */
   lookedUpFor: Map<string, unknown[][]>;
 }
 
@@ -117,8 +118,8 @@ async function answerQuestion(
   const look = (next: LookUp): Promise<InsightRows> =>
     runs.rows(projectId, stored, statementOf(question, next), deadline);
   // The same users are on top as a rule: this look-up is joined below, or is in vain.
-  const isAlone = runs.open.isAlone(projectId);
-  const before = isAlone ? lookedUpFor.get(nameOf(projectId, statement)) : undefined;
+  const name = lookUps.length > 0 ? nameOf(projectId, statement) : '';
+  const before = runs.open.isAlone(projectId) ? lookedUpFor.get(name) : undefined;
   const likely = lookUps[0]?.(before ?? []);
   if (likely !== undefined) look(likely).catch(() => {});
   // The rows of other statements are not held while the rest is asked.
@@ -132,9 +133,7 @@ async function answerQuestion(
   if (answered === undefined) return answerQuestion(shared, call, readBeside, [], stored);
   const parts = [answered];
   const rows = rowsOf(answered);
-  if (lookUps.length > 0) {
-    setBounded(lookedUpFor, nameOf(projectId, statement), [...rows], maxLookedUpFor);
-  }
+  if (lookUps.length > 0) setBounded(lookedUpFor, name, [...rows], maxLookedUpFor);
   for (const lookUp of lookUps) {
     const next = lookUp(rows);
     if (next === undefined) continue;
@@ -153,8 +152,9 @@ async function answerQuestion(
   });
 }
 
+/** Of the text alone: it is the same for another range. A text may have a megabyte, its hash has 44 characters. */
 function nameOf(projectId: string, { sql }: InsightStatement): string {
-  return `${projectId} ${sql}`;
+  return createHash('sha256').update(`${projectId} ${sql}`).digest('base64');
 }
 
 function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {

@@ -17,6 +17,7 @@ export class EarlyRun<R> {
     this.#found = found;
     const leave = (): void => this.#ending.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
     this.#leave = () => signal.removeEventListener('abort', leave);
     this.result = run(found, this.#ending.signal);
     // Its failure counts only where its result does.

@@ -2,6 +2,7 @@
 // and whether the project has ever deleted a profile. Both hardly ever change, so that a statement is made of what was
 // read last, and runs while that is read anew.
 
+import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import {
@@ -32,7 +33,8 @@ interface Sources {
   deadline: Deadline;
 }
 
-const maxKnown = 10_000;
+/** Sets of names: of a board some 30 KB at most. */
+const maxKnown = 1_000;
 
 export class KnownFacts {
   readonly #runs: InsightRuns;
@@ -84,7 +86,9 @@ function textOf({ types, hasDeletions }: Facts): string {
 }
 
 function keyOf(projectId: string, names: readonly string[]): string {
-  return JSON.stringify([projectId, names]);
+  return createHash('sha256')
+    .update(JSON.stringify([projectId, names]))
+    .digest('base64');
 }
 
 async function typesOf(
