@@ -34,9 +34,11 @@ export const editionsToKeep = '{editions_to_keep:Array(String)}';
 /** With the one before and the one after each. */
 export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
-/** When a question's buckets begin; and those that are kept whole, with the days of which no other has a moment. */
+/** Starts of a question's buckets. */
 export const bucketsToKeep = '{starts_to_keep:Array(Int64)}';
+/** Starts of the buckets that are kept whole. */
 export const wholeBuckets = '{whole_buckets:Array(Int64)}';
+/** Days whose events in the range all lie in buckets that are kept whole. */
 export const daysOfWholeBuckets = '{days_of_whole_buckets:Array(Date)}';
 
 /** `day` since the epoch. */

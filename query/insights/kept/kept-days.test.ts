@@ -35,6 +35,12 @@ let nowMs = 0;
 let completeUntilMs: number | undefined;
 let refusesWrites = false;
 let refusedWrites = 0;
+/** Set, a look at kept days waits until a statement that reads cells has begun. */
+let holdsLooks = false;
+let begin = (): void => {};
+const hasBegun = new Promise<void>((resolve) => {
+  begin = resolve;
+});
 let service: ReadService;
 beforeAll(async () => {
   service = await startReadService({
@@ -47,6 +53,8 @@ beforeAll(async () => {
           refusedWrites++;
           throw new Error('no grant');
         }
+        if (holdsLooks && select.sql.includes('FROM kept_cells')) begin();
+        if (holdsLooks && select.sql.includes('FROM kept_days')) await hasBegun;
         await store.select(select, onRow);
       },
     }),
@@ -368,6 +376,18 @@ describe('kept days', () => {
     const farMs = Date.UTC(2199, 0, 1);
     expect(await ask(byBrowser, next)).toEqual(await ask(byBrowser, next, farMs));
     await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+  });
+
+  it('are looked at beside the statement, where they were found before', {
+    timeout: 30_000,
+  }, async () => {
+    await expectRaw(byBrowser, berlin);
+    holdsLooks = true;
+    try {
+      await ask(byBrowser, { ...berlin, toMs: berlin.toMs - 3 * hourMs });
+    } finally {
+      holdsLooks = false;
+    }
   });
 
   it('are kept anew where all of them were emptied', async () => {

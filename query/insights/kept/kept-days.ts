@@ -53,7 +53,7 @@ export class KeptDays {
   readonly #keeping = new Map<string, Promise<boolean>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
-  /** The days that each set of series was found to have last: what is kept does not leave within an hour of it. */
+  /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
   readonly #found = new Map<string, { found: Found; atMs: number }>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {

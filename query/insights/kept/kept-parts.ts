@@ -61,7 +61,7 @@ function wholeBucketsOf({ fromMs, toMs, starts }: QuestionDays, kept: readonly n
   });
 }
 
-/** Of days that are kept, those of which no other bucket has a moment in the range. */
+/** Kept days whose events in the range all lie in `whole` buckets. */
 function daysOfWholeBuckets(
   { fromMs, toMs, starts }: QuestionDays,
   whole: readonly number[],

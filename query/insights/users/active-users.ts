@@ -15,7 +15,7 @@ export function activeUserCellsSql(
 ): string | undefined {
   const { fromMs, toMs, bindings } = question;
   const isOne = buckets.length === 1;
-  const kept = isOne ? undefined : keptCellsSql(question, condition, buckets);
+  const kept = isOne ? undefined : keptUserCellsSql(question, condition, buckets);
   if (kept !== undefined) return kept;
   // A bucket that is the whole range need not begin with it.
   const starts = isOne ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
@@ -29,7 +29,7 @@ export function activeUserCellsSql(
 }
 
 /** Kept days have the number of their profiles: only those that are merged or deleted are looked up. */
-function keptCellsSql(
+function keptUserCellsSql(
   question: Question,
   condition: EventCondition,
   buckets: readonly number[],
