@@ -2,6 +2,7 @@
 // rankedGroupsSql answers them; one part more has what the answer leaves out.
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { CountedEvents } from './events/counted-kinds.ts';
 import { readReason } from './left-out.ts';
 import type { LeftOutCount } from './plan.ts';
 
@@ -14,16 +15,35 @@ interface GroupsPart {
   sql: string;
 }
 
-/** `leftOut` is leftOutSql's. */
-export function groupedRowsSql(groups: readonly GroupsPart[], leftOut: readonly string[]): string {
-  return [
-    ...groups.map((one) => groupsRowsSql(one)),
-    ...leftOut.map((sql) => leftOutRowsSql(sql, leftOutPart)),
-  ].join(' UNION ALL ');
+/** `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. */
+export function groupedRowsSql(rows: readonly string[], leftOut: readonly string[]): string {
+  return [...rows, ...leftOut.map((sql) => leftOutRowsSql(sql, leftOutPart))].join(' UNION ALL ');
 }
 
 export function groupsRowsSql({ part, sql }: GroupsPart): string {
   return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
+}
+
+/** Of cells without groups: what follows FROM, with GROUP BY, and over its rows the parts of a cell. SQL. */
+interface UngroupedCells {
+  from: string;
+  bucket: string;
+  a: string;
+  b: string;
+}
+
+/** Rows of one group, each with one cell: one SELECT is planned sooner than one within another. */
+export function cellRowsSql(part: number, { from, bucket, a, b }: UngroupedCells): string {
+  return `SELECT toInt32(${part}) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
+    [(${bucket}, ${a}, ${b})] AS cells, toUInt64(1) AS folded FROM ${from}`;
+}
+
+/** The same, of counts of events. */
+export function countRowsSql(part: number, { from, bucket, events }: CountedEvents): string {
+  return cellRowsSql(part, {
+    from: `${from} GROUP BY ${bucket}`,
+    ...{ bucket, a: `toFloat64(sum(${events}))`, b: 'toFloat64(0)' },
+  });
 }
 
 /** `sql` is one of leftOutSql. */

@@ -7,10 +7,9 @@ import {
   AggregationType,
   type EventQuery,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { countedEventsSql } from './events/counted-kinds.ts';
+import { countedEvents } from './events/counted-kinds.ts';
 import { eventCondition, every } from './events/event-condition.ts';
-import { rankedGroupsSql } from './events/ranked-groups.ts';
-import { groupsRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
+import { countRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
 import { maxJointParts, unlike } from './joint-parts.ts';
 import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
@@ -43,7 +42,7 @@ export function jointSeries(question: Question): JointSeries | undefined {
   const joint = withJointBindings(question);
   const keys = asked.map(keyOf);
   const partOf = (one: Asked): number => keys.indexOf(keyOf(one));
-  const events = asked.map((one) => eventsSql(joint, one));
+  const events = asked.map((one, part) => eventsSql(joint, one, part));
   if (events.some((sql) => sql === undefined)) return undefined;
   const cells = users.map((one) => ({ ...one, part: partOf(one) }));
   const ofUsers = jointUsersSql(joint, places, cells);
@@ -54,12 +53,12 @@ export function jointSeries(question: Question): JointSeries | undefined {
       leftOutRowsSql(sql, leftOutPart - index),
     ),
   );
-  const ofEvents = events.flatMap((sql, part) => (sql ? [groupsRowsSql({ part, sql })] : []));
+  const ofEvents = events.filter((sql) => sql);
   const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
   return {
     sql: [ofUsers, ...ofEvents, ...leftOut].join(' UNION ALL '),
     joint,
-    maxRows: asked.length + leftOut.length,
+    maxRows: asked.reduce((sum, { buckets }) => sum + buckets.length, leftOut.length),
     parts: own.map(partOf),
     leftOutPart: leftOutPart - range,
   };
@@ -100,18 +99,14 @@ function countedBy({ event, aggregation }: EventQuery): Asked['of'] | undefined 
 }
 
 /** Empty for users; undefined where the table cannot tell. */
-function eventsSql(joint: Question, { of, ...time }: Asked): string | undefined {
+function eventsSql(joint: Question, { of, ...time }: Asked, part: number): string | undefined {
   if (of === 'users') return '';
   const asked = { ...joint, ...time };
   const { kind } = of;
   const condition =
     kind === '' ? every : eventCondition(create(EventFilterSchema, { kind }), 'kind', asked);
-  const counted = countedEventsSql(asked, condition, time.buckets, 'events');
-  if (counted === undefined) return undefined;
-  return rankedGroupsSql({
-    sql: `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${counted}) GROUP BY bucket`,
-    ...{ groups: 0, limit: 0, measure: { combine: 'sum', isRatio: false } },
-  });
+  const counted = countedEvents(asked, condition, time.buckets, 'events');
+  return counted && countRowsSql(part, counted);
 }
 
 function keyOf({ of, fromMs, toMs, buckets }: Asked): string {

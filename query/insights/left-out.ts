@@ -1,7 +1,7 @@
 // SQL that counts the events that a question selected and its result leaves out.
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { countedEventsSql } from './events/counted-kinds.ts';
+import { countedEvents } from './events/counted-kinds.ts';
 import type { EventCondition } from './events/event-condition.ts';
 import { gonePersonsSql } from './events/persons.ts';
 import { type EventRead, readEventsSql } from './events/read-events.ts';
@@ -35,9 +35,9 @@ function cookielessSql(question: Question, part: Counted): string {
   const { condition, times } = part;
   const counted =
     times === undefined
-      ? countedEventsSql(question, condition, [question.fromMs], 'cookieless_events')
+      ? countedEvents(question, condition, [question.fromMs], 'cookieless_events')
       : undefined;
-  if (counted !== undefined) return `sum(events) AS left_out FROM (${counted})`;
+  if (counted !== undefined) return `sum(${counted.events}) AS left_out FROM ${counted.from}`;
   return countSql(question, part, { condition: narrowed(condition, 'cookieless') });
 }
 
@@ -66,6 +66,9 @@ const reasons = [
   LeftOut_Reason.DELETED_PROFILES,
   LeftOut_Reason.RECEIVED_LATER,
 ] as const;
+
+/** Of one part. */
+export const maxReasons = reasons.length;
 
 /** The reason of a row of leftOutSql. */
 export function readReason(value: unknown): LeftOut_Reason {

@@ -2,7 +2,7 @@
 
 import { groupedRowsSql, readLeftOut, rowsOfPart } from './grouped-rows.ts';
 import { type JointSeries, jointSeries } from './joint-series.ts';
-import { leftOutSql } from './left-out.ts';
+import { leftOutSql, maxReasons } from './left-out.ts';
 import type { LeftOutCount, Plan } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { isOfCounts, readGroups, type Series, type SeriesGroup, seriesSql } from './series.ts';
@@ -23,28 +23,33 @@ export function planSeries(
   }
   return {
     sql: seriesSqlOf(question, series, withTotal),
-    // Beside the groups and those of all others a reason a series, and the total.
-    maxRows: series.length * (question.groupLimit + 4) + 1,
+    maxRows: maxRowsOf(question, series),
     isCheap: series.length === 1 && series.every((one) => isOfCounts(question, one)),
     read: (rows) => readSeriesRows(question, series, rows),
   };
 }
 
+/** Of the groups and that of all others, or of the buckets without groups; of the total; and of what is left out. */
+function maxRowsOf(
+  { breakdowns, groupLimit, buckets }: Question,
+  series: readonly Series[],
+): number {
+  const groups = breakdowns.length === 0 ? buckets.length : groupLimit + 1;
+  return series.length * (groups + maxReasons) + buckets.length;
+}
+
 function seriesSqlOf(question: Question, series: readonly Series[], withTotal: boolean): string {
-  const { buckets, breakdowns } = question;
-  const parts = series.map((one, part) => ({
-    part,
-    sql: seriesSql(question, one, buckets, breakdowns),
-  }));
+  const { breakdowns } = question;
+  const rows = series.map((one, part) => seriesSql(question, one, breakdowns, part));
   const [first] = series;
   if (withTotal && first !== undefined && breakdowns.length > 0) {
-    parts.push({ part: totalPart, sql: seriesSql(question, first, buckets, []) });
+    rows.push(seriesSql(question, first, [], totalPart));
   }
   const counted = series.map(({ condition, aggregation }) => ({
     condition,
     countsUsers: aggregation.counts === 'users',
   }));
-  return groupedRowsSql(parts, leftOutSql(question, counted));
+  return groupedRowsSql(rows, leftOutSql(question, counted));
 }
 
 export interface SeriesPlan extends Omit<Plan, 'read'> {
@@ -70,10 +75,13 @@ function readSeriesRows(
   );
   const [first] = series;
   const ungrouped = { ...question, breakdownKeys: [] };
-  const total = first && readGroups(ungrouped, first, rowsOfPart(rows, totalPart))[0];
+  const [total] =
+    first && question.breakdowns.length > 0
+      ? readGroups(ungrouped, first, rowsOfPart(rows, totalPart))
+      : (groups[0] ?? []);
   return {
     series: groups,
-    total: total ?? groups[0]?.[0],
+    total,
     leftOut: readLeftOut(rows, groups.flat(), joint?.leftOutPart),
   };
 }

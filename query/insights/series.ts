@@ -4,11 +4,12 @@
 import type { EventQuery } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 import { type Aggregation, cellValue, readAggregation } from './events/aggregation.ts';
-import { areAllCounted, countedEventsSql } from './events/counted-kinds.ts';
+import { areAllCounted, type CountedEvents, countedEvents } from './events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from './events/event-condition.ts';
 import { groupText } from './events/property-text.ts';
 import { rankedGroupsSql } from './events/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from './events/read-events.ts';
+import { cellRowsSql, countRowsSql, groupsRowsSql } from './grouped-rows.ts';
 import { eventCellsSql } from './kept/event-cells.ts';
 import type { Question } from './question/question.ts';
 import { numberOf } from './rows.ts';
@@ -57,29 +58,27 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
   };
 }
 
-/** SELECT of a series' groups, as rankedGroupsSql answers them. */
+/** SELECT of the rows of a series' groups, as grouped-rows.ts has them. */
 export function seriesSql(
   question: Question,
   { condition, aggregation }: Series,
-  buckets: readonly number[],
   groups: readonly string[],
+  part: number,
 ): string {
-  const names = groups.map((_, index) => groupColumn(index));
+  const { buckets, groupLimit } = question;
+  const hasGroups = groups.length > 0;
+  const counted = hasGroups ? undefined : countedSeries(question, condition, aggregation);
+  if (counted !== undefined) return countRowsSql(part, counted);
+  const known = hasGroups ? undefined : activeUsersSql(question, condition, aggregation);
+  const sql =
+    known ??
+    (aggregation.counts === 'events'
+      ? eventCellsSql(question, { condition, aggregation, groups, buckets })
+      : userCellsSql(question, condition, aggregation, groups));
+  if (!hasGroups) return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', a: 'a', b: 'b' });
   const { measure } = aggregation;
-  const summed =
-    names.length === 0 ? summedCellsSql(question, condition, aggregation, buckets) : undefined;
-  if (summed !== undefined) {
-    return rankedGroupsSql({ sql: summed, groups: 0, limit: question.groupLimit, measure });
-  }
-  return rankedGroupsSql({
-    sql:
-      aggregation.counts === 'events'
-        ? eventCellsSql(question, { condition, aggregation, groups, buckets })
-        : userCellsSql(question, condition, aggregation, { buckets, groups }),
-    groups: names.length,
-    limit: question.groupLimit,
-    measure,
-  });
+  const ranked = rankedGroupsSql({ sql, groups: groups.length, limit: groupLimit, measure });
+  return groupsRowsSql({ part, sql: ranked });
 }
 
 /** Whether the statement of a question's only series reads nothing but counts of events. */
@@ -94,11 +93,11 @@ function userCellsSql(
   question: Question,
   condition: EventCondition,
   { ofEvents, ofUsers }: Extract<Aggregation, { counts: 'users' }>,
-  { buckets, groups }: { buckets: readonly number[]; groups: readonly string[] },
+  groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
-  const columns = { bucket: bucketSql(question, buckets) };
+  const columns = { bucket: bucketSql(question, question.buckets) };
   const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
     WHERE user_key != 0`;
   const cells = (parts: { a: string; b: string }, from: string, weight: string): string =>
@@ -108,23 +107,26 @@ function userCellsSql(
     : cells(ofUsers, firstTouchSql(events, names), 'countIf(is_first)');
 }
 
-/** Cells from a table of sums; undefined where none can tell. */
-function summedCellsSql(
+/** Undefined where the table of sums cannot tell. */
+function countedSeries(
   question: Question,
   condition: EventCondition,
   aggregation: Aggregation,
-  buckets: readonly number[],
+): CountedEvents | undefined {
+  return aggregation.counts === 'events' && aggregation.number === undefined
+    ? countedEvents(question, condition, question.buckets, 'events')
+    : undefined;
+}
+
+/** Cells of users, by the days on which they were active; undefined where these cannot tell. */
+function activeUsersSql(
+  question: Question,
+  condition: EventCondition,
+  { counts, measure }: Aggregation,
 ): string | undefined {
-  if (aggregation.counts === 'users') {
-    return aggregation.measure.isRatio
-      ? undefined
-      : activeUserCellsSql(question, condition, buckets);
-  }
-  if (aggregation.number !== undefined) return undefined;
-  const counted = countedEventsSql(question, condition, buckets, 'events');
-  return counted === undefined
-    ? undefined
-    : `SELECT bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b, count() AS weight FROM (${counted}) GROUP BY bucket`;
+  return counts === 'users' && !measure.isRatio
+    ? activeUserCellsSql(question, condition, question.buckets)
+    : undefined;
 }
 
 /** One row for each user and bucket: the groups of the user's first event, and whether it lies in this bucket. */
@@ -153,12 +155,19 @@ export interface SeriesGroup {
   folded: number;
 }
 
-/** Reads rows of (place, values, cells, folded) of one series, in the order of their places. */
+/**
+ * Reads rows of (place, values, cells, folded) of one series, in the order of their places. Without breakdowns there is
+ * one group, of any number of rows.
+ */
 export function readGroups(
   { breakdownKeys, groupLimit }: Question,
   { aggregation }: Measured,
   rows: readonly unknown[][],
 ): SeriesGroup[] {
+  if (breakdownKeys.length === 0) {
+    const cells = rows.flatMap(([, , cells]) => (Array.isArray(cells) ? cells : []));
+    return [{ isOthers: false, breakdown: {}, values: readCells(aggregation, cells), folded: 1 }];
+  }
   return rows
     .toSorted(([one], [other]) => Number(one) - Number(other))
     .map(([place, values, cells, folded]) => {

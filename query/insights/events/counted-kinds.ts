@@ -7,39 +7,53 @@ import { quarterMs } from '../question/time-buckets.ts';
 import type { EventCondition } from './event-condition.ts';
 import { bucketSql, readEventsSql } from './read-events.ts';
 
+/** Numbers of events, several of each bucket and kind. SQL. */
+export interface CountedEvents {
+  /** What follows FROM. Its rows have the column kind. */
+  from: string;
+  /** Over its rows: the start of the bucket, and the events. */
+  bucket: string;
+  events: string;
+}
+
 /**
- * SELECT of (bucket, kind, events), several rows of each; undefined where the table cannot tell. `column`: every event,
- * or those of cookieless visitors.
+ * Undefined where the table cannot tell. `column`: every event, or those of cookieless visitors. Where the range is whole
+ * quarters, the rows are the table's own: a SELECT within another takes the engine half a millisecond to plan.
  */
-export function countedEventsSql(
+export function countedEvents(
   question: Question,
   condition: EventCondition,
   buckets: readonly number[],
   column: 'events' | 'cookieless_events',
-): string | undefined {
+): CountedEvents | undefined {
   const { project, bindings, fromMs, toMs } = question;
-  const counted = countedRange(question, condition, buckets);
-  if (counted === undefined) return undefined;
-  const { firstMs, lastMs } = counted;
+  const range = countedRange(question, condition, buckets);
+  if (range === undefined) return undefined;
+  const { firstMs, lastMs } = range;
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const ofQuarter = bucketSql(question, buckets, 'toInt64(toUnixTimestamp(quarter)) * 1000');
-  const whole = `SELECT ${ofQuarter} AS bucket, kind, ${column} AS events FROM event_counts
+  const whole = `event_counts
     WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)}`;
+  const edges = [
+    { fromMs, toMs: firstMs },
+    { fromMs: lastMs, toMs },
+  ].filter((edge) => edge.fromMs < edge.toMs);
+  if (edges.length === 0) return { from: whole, bucket: ofQuarter, events: column };
   const columns = {
     bucket: bucketSql(question, buckets),
     kind: 'kind',
     events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)',
   };
-  const edges = [
-    { fromMs, toMs: firstMs },
-    { fromMs: lastMs, toMs },
-  ].filter((edge) => edge.fromMs < edge.toMs);
   const single = edges.map(
     (edge) =>
       `SELECT bucket, kind, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
   );
-  return [whole, ...single].join(' UNION ALL ');
+  const counted = `SELECT ${ofQuarter} AS bucket, kind, ${column} AS events FROM ${whole}`;
+  return {
+    from: `(${[counted, ...single].join(' UNION ALL ')})`,
+    ...{ bucket: 'bucket', events: 'events' },
+  };
 }
 
 /** Whether the table alone tells. */

@@ -11,7 +11,7 @@ import {
 import { invalidArgument } from '../../invalid-argument.ts';
 import { traitsMessage } from '../../profiles/stored-profile.ts';
 import { type Aggregation, readAggregation } from '../events/aggregation.ts';
-import { countedEventsSql } from '../events/counted-kinds.ts';
+import { countedEvents } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
@@ -137,10 +137,11 @@ function namedSql(
   const { aggregation } = greatest;
   const stored =
     dimension.by === 'kind' && othersAreTheRest(greatest)
-      ? countedEventsSql(question, condition, [question.fromMs], 'events')
+      ? countedEvents(question, condition, [question.fromMs], 'events')
       : undefined;
   if (stored !== undefined) {
-    return `SELECT concat('=', kind) AS name, toFloat64(sum(events)) AS a, toFloat64(0) AS b FROM (${stored}) GROUP BY name`;
+    return `SELECT concat('=', kind) AS name, toFloat64(sum(${stored.events})) AS a, toFloat64(0) AS b
+      FROM ${stored.from} GROUP BY name`;
   }
   const groups = dimension.by === 'property' ? [dimension.property] : [];
   const columns: Record<string, string> =

@@ -1,6 +1,6 @@
 // Rows of FUNNEL and RETENTION: the groups of the users, each with its cells, and what the answer leaves out.
 
-import { groupedRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
+import { groupedRowsSql, groupsRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
 import { type Counted, leftOutSql } from '../left-out.ts';
 import type { LeftOutCount } from '../plan.ts';
 import type { Question } from '../question/question.ts';
@@ -15,7 +15,8 @@ export function groupedPlanSql(
   groups: string,
   counted: readonly Counted[],
 ): string {
-  return groupedRowsSql([{ part: groupPart, sql: groups }], leftOutSql(question, counted));
+  const rows = groupsRowsSql({ part: groupPart, sql: groups });
+  return groupedRowsSql([rows], leftOutSql(question, counted));
 }
 
 /** The most rows of groupedPlanSql. */
