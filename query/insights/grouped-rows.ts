@@ -24,7 +24,7 @@ export function groupsRowsSql({ part, sql }: GroupsPart): string {
   return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
 }
 
-/** Of cells without groups: what follows FROM, with GROUP BY, and over its rows the parts of a cell. SQL. */
+/** SQL of cells without groups: what follows FROM, with GROUP BY, and over its rows the parts of a cell. */
 interface UngroupedCells {
   from: string;
   bucket: string;
