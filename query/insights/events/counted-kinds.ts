@@ -17,8 +17,8 @@ export interface CountedEvents {
 }
 
 /**
- * Undefined where the table cannot tell. `column`: every event, or those of cookieless visitors. Where the range is whole
- * quarters, the rows are the table's own: a SELECT within another takes the engine half a millisecond to plan.
+ * Undefined where the table cannot tell. `column`: every event, or those of cookieless visitors. Where the range is
+ * whole quarters, the rows are the table's own: a SELECT within another takes the engine half a millisecond to plan.
  */
 export function countedEvents(
   question: Question,
