@@ -4,7 +4,7 @@
 import { every } from './events/event-condition.ts';
 import type { Question } from './question/question.ts';
 import { quarterMs } from './question/time-buckets.ts';
-import { activitySql, fewStreams, isFromDays, ofUsersSql } from './users/activity.ts';
+import { activitySql, isFromDays, ofUsersSql, streamsSql } from './users/activity.ts';
 import { allBits, bitColumns } from './users/bucket-bits.ts';
 import type { Range } from './users/profile-days.ts';
 
@@ -51,8 +51,9 @@ export function jointUsersSql(
   const activity = { condition: every, buckets: starts, ranges };
   if (!isFromDays(question, activity)) return undefined;
   const columns = bitColumns(starts.length);
-  const users = `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activitySql(question, activity), columns)})
-    GROUP BY user_key ${fewStreams}`;
+  const profiles = activitySql(question, activity);
+  const users = `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, profiles, columns)})
+    GROUP BY user_key ${streamsSql(profiles)}`;
   const parts = asked.map((one) => {
     const begins = startsOf(one);
     const counts = begins.map((startMs, index) => {

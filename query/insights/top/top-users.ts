@@ -4,7 +4,7 @@ import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { fewStreams, ofUsersSql, profileEventsSql } from '../users/activity.ts';
+import { ofUsersSql, profileEventsSql, streamsSql } from '../users/activity.ts';
 import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
 import { keyTextSql } from './user-profiles.ts';
 
@@ -25,7 +25,7 @@ export function topUsersSql(
         )
       : mostEventsSql(
           `SELECT ${name} AS name, sum(events) AS events FROM (${ofUsersSql(question, sums, ['events'])})
-            GROUP BY user_key ${fewStreams}`,
+            GROUP BY user_key ${streamsSql(sums)}`,
           greatest.limit,
         );
   return `SELECT place, ${keyTextSql('one.name')} AS name, value, groups, whole FROM (${ranked}) AS one`;

@@ -9,7 +9,7 @@ import type { EventCondition } from '../events/event-condition.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { type Activity, activitySql, fewStreams, ofUsersSql } from './activity.ts';
+import { type Activity, activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import {
   alikeSql,
   allBits,
@@ -123,8 +123,9 @@ const usersByFirstBit: UsersSql = (question, activity, words) => {
   });
   const grouped = columns.map((column) => `all_${column}`);
   const own = bitsBelow(grouped.slice(0, words.length), count);
+  const profiles = reads.join(' UNION ALL ');
   const ofEach = `SELECT ${columns.map((column, word) => `groupBitOr(${column}) AS ${grouped[word]}`).join(', ')}
-      FROM (${ofUsersSql(question, reads.join(' UNION ALL '), columns)}) GROUP BY user_key ${fewStreams}`;
+      FROM (${ofUsersSql(question, profiles, columns)}) GROUP BY user_key ${streamsSql(profiles)}`;
   return `SELECT ${words.join(', ')}, ${bornBits.join(', ')}, alike FROM (
     SELECT ${own.map((sql, word) => `${sql} AS ${words[word]}`).join(', ')}, alike,
       ${isSetSql(grouped, earlier)} AS was_earlier, ${isSetSql(grouped, inFirstBucket)} AS was_in_first_bucket
@@ -148,7 +149,7 @@ const usersByFirstEvent: UsersSql = (question, activity, words) => {
   );
   return `SELECT ${words.join(', ')}, ${bornBits.join(', ')}, 1 AS alike FROM (
     SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
-    GROUP BY user_key HAVING ${hasAnySql(words)} ${fewStreams})`;
+    GROUP BY user_key HAVING ${hasAnySql(words)} ${streamsSql(profiles)})`;
 };
 
 /** The place of nobody's bucket. */

@@ -5,7 +5,7 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, ofUsersSql } from './activity.ts';
+import { activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
 
@@ -17,7 +17,8 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
   if (breakdowns.length === 0) {
     const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
     return `SELECT ${cohort}, ${columns.join(', ')}
-      FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)}) GROUP BY user_key)`;
+      FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)})
+        GROUP BY user_key ${streamsSql(activity)})`;
   }
   const names = breakdowns.map((_, index) => groupColumn(index));
   const bits = bitsOfPlace(buckets.length).map(

@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
-import { activitySql, ofUsersSql } from './activity.ts';
+import { activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import { allBits, bitColumns } from './bucket-bits.ts';
 import { maxLeftOutRows, onlyEvent, placesPlanSql, readPlaces } from './counted-places.ts';
 
@@ -16,7 +16,8 @@ export function planStickiness(question: Question): Plan {
   const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
   const count = columns.map((column) => `bitCount(${column})`).join(' + ');
   const numbers = `SELECT 0 AS part, ${count} AS place, count() AS number
-    FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)}) GROUP BY user_key) GROUP BY place`;
+    FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)})
+      GROUP BY user_key ${streamsSql(activity)}) GROUP BY place`;
   return {
     sql: placesPlanSql(question, condition, numbers),
     maxRows: buckets.length + maxLeftOutRows,

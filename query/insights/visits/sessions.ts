@@ -79,7 +79,8 @@ export function planSessions(question: Question, form: 'trends' | 'segmentation'
   };
   return {
     sql: planSql(question, cells),
-    maxRows: parts * (question.groupLimit + 1) + 2,
+    // Only one part has no groups.
+    maxRows: Math.max(parts * (question.groupLimit + 1), question.buckets.length) + 2,
     ...joint,
     read: (rows) => {
       const { groups, total, leftOut } = readRows(question, metric, part, rows);
@@ -136,10 +137,7 @@ function readRows(
 ): { groups: SeriesGroup[]; total: number; leftOut: LeftOutCount[] } {
   // Each visit is in one group, so that the groups add up.
   let [wholeA, wholeB] = [0, 0];
-  const found = rowsOfPart(rows, part);
-  // Beside the groups of other questions, visits without groups have no row where there is none.
-  if (question.breakdowns.length === 0 && found.length === 0) found.push([1, [], [], 1]);
-  const measured = found.map(([place, values, cells, folded]) => {
+  const measured = rowsOfPart(rows, part).map(([place, values, cells, folded]) => {
     const read = readCells(cells).map(({ bucket, parts }) => {
       const cell = [bucket, a(parts), b(parts)] as const;
       wholeA += cell[1];

@@ -46,8 +46,9 @@ export function widthOf(parts: readonly VisitPart[]): number {
   return Math.max(least, ...parts.map(({ columns }) => columns.length));
 }
 
-/** The columns of a cell; they add up. */
-export const cellColumns = ['bucket', 'visits', 'duration_ms', 'bounces', 'events'] as const;
+/** Columns of a cell that add up; those of a cell. */
+export const sumColumns = ['visits', 'duration_ms', 'bounces', 'events'] as const;
+export const cellColumns = ['bucket', ...sumColumns] as const;
 export const cellType = 'Tuple(Int64, Float64, Float64, Float64, Float64)';
 
 const cell =
@@ -65,14 +66,14 @@ export interface VisitCells {
 /**
  * Rows of (part, place, values, cells, folded) of each part's groups. `place` is from 1 by visits, then by the group's
  * values; all groups beyond the limit are one row with the place limit + 1, which stands for `folded` groups. A cell is
- * (cellColumns). Without groups there is one row.
+ * (cellColumns). Without groups each row has one cell.
  */
 export function visitGroupsSql({ sql, groups, limit }: VisitCells): string {
   if (groups === 0) {
-    const sums = cellColumns.slice(1).map((sum) => `sum(one.${sum}) AS ${sum}`);
-    const ofBuckets = `SELECT bucket, ${sums.join(', ')} FROM (${sql}) AS one GROUP BY bucket`;
-    return `SELECT toInt32(0) AS part, toUInt64(1) AS place, emptyArrayString() AS values, groupArray(${cell}) AS cells,
-      toUInt64(1) AS folded FROM (${ofBuckets})`;
+    const sums = sumColumns.map((sum) => `toFloat64(sum(one.${sum}))`);
+    return `SELECT toInt32(0) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
+      [(toInt64(bucket), ${sums.join(', ')})] AS cells, toUInt64(1) AS folded
+      FROM (${sql}) AS one GROUP BY bucket HAVING sum(one.visits) != 0`;
   }
   const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
   const names = columns.join(', ');
