@@ -19,9 +19,15 @@ const rules = {
   'all but colours': { rules: { [contrast]: { enabled: false } } },
 };
 
+/** While its text fades in, it has too little contrast. */
+const untilAllAppeared = `Promise.allSettled(
+  [...document.querySelectorAll('.loading')].flatMap((one) => one.getAnimations()).map(({ finished }) => finished),
+).then(() => undefined)`;
+
 /** One sentence for each violation, with the first element that has it. */
 export async function axe(page: Page, which: keyof typeof rules = 'all'): Promise<string[]> {
   const options = { resultTypes: ['violations'], ...rules[which] };
+  await page.evaluate(untilAllAppeared);
   await page.evaluate(`globalThis.axe || (() => { ${source} })()`);
   const violations: Violation[] = await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
