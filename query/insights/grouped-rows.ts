@@ -24,9 +24,11 @@ export function groupsRowsSql({ part, sql }: GroupsPart): string {
   return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
 }
 
-/** SQL of cells without groups: what follows FROM, with GROUP BY, and over its rows the parts of a cell. */
+/** Cells that have no groups. SQL. */
 interface UngroupedCells {
+  /** The rest of a SELECT from FROM on, GROUP BY included. */
   from: string;
+  /** Over its rows: the parts of a cell. */
   bucket: string;
   a: string;
   b: string;

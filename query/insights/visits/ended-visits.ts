@@ -46,7 +46,7 @@ export function endedVisitsSql(
       toInt64(sum(weight * toInt64(seen))) AS events
     FROM (${changes}) ${by}`;
   const rows = `${alone} UNION ALL ${changed}`;
-  // Rows that add up to no visit are left out at the end. The planner takes milliseconds for each SELECT around these.
+  // A bucket of zeros says as much as none. The planner takes milliseconds for each SELECT around these rows.
   const isOfAll = width === 0 && !withExit;
   if (isOfAll) return `SELECT toInt32(0) AS part, ${cellColumns.join(', ')} FROM (${rows})`;
   const added = sumColumns.map((sum) => `sum(cell.${sum}) AS ${sum}`).join(', ');

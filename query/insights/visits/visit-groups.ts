@@ -51,8 +51,13 @@ export const sumColumns = ['visits', 'duration_ms', 'bounces', 'events'] as cons
 export const cellColumns = ['bucket', ...sumColumns] as const;
 export const cellType = 'Tuple(Int64, Float64, Float64, Float64, Float64)';
 
-const cell =
-  '(toInt64(bucket), toFloat64(visits), toFloat64(duration_ms), toFloat64(bounces), toFloat64(events))';
+/** `numberOf`: SQL for the number of a column. */
+function cellSql(numberOf: (column: string) => string): string {
+  const numbers = sumColumns.map((column) => `toFloat64(${numberOf(column)})`);
+  return `(toInt64(bucket), ${numbers.join(', ')})`;
+}
+
+const cell = cellSql((column) => column);
 
 export interface VisitCells {
   /** SELECT of the columns of the groups and cellColumns, and of `part` where there are groups. */
@@ -70,10 +75,9 @@ export interface VisitCells {
  */
 export function visitGroupsSql({ sql, groups, limit }: VisitCells): string {
   if (groups === 0) {
-    const sums = sumColumns.map((sum) => `toFloat64(sum(one.${sum}))`);
     return `SELECT toInt32(0) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
-      [(toInt64(bucket), ${sums.join(', ')})] AS cells, toUInt64(1) AS folded
-      FROM (${sql}) AS one GROUP BY bucket HAVING sum(one.visits) != 0`;
+      [${cellSql((column) => `sum(one.${column})`)}] AS cells, toUInt64(1) AS folded
+      FROM (${sql}) AS one GROUP BY bucket`;
   }
   const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
   const names = columns.join(', ');
