@@ -72,8 +72,9 @@ function rangesOf(
   timezone: string,
   nowMs: number,
 ): Ranges {
-  const range = timeRange?.range;
-  switch (range?.case) {
+  if (timeRange === undefined) return presetRanges(TimeRangePreset.LAST_30_DAYS, timezone, nowMs);
+  const { range } = timeRange;
+  switch (range.case) {
     case 'fixed': {
       const fromMs = momentMs('timeRange.fixed.from', range.value.from);
       const toMs = momentMs('timeRange.fixed.to', range.value.to);
@@ -89,7 +90,7 @@ function rangesOf(
     case 'preset':
       return presetRanges(range.value, timezone, nowMs);
     case undefined:
-      return presetRanges(TimeRangePreset.LAST_30_DAYS, timezone, nowMs);
+      throw invalidArgument('timeRange', 'must have a preset or a fixed range');
     default:
       return range satisfies never;
   }

@@ -1,10 +1,14 @@
-// The check of a dashboard's questions when they are saved: each as it will be asked, for a day.
+// The check of a dashboard's questions when they are saved, each as it will be asked, for a day; and that of filters that
+// it is rendered with.
 
 import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { dayMs } from '../../platform/clock.ts';
 import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
+  InsightQuerySpecSchema,
+  InsightType,
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { planOf } from '../insights/query-insight.ts';
@@ -19,4 +23,15 @@ export function checkQuestion(spec: InsightQuerySpec, filters: DashboardFilters 
     timeRange: rangeMessage({ fromMs: 0, toMs: dayMs }),
   });
   planOf(readQuestion('', request));
+}
+
+/** Throws invalid_argument, naming a field below `filters`, for filters that no question can have. */
+export function checkFilters(filters: DashboardFilters): void {
+  const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
+  try {
+    checkQuestion(create(InsightQuerySpecSchema, everyEvent), filters);
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    throw new ConnectError(error.rawMessage.replace(/^spec\./, 'filters.'), Code.InvalidArgument);
+  }
 }

@@ -173,9 +173,31 @@ it('answers the built-in dashboard, and nobody’s that is not there', async () 
   expect(results.find(({ tileId }) => tileId === 'views')?.previous).toBeDefined();
   await expect(dashboards.render({ id: 'other' })).rejects.toMatchObject({ code: Code.NotFound });
   await expect(dashboards.render({ id: '' })).rejects.toMatchObject({ code: Code.InvalidArgument });
-  const timeRange = { range: { case: 'preset', value: TimeRangePreset.UNSPECIFIED } } as const;
-  await expect(dashboards.render({ id: overviewId, timeRange })).rejects.toMatchObject({
+});
+
+it.each([
+  [
+    'a preset that is none',
+    { timeRange: { range: { case: 'preset', value: TimeRangePreset.UNSPECIFIED } } } as const,
+    'timeRange.preset: is not one that is known',
+  ],
+  ['neither a preset nor a range', { timeRange: {} }, 'timeRange: must have'],
+  ['a zone that is none', { timezone: 'Mars/Olympus' }, 'timezone: must be'],
+  [
+    'a filter that cannot be',
+    {
+      filters: {
+        filterGroups: [
+          { filters: [{ property: 'n', operator: FilterOperator.GT, value: 'many' }] },
+        ],
+      },
+    },
+    'filters.filterGroups[0].filters[0].value: GT takes a number',
+  ],
+])('refuses %s, and names the field', async (_, fields, message) => {
+  await expect(dashboards.render({ id: overviewId, ...fields })).rejects.toMatchObject({
     code: Code.InvalidArgument,
+    rawMessage: expect.stringContaining(message),
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { invalidArgument } from '../invalid-argument.ts';
 import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
 import { boardTime, timeMessage } from './board-time.ts';
+import { checkFilters } from './check-question.ts';
 
 export interface RenderDeps extends AnswerDeps {
   readDashboard: ReadDashboard;
@@ -21,7 +22,7 @@ export interface RenderDeps extends AnswerDeps {
   clock: Clock;
 }
 
-/** Throws not_found where there is no such dashboard, and invalid_argument for a time that cannot be. */
+/** Throws not_found where there is no such dashboard, and invalid_argument for a time or filters that cannot be. */
 export async function renderDashboard(
   deps: RenderDeps,
   projectId: string,
@@ -29,6 +30,8 @@ export async function renderDashboard(
 ): Promise<RenderResponse> {
   const { id } = request;
   if (id === '') throw invalidArgument('id', 'is required');
+  // Else each tile would name a field that the caller has not sent.
+  if (request.filters !== undefined) checkFilters(request.filters);
   const dashboard = await deps.readDashboard(projectId, id);
   if (dashboard === undefined) {
     throw new ConnectError('the project has no such dashboard', Code.NotFound);

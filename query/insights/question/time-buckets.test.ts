@@ -36,3 +36,27 @@ it('buckets that are known are those of their zone and length', () => {
     expect(starts(Granularity.WEEK, 'Europe/Berlin')).toEqual(['2026-10-18T22', '2026-10-25T23']);
   }
 });
+
+it.each([
+  // 2:45 becomes 3:45.
+  ['Pacific/Chatham', '2026-09-26', ['12:15', '13:15', '14:00', '14:15', '15:15']],
+  // 3:45 becomes 2:45.
+  ['Pacific/Chatham', '2026-04-04', ['12:15', '13:15', '14:00', '14:15', '15:15']],
+  // 2:00 becomes 2:30, and 1:30.
+  ['Australia/Lord_Howe', '2026-10-03', ['14:30', '15:30', '16:00', '17:00']],
+  ['Australia/Lord_Howe', '2026-04-04', ['13:00', '14:00', '15:00', '15:30', '16:30']],
+  // 0:01 becomes 1:01, and 23:01 of the day before.
+  ['America/St_Johns', '2006-04-02', ['02:30', '03:30', '03:31', '04:30', '05:30']],
+  ['America/St_Johns', '2006-10-29', ['01:30', '02:30', '02:31', '03:30', '04:30']],
+])('an hour of %s has one distance from UTC, on %s', (zone, day, times) => {
+  const starts = times.map((time) => Date.parse(`${day}T${time}Z`));
+  const hoursFrom = (fromMs: number, toMs: number): string[] =>
+    timeBuckets(Granularity.HOUR, zone, fromMs, toMs).map((ms) => new Date(ms).toISOString());
+  const all = starts.map((ms) => new Date(ms).toISOString());
+  // Every range that begins within finds the same hours.
+  for (const [place, startMs] of starts.entries()) {
+    for (const fromMs of [startMs, startMs + 1, (starts[place + 1] ?? startMs + 2) - 1]) {
+      expect(hoursFrom(fromMs, Math.max(...starts) + 2)).toEqual(all.slice(place));
+    }
+  }
+});

@@ -103,6 +103,7 @@ export function bucketStarts(
 /** When the bucket of that moment begins. */
 export function bucketStart(granularity: Granularity, timezone: string, ms: number): number {
   const { unit } = lengths[granularity];
+  if (unit === 'hour') return clockHour(timezone, ms).startMs;
   let start = DateTime.fromMillis(ms, { zone: timezone }).startOf(unit).toMillis();
   // Of two wall-clock times that are alike, luxon begins both at the first.
   for (let next = nextBucket(unit, timezone, start); next <= ms; ) {
@@ -117,24 +118,52 @@ function nextBucket(unit: DateTimeUnit, timezone: string, startMs: number): numb
   const key = `${unit} ${timezone} ${startMs}`;
   const known = nextStarts.get(key);
   if (known !== undefined) return known;
-  const next = nextStart(unit, DateTime.fromMillis(startMs, { zone: timezone }));
+  const next =
+    unit === 'hour'
+      ? clockHour(timezone, startMs).endMs
+      : nextStart(unit, DateTime.fromMillis(startMs, { zone: timezone }));
   setBounded(nextStarts, key, next, maxNextStarts);
   return next;
 }
 
-function nextStart(unit: DateTimeUnit, start: DateTime): number {
-  const startMs = start.toMillis();
-  // Where clocks go back by half an hour, the half hour that comes again is a bucket of its own.
-  if (unit === 'hour') {
-    const next = start.plus({ hours: 1 }).startOf('hour').toMillis();
-    return next > startMs ? next : startMs + hourMs;
+/**
+ * The moments of the hour on the clock of `ms` that have its distance from UTC, half-open. Clocks change at any minute,
+ * by any number of minutes: at 2:45 in Pacific/Chatham, by half an hour in Australia/Lord_Howe.
+ */
+function clockHour(timezone: string, ms: number): { startMs: number; endMs: number } {
+  const offsetMs = (moment: number): number =>
+    DateTime.fromMillis(moment, { zone: timezone }).offset * 60_000;
+  const own = offsetMs(ms);
+  const startMs = Math.floor((ms + own) / hourMs) * hourMs - own;
+  const lastMs = startMs + hourMs - 1;
+  return {
+    startMs: offsetMs(startMs) === own ? startMs : changeBetween(startMs, ms, offsetMs),
+    endMs: offsetMs(lastMs) === own ? lastMs + 1 : changeBetween(ms, lastMs, offsetMs),
+  };
+}
+
+/** The first moment with the offset of `laterMs`, which is not that of `earlierMs`. */
+function changeBetween(
+  earlierMs: number,
+  laterMs: number,
+  offsetMs: (moment: number) => number,
+): number {
+  let [before, after] = [earlierMs, laterMs];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsetMs(middle) === offsetMs(laterMs)) after = middle;
+    else before = middle;
   }
+  return after;
+}
+
+function nextStart(unit: DateTimeUnit, start: DateTime): number {
   const next = start
     .plus({ [unit]: 1 })
     .startOf(unit)
     .toMillis();
   // A zone may have left out a day.
-  return next > startMs
+  return next > start.toMillis()
     ? next
     : start
         .plus({ [unit]: 2 })
