@@ -95,8 +95,10 @@ function rowsSql(question: Question, condition: EventCondition): string {
     ...{ sender_key: 'profile_key', is_cookieless: 'cookieless' },
   };
   const events = readEventsSql(question, { condition, columns, days: daysAroundThoseToKeep });
+  // What lies before the first of the starts is rounded up to it.
   return `SELECT moment_ms, toDate(intDiv(moment_ms, ${dayMs})) AS day, sender_key, max(is_cookieless) AS is_cookieless
-    FROM (${events}) WHERE toDate(intDiv(moment_ms, ${dayMs})) IN ${daysToKeep} GROUP BY moment_ms, sender_key
+    FROM (${events}) WHERE moment_ms <= toUnixTimestamp64Milli(occur_time)
+      AND toDate(intDiv(moment_ms, ${dayMs})) IN ${daysToKeep} GROUP BY moment_ms, sender_key
     ${boundedRows}`;
 }
 

@@ -23,6 +23,7 @@ import {
   storeRows,
 } from '../../../test/harness/tables/stored-events.ts';
 import { type StoredProfile, storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
+import { bucketStart } from '../question/time-buckets.ts';
 
 const engine = useEngine();
 const firstMs = Date.parse('2026-10-20T00:00:00Z');
@@ -280,6 +281,18 @@ describe('kept days', () => {
     }
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
+
+  it.each(zoned)(
+    'have nobody of the day before a range that begins with a day of %s',
+    async (timezone) => {
+      // London has the clock of UTC by then.
+      const fromMs = bucketStart(Granularity.DAY, timezone, firstMs + 6 * dayMs);
+      await expectRaw({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
+      // Another series has the same days kept once more, from a range that begins elsewhere.
+      const more = { ...users, event: { kind: 'purchase' } };
+      await expectRaw({ ...trends, events: [users, more] }, { ...berlin, timezone });
+    },
+  );
 
   it('have the users of more days than a number has bits', async () => {
     const spec = { ...trends, events: [users] };
