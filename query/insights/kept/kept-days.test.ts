@@ -42,6 +42,14 @@ let begin = (): void => {};
 const hasBegun = new Promise<void>((resolve) => {
   begin = resolve;
 });
+let onCellsRead = (): void => {};
+/** What happens once: before the next look at kept days, and after profiles of days were kept. */
+const gates = new Map<'look' | 'profiles', () => Promise<void>>();
+async function once(name: 'look' | 'profiles'): Promise<void> {
+  const gate = gates.get(name);
+  gates.delete(name);
+  await gate?.();
+}
 let service: ReadService;
 beforeAll(async () => {
   service = await startReadService({
@@ -56,7 +64,10 @@ beforeAll(async () => {
         }
         if (holdsLooks && select.sql.includes('FROM kept_cells')) begin();
         if (holdsLooks && select.sql.includes('FROM kept_days')) await hasBegun;
+        if (select.sql.includes('FROM kept_days')) await once('look');
         await store.select(select, onRow);
+        if (select.sql.startsWith('INSERT INTO kept_active_profiles')) await once('profiles');
+        if (select.sql.includes('FROM kept_cells FINAL')) onCellsRead();
       },
     }),
   });
@@ -401,6 +412,35 @@ describe('kept days', () => {
     } finally {
       holdsLooks = false;
     }
+  });
+
+  it('are not taken from a statement that ran before somebody else kept them', async () => {
+    await expectRaw(byBrowser, berlin);
+    for (const table of ['days', 'cells']) {
+      await service.clickhouse.command({ query: `TRUNCATE TABLE kept_${table}` });
+    }
+    const ending = (hours: number) => ({ ...berlin, toMs: berlin.toMs - hours * hourMs });
+    const earlyRead = new Promise<void>((resolve) => {
+      onCellsRead = resolve;
+    });
+    gates.set('look', async () => {
+      await earlyRead;
+      await ask(byBrowser, ending(2));
+    });
+    const answered = await ask(byBrowser, ending(3));
+    expect(answered).toEqual(await ask(byBrowser, ending(3), Date.UTC(2199, 0, 1)));
+    expect(await listedDays()).toEqual(keptDates);
+  });
+
+  it('have an event in all of their tables that was stored while they were kept', async () => {
+    const [root = '', claimed = ''] = ['somebody', 'somebody-else'];
+    const seen = { occurTimeMs: firstMs + 2 * dayMs + hourMs, kind: 'signup' };
+    await store([{ ...seen, distinctId: root }]);
+    await change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
+    gates.set('profiles', () => store([{ ...seen, distinctId: claimed }]));
+    const spec: Asked = { ...trends, events: [{ ...users, event: { kind: 'signup' } }] };
+    await expectRaw(spec, berlin);
+    expect(gates).toEqual(new Map());
   });
 
   it('are kept anew where all of them were emptied', async () => {

@@ -50,7 +50,7 @@ export class KeptDays {
   /** When each set of series was asked for last, and when one could not be kept. */
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
-  readonly #keeping = new Map<string, Promise<boolean>>();
+  readonly #keeping = new Map<string, Promise<void>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
   /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
@@ -79,11 +79,13 @@ export class KeptDays {
     const last = mayRunEarly ? this.#found.get(name) : undefined;
     const before = this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
+    const ends = this.#ends.get(name);
     try {
       const found = await this.#find(name, statement, range, access, early);
       this.#found.delete(name);
       setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
-      if (early?.isOf(found)) return await early.result;
+      // What somebody has kept meanwhile was not there for it, even where it was kept once before.
+      if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
       return await runWith(found, access.signal);
     } finally {
@@ -99,7 +101,7 @@ export class KeptDays {
     access: Access,
     early: EarlyRun<unknown> | undefined,
   ): Promise<Found> {
-    const isAskedAgain = this.#isAskedAgain(name);
+    let mayKeep = this.#isAskedAgain(name);
     const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
     const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
     for (;;) {
@@ -107,23 +109,22 @@ export class KeptDays {
       const ends = this.#ends.get(name);
       const look = await lookAtDays(access.look, access.projectId, asked, access);
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
-      const kept = [...look.kept];
-      // Whoever waited for a keeping that failed does not try the same again.
-      const mayKeep = isAskedAgain && !this.#isRecent(this.#refused.get(name));
-      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
-      // What is kept only now was not there for it, even where it was kept once before.
-      if (days.length > 0) early?.end();
-      // Somebody else has begun, or done it, meanwhile.
-      if (days.length > 0 && (this.#keeping.has(name) || this.#ends.get(name) !== ends)) continue;
-      const foundOf = (of: readonly number[]): Found =>
-        of
-          .toSorted((one, other) => one - other)
+      const foundOf = (of: Iterable<number>): Found =>
+        [...of]
+          .sort((one, other) => one - other)
           .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
-      if (days.length > 0) {
-        const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
-        if (await this.#keepOnce(name, () => this.#keep(range, params, access))) kept.push(...days);
-      }
-      return foundOf(kept);
+      // Whoever waited for a keeping that failed does not try the same again.
+      mayKeep &&= !this.#isRecent(this.#refused.get(name));
+      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
+      if (days.length === 0) return foundOf(look.kept);
+      early?.end();
+      // Somebody else has begun, or done it, meanwhile.
+      if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
+      const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
+      await this.#keepOnce(name, () => this.#keep(range, params, access));
+      // Looked at once more: an event that was stored between two of the statements that keep a day may be in the rows
+      // of one alone.
+      mayKeep = false;
     }
   }
 
@@ -159,18 +160,12 @@ export class KeptDays {
   }
 
   /**
-   * Whoever asks for the same meanwhile waits for it. Answers whether it was done: without it the question counts all
-   * days, and where the store itself fails, so does the question.
+   * Whoever asks for the same meanwhile waits for it. Never rejects: without it the question counts all days, and where
+   * the store itself fails, so does the question.
    */
-  #keepOnce(name: string, keep: () => Promise<void>): Promise<boolean> {
+  #keepOnce(name: string, keep: () => Promise<void>): Promise<void> {
     const done = keep()
-      .then(
-        () => true,
-        () => {
-          setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries);
-          return false;
-        },
-      )
+      .catch(() => setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries))
       .finally(() => {
         this.#keeping.delete(name);
         setBounded(this.#ends, name, (this.#ends.get(name) ?? 0) + 1, maxSeries);
