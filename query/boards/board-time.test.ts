@@ -210,3 +210,12 @@ it('refuses a zone that is none', () => {
     expect.objectContaining({ code: Code.InvalidArgument }),
   );
 });
+
+it('a day whose midnight comes twice begins at the first', () => {
+  const [azores, first, second] = ['Atlantic/Azores', '2026-10-25T00:00', '2026-10-26T01:00'];
+  expect(times(TODAY, azores, '2026-10-25T12:00:00Z').slice(0, 2)).toEqual([
+    ...[first, '2026-10-25T12:00'],
+  ]);
+  expect(times(YESTERDAY, azores, '2026-10-26T12:00:00Z').slice(0, 2)).toEqual([first, second]);
+  expect(times(LAST_7_DAYS, azores, '2026-10-31T12:00:00Z')[0]).toBe(first);
+});

@@ -14,7 +14,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readTimezone } from '../insights/question/time-buckets.ts';
+import { bucketStart, readTimezone } from '../insights/question/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 
@@ -151,9 +151,9 @@ function whole(first: DateTime, length: DurationLikeObject): Ranges {
   };
 }
 
-/** Midnight, or where the clock skips it, the moment when it does. */
+/** Midnight, the first of two; where the clock skips it, the moment when it does. */
 function startMs(day: DateTime): number {
-  return day.startOf('day').toMillis();
+  return bucketStart(Granularity.DAY, day.zone.name, day.toMillis());
 }
 
 /** Whole days of the zone and as many before them, whatever their hours; else a range of the same length. */

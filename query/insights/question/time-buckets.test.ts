@@ -3,7 +3,7 @@
 import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readTimezone, timeBuckets } from './time-buckets.ts';
+import { bucketStart, readTimezone, timeBuckets } from './time-buckets.ts';
 
 it('a zone has one name, however it is spelled: each name that is used stays in memory', () => {
   const spellings = ['Europe/Berlin', 'europe/berlin', 'EUROPE/bERLIN'];
@@ -35,6 +35,26 @@ it('buckets that are known are those of their zone and length', () => {
     expect(starts(Granularity.HOUR, 'Europe/Berlin')).toHaveLength(50);
     expect(starts(Granularity.WEEK, 'Europe/Berlin')).toEqual(['2026-10-18T22', '2026-10-25T23']);
   }
+});
+
+const { DAY, WEEK, MONTH } = Granularity;
+it.each([
+  // Midnight comes twice.
+  [DAY, 'Atlantic/Azores', '2026-10-25T06:00', '2026-10-25T00:00'],
+  [DAY, 'Atlantic/Azores', '2026-10-25T01:00', '2026-10-25T00:00'],
+  [DAY, 'America/Havana', '2026-11-01T04:59', '2026-11-01T04:00'],
+  [MONTH, 'America/Havana', '2026-11-10T12:00', '2026-11-01T04:00'],
+  [MONTH, 'America/Havana', '2026-10-31T12:00', '2026-10-01T04:00'],
+  // 0:01 becomes 23:01 of the day before.
+  [DAY, 'America/St_Johns', '2006-10-29T03:00', '2006-10-29T02:30'],
+  [DAY, 'America/St_Johns', '2006-10-29T12:00', '2006-10-29T02:30'],
+  [WEEK, 'America/St_Johns', '2006-10-29T02:00', '2006-10-23T02:30'],
+  // There is no midnight, and no 30 December.
+  [DAY, 'America/Sao_Paulo', '2018-11-04T12:00', '2018-11-04T03:00'],
+  [DAY, 'Pacific/Apia', '2011-12-30T12:00', '2011-12-30T10:00'],
+])('a bucket of %s in %s begins with its first moment', (granularity, zone, moment, start) => {
+  const iso = new Date(bucketStart(granularity, zone, Date.parse(`${moment}Z`))).toISOString();
+  expect(iso.slice(0, 16)).toBe(start);
 });
 
 it.each([

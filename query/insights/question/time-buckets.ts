@@ -104,8 +104,11 @@ export function bucketStarts(
 export function bucketStart(granularity: Granularity, timezone: string, ms: number): number {
   const { unit } = lengths[granularity];
   if (unit === 'hour') return clockHour(timezone, ms).startMs;
-  let start = DateTime.fromMillis(ms, { zone: timezone }).startOf(unit).toMillis();
-  // Of two wall-clock times that are alike, luxon begins both at the first.
+  const startOf = (moment: number): number =>
+    DateTime.fromMillis(moment, { zone: timezone }).startOf(unit).toMillis();
+  if (unit === 'minute') return startOf(ms);
+  // Where midnight comes twice, luxon begins a day at either: from the bucket before, the first is found.
+  let start = startOf(startOf(ms) - 3 * hourMs);
   for (let next = nextBucket(unit, timezone, start); next <= ms; ) {
     start = next;
     next = nextBucket(unit, timezone, start);
