@@ -98,6 +98,14 @@ describe('kept rows', () => {
     expect([again.texts, running.length, versionsRead]).toEqual([['[1]'], 0, 2]);
   });
 
+  it('have their version looked at again where a look failed for another question of the same board', async () => {
+    const stored = await runs.stored('a', range);
+    readingVersion = Promise.reject(new Error('socket hang up'));
+    await expect(stored.seen()).rejects.toThrow('socket hang up');
+    readingVersion = Promise.resolve();
+    await expect(stored.seen()).resolves.toMatchObject({ hasDeletions: false });
+  });
+
   it('are no wait for who asks after a caller who had left before anything ran', async () => {
     const signal = AbortSignal.abort(new Error('left'));
     await expect(ask('question', { signal })).rejects.toThrow('left');

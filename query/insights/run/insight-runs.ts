@@ -120,8 +120,10 @@ export class InsightRuns {
     const look = (): Promise<Seen> => {
       if (seen !== undefined) return seen;
       seen = this.#checks.join(key, AbortSignal.timeout(versionTimeoutMs), check);
-      // A question that is refused meanwhile does not wait for it.
-      seen.catch(() => {});
+      // A question that is refused meanwhile does not wait for it; another one of a board looks again.
+      seen.catch(() => {
+        seen = undefined;
+      });
       return seen;
     };
     return { completeUntilMs, seen: look };
