@@ -36,13 +36,8 @@ let nowMs = 0;
 let completeUntilMs: number | undefined;
 let refusesWrites = false;
 let refusedWrites = 0;
-/** Set, a look at kept days waits until a statement that reads cells has begun. */
-let holdsLooks = false;
-let begin = (): void => {};
-const hasBegun = new Promise<void>((resolve) => {
-  begin = resolve;
-});
-let onCellsRead = (): void => {};
+/** Told when a statement that reads cells begins, and when it has ended. */
+let onCells = { begin: (): void => {}, end: (): void => {} };
 /** What happens once: before the next look at kept days, and after profiles of days were kept. */
 const gates = new Map<'look' | 'profiles', () => Promise<void>>();
 async function once(name: 'look' | 'profiles'): Promise<void> {
@@ -62,12 +57,12 @@ beforeAll(async () => {
           refusedWrites++;
           throw new Error('no grant');
         }
-        if (holdsLooks && select.sql.includes('FROM kept_cells')) begin();
-        if (holdsLooks && select.sql.includes('FROM kept_days')) await hasBegun;
+        const readsCells = select.sql.includes('FROM kept_cells FINAL');
+        if (readsCells) onCells.begin();
         if (select.sql.includes('FROM kept_days')) await once('look');
         await store.select(select, onRow);
         if (select.sql.startsWith('INSERT INTO kept_active_profiles')) await once('profiles');
-        if (select.sql.includes('FROM kept_cells FINAL')) onCellsRead();
+        if (readsCells) onCells.end();
       },
     }),
   });
@@ -163,15 +158,31 @@ async function expectRaw(spec: Asked, range: Range, turnMs = 900_000): Promise<v
   }
 }
 
-async function listedDays(): Promise<string[]> {
-  const result = await service.clickhouse.query({
-    query:
-      'SELECT DISTINCT toString(day) AS day FROM kept_days WHERE project_id = {project:String} ORDER BY day',
-    query_params: { project },
-    format: 'JSONCompactEachRow',
-  });
-  return (await result.json<[string]>()).map(([day]) => day);
+const ending = (hours: number): Range => ({ ...berlin, toMs: berlin.toMs - hours * hourMs });
+
+async function changeTables(query: string): Promise<void> {
+  await service.clickhouse.command({ query, query_params: { project } });
 }
+
+async function empty(...tables: readonly string[]): Promise<void> {
+  for (const table of tables) await changeTables(`TRUNCATE kept_${table}`);
+}
+
+function nextOf(moment: 'begin' | 'end'): () => Promise<void> {
+  const reached = new Promise<void>((resolve) => {
+    onCells = { ...onCells, [moment]: resolve };
+  });
+  return () => reached;
+}
+
+async function listed(what: string): Promise<string[]> {
+  const query = `SELECT ${what} FROM kept_days WHERE project_id = {project:String} ORDER BY 1`;
+  const format = 'JSONCompactEachRow';
+  const result = await service.clickhouse.query({ query, query_params: { project }, format });
+  return (await result.json<[string]>()).map(([one]) => one);
+}
+
+const listedDays = (): Promise<string[]> => listed('DISTINCT toString(day)');
 
 const pageViews = { event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL };
 const byBrowser: Asked = {
@@ -293,17 +304,14 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
 
-  it.each(zoned)(
-    'have nobody of the day before a range that begins with a day of %s',
-    async (timezone) => {
-      // London has the clock of UTC by then.
-      const fromMs = bucketStart(Granularity.DAY, timezone, firstMs + 6 * dayMs);
-      await expectRaw({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
-      // Another series has the same days kept once more, from a range that begins elsewhere.
-      const more = { ...users, event: { kind: 'purchase' } };
-      await expectRaw({ ...trends, events: [users, more] }, { ...berlin, timezone });
-    },
-  );
+  it.each(zoned)('lack who was there before a day of %s', async (timezone) => {
+    // London has the clock of UTC by then.
+    const fromMs = bucketStart(Granularity.DAY, timezone, firstMs + 6 * dayMs);
+    await expectRaw({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
+    // Another series has the same days kept once more, from a range that begins elsewhere.
+    const more = { ...users, event: { kind: 'purchase' } };
+    await expectRaw({ ...trends, events: [users, more] }, { ...berlin, timezone });
+  });
 
   it('have the users of more days than a number has bits', async () => {
     const spec = { ...trends, events: [users] };
@@ -334,13 +342,10 @@ describe('kept days', () => {
   it('are read: a profile that is in the table alone counts', async () => {
     const spec: Asked = { ...whole, events: [users] };
     await expectRaw(spec, berlin);
-    await service.clickhouse.command({
-      query: `INSERT INTO kept_profile_days (project_id, series, day, profile_key, morning, edition)
+    await changeTables(`INSERT INTO kept_profile_days (project_id, series, day, profile_key, morning, edition)
         SELECT project_id, series, day, 1, 1, edition
-        FROM kept_profile_days WHERE project_id = {project:String} LIMIT 1`,
-      query_params: { project },
-    });
-    const asked = { ...berlin, toMs: berlin.toMs - hourMs };
+        FROM kept_profile_days WHERE project_id = {project:String} LIMIT 1`);
+    const asked = ending(1);
     const counted = async (asOfMs?: number) => {
       const result = await ask(spec, asked, asOfMs);
       return result.case === 'segmentation' ? (result.value.total ?? 0) : 0;
@@ -351,12 +356,9 @@ describe('kept days', () => {
   it('are read: the number of profiles of a day of the zone counts', async () => {
     const spec: Asked = { ...trends, events: [users] };
     await expectRaw(spec, berlin);
-    await service.clickhouse.command({
-      query: `INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, a + 1000 AS a)
-        FROM kept_cells WHERE project_id = {project:String} AND day = '2026-10-23'`,
-      query_params: { project },
-    });
-    const asked = { ...berlin, toMs: berlin.toMs - hourMs };
+    await changeTables(`INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, a + 1000 AS a)
+        FROM kept_cells WHERE project_id = {project:String} AND day = '2026-10-23'`);
+    const asked = ending(1);
     const counted = async (asOfMs?: number) => {
       const result = await ask(spec, asked, asOfMs);
       const [series] = result.case === 'trends' ? result.value.series : [];
@@ -371,60 +373,44 @@ describe('kept days', () => {
 
   it('are read: a cell that is in the table alone counts', async () => {
     await expectRaw(byBrowser, berlin);
-    await service.clickhouse.command({
-      query: `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, c)
+    await changeTables(`INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, c)
         SELECT project_id, series, day, moment_ms, ['=made up'], version, edition, 1000, 1000
-        FROM kept_cells WHERE project_id = {project:String} LIMIT 1`,
-      query_params: { project },
-    });
-    const result = await ask(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+        FROM kept_cells WHERE project_id = {project:String} LIMIT 1`);
+    const result = await ask(byBrowser, ending(1));
     const series = result.case === 'trends' ? result.value.series : [];
     expect(series[0]?.breakdown).toEqual({ $browser: 'made up' });
   });
 
   it('are read where another process has kept a newer version of the day meanwhile', async () => {
     await expectRaw(byBrowser, berlin);
-    await service.clickhouse.command({
-      query: `INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, edition + 1 AS edition, a + 1 AS a)
-        FROM kept_cells WHERE project_id = {project:String}`,
-      query_params: { project },
-    });
-    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    await changeTables(`INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, edition + 1 AS edition, a + 1 AS a)
+        FROM kept_cells WHERE project_id = {project:String}`);
+    await expectRaw(byBrowser, ending(1));
   });
 
   it('no longer hold once an event of theirs was stored', async () => {
     await expectRaw(byBrowser, berlin);
     await store([{ occurTimeMs: firstMs + 3 * dayMs, columns: { browser: 'browser 1' } }]);
     // The first question after it would find them all, as those before it did.
-    const next = { ...berlin, toMs: berlin.toMs - 3 * hourMs };
+    const next = ending(3);
     const farMs = Date.UTC(2199, 0, 1);
     expect(await ask(byBrowser, next)).toEqual(await ask(byBrowser, next, farMs));
-    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    await expectRaw(byBrowser, ending(1));
   });
 
-  it('are looked at beside the statement, where they were found before', {
-    timeout: 30_000,
-  }, async () => {
+  it('are looked at beside the statement, where they were found before', async () => {
     await expectRaw(byBrowser, berlin);
-    holdsLooks = true;
-    try {
-      await ask(byBrowser, { ...berlin, toMs: berlin.toMs - 3 * hourMs });
-    } finally {
-      holdsLooks = false;
-    }
+    gates.set('look', nextOf('begin'));
+    await ask(byBrowser, ending(3));
+    expect(gates).toEqual(new Map());
   });
 
   it('are not taken from a statement that ran before somebody else kept them', async () => {
     await expectRaw(byBrowser, berlin);
-    for (const table of ['days', 'cells']) {
-      await service.clickhouse.command({ query: `TRUNCATE TABLE kept_${table}` });
-    }
-    const ending = (hours: number) => ({ ...berlin, toMs: berlin.toMs - hours * hourMs });
-    const earlyRead = new Promise<void>((resolve) => {
-      onCellsRead = resolve;
-    });
+    await empty('days', 'cells');
+    const wasRead = nextOf('end');
     gates.set('look', async () => {
-      await earlyRead;
+      await wasRead();
       await ask(byBrowser, ending(2));
     });
     const answered = await ask(byBrowser, ending(3));
@@ -438,18 +424,15 @@ describe('kept days', () => {
     await store([{ ...seen, distinctId: root }]);
     await change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
     gates.set('profiles', () => store([{ ...seen, distinctId: claimed }]));
-    const spec: Asked = { ...trends, events: [{ ...users, event: { kind: 'signup' } }] };
-    await expectRaw(spec, berlin);
+    await expectRaw({ ...trends, events: [{ ...users, event: { kind: 'signup' } }] }, berlin);
     expect(gates).toEqual(new Map());
   });
 
   it('are kept anew where all of them were emptied', async () => {
     const ofUsers: Asked = { ...trends, events: [users] };
     for (const spec of [byBrowser, ofUsers]) await expectRaw(spec, berlin);
-    for (const table of ['days', 'cells', 'profile_days', 'active_profiles']) {
-      await service.clickhouse.command({ query: `TRUNCATE TABLE kept_${table}` });
-    }
-    const next = { ...berlin, toMs: berlin.toMs - 3 * hourMs };
+    await empty('days', 'cells', 'profile_days', 'active_profiles');
+    const next = ending(3);
     for (const spec of [byBrowser, ofUsers]) {
       expect(await ask(spec, next)).toEqual(await ask(spec, next, Date.UTC(2199, 0, 1)));
     }
@@ -461,7 +444,7 @@ describe('kept days', () => {
     completeUntilMs = nowMs;
     await ask(byBrowser, berlin);
     expect(await listedDays()).toEqual([]);
-    await ask(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    await ask(byBrowser, ending(1));
     expect(await listedDays()).toEqual(
       Array.from({ length: 5 }, (_, index) => `2026-10-${20 + index}`),
     );
@@ -471,15 +454,14 @@ describe('kept days', () => {
     completeUntilMs = nowMs - 1;
     await expectRaw(byBrowser, berlin);
     completeUntilMs = undefined;
-    await expectRaw(byBrowser, { ...berlin, toMs: berlin.toMs - hourMs });
+    await expectRaw(byBrowser, ending(1));
     expect(await listedDays()).toEqual([]);
     completeUntilMs = nowMs;
-    await ask(byBrowser, { ...berlin, toMs: berlin.toMs - 2 * hourMs });
+    await ask(byBrowser, ending(2));
     expect(await listedDays()).toHaveLength(8);
   });
 
   it('are not kept where persons, traits or an as_of decide', async () => {
-    const users = { ...pageViews, aggregation: AggregationType.UNIQUE_USERS };
     await expectRaw({ ...byBrowser, events: [users] }, berlin);
     await expectRaw({ ...byBrowser, breakdowns: [{ property: 'profile.plan' }] }, berlin);
     expect(await listedDays()).toEqual([]);
@@ -489,12 +471,9 @@ describe('kept days', () => {
     await store([{ occurTimeMs: firstMs + dayMs, strings: { plan: 'x'.repeat(300) } }]);
     const byPlan = { ...byBrowser, breakdowns: [{ property: 'plan' }] };
     await expectRaw(byPlan, berlin);
-    await service.clickhouse.command({
-      query: `INSERT INTO events (project_id, event_id, kind, occur_time, receive_time, distinct_id, session_id, pathname)
+    await changeTables(`INSERT INTO events (project_id, event_id, kind, occur_time, receive_time, distinct_id, session_id, pathname)
         SELECT {project:String}, generateUUIDv4(), 'page_view', toDateTime64('2026-10-22 10:00:00', 3, 'UTC'), now64(3), 'ada', generateUUIDv4(), toString(number)
-        FROM numbers(60000)`,
-      query_params: { project },
-    });
+        FROM numbers(60000)`);
     await expectRaw(topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false), berlin);
     expect(await listedDays()).toEqual([]);
   });
@@ -515,11 +494,6 @@ describe('kept days', () => {
 
   it('are kept once for all who ask at the same time', async () => {
     await askAtOnce();
-    const result = await service.clickhouse.query({
-      query: 'SELECT count() AS rows FROM kept_days WHERE project_id = {project:String}',
-      query_params: { project },
-      format: 'JSONCompactEachRow',
-    });
-    expect(await result.json()).toEqual([['8']]);
+    expect(await listed('count()')).toEqual(['8']);
   });
 });
