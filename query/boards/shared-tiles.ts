@@ -74,9 +74,6 @@ function scopeOf<N extends string>(name: N, scope: Scope) {
 
 function withoutPersons({ topK }: InsightQuerySpec, response: QueryResponse): QueryResponse {
   if (topK?.dimension !== Dimension.USER || response.result.case !== 'topK') return response;
-  const rows = response.result.value.rows.map(({ profile: _, ...row }) => ({
-    ...row,
-    dimensionValue: '',
-  }));
+  const rows = response.result.value.rows.map(({ profile: _, dimensionValue: __, ...row }) => row);
   return { ...response, result: { case: 'topK', value: { ...response.result.value, rows } } };
 }

@@ -45,6 +45,12 @@ const maxMissedPerSecond = 2_000;
 const rowBytes = 300;
 export const maxRowsInFrame = 500;
 
+/** Each is told, those that are 0 too. */
+const noTotals = {
+  ...{ arriving: 0n, stored: 0n, duplicates: 0n, refused: 0n, dead: 0n },
+  ...{ sampledOut: 0n, lost: 0n },
+};
+
 interface Shown {
   event: ActivityEvent;
   bytes: number;
@@ -56,7 +62,7 @@ export class Viewer {
   #shownBytes = 0;
   readonly #rows: { row: WatchRow; bytes: number }[] = [];
   #waitingBytes = 0;
-  #totals = create(WatchTotalsSchema);
+  #totals = { ...noTotals };
   readonly #shownRate: EventRate;
   /** Of events that are read and do not meet the filters: they cost as much as those that do. */
   readonly #missedRate: EventRate;
@@ -140,9 +146,9 @@ export class Viewer {
 
   /** Since the totals before. `lagMs`: undefined while nobody knows. */
   takeTotals(lagMs: number | undefined): WatchTotals {
-    const totals = this.#totals;
-    if (lagMs !== undefined) totals.lag = durationFromMs(lagMs);
-    this.#totals = create(WatchTotalsSchema);
+    const lag = lagMs === undefined ? {} : { lag: durationFromMs(lagMs) };
+    const totals = create(WatchTotalsSchema, { ...this.#totals, ...lag });
+    this.#totals = { ...noTotals };
     return totals;
   }
 

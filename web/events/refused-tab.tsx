@@ -25,7 +25,7 @@ export function RefusedTab({ projectId }: { projectId: string }) {
   const [isBehind, setBehind] = useState(false);
   useEffect(() => {
     const { feed, end } = openFeed(projectId);
-    const stop = feed.onTotals(({ refused }) => {
+    const stop = feed.onTotals(({ refused = 0n }) => {
       if (refused > 0n) setBehind(true);
     });
     return () => {
@@ -47,7 +47,7 @@ export function RefusedTab({ projectId }: { projectId: string }) {
     ) : (
       <Loading of="refusals" />
     );
-  const { refusals, counts, since, untold } = health.data;
+  const { refusals, counts, since, untold = 0n } = health.data;
   const shown = rule ? refusals.filter((one) => one.rule === rule) : refusals;
   const known = since
     ? `Known since ${formatTime(toDate(since), 'short')} (${currentZone()}), kept in memory.`

@@ -60,5 +60,8 @@ export function useValueSuggestions(property: string, prefix: string): Suggestio
   const { data } = useResource(key, (end) =>
     insights.getPropertyValues({ property, prefix, limit: 50 }, inProject(id ?? '', end)),
   );
-  return (data?.values ?? []).map(({ value, count }) => ({ value, note: plural(count, 'time') }));
+  return (data?.values ?? []).map(({ value = '', count }) => ({
+    value,
+    note: plural(count, 'time'),
+  }));
 }

@@ -22,12 +22,12 @@ export function minuteOf(totals: readonly Totals[], isLive: boolean): Minute | u
   if (!isLive) return undefined;
   const sum = (pick: (one: Totals) => bigint): number =>
     totals.reduce((total, one) => total + Number(pick(one)), 0);
-  const arriving = totals.map((one) => Number(one.arriving));
+  const arriving = totals.map((one) => Number(one.arriving ?? 0));
   const last = totals.at(-1);
   return {
     arriving: [...Array.from({ length: seconds - arriving.length }, () => 0), ...arriving],
-    refused: sum(({ refused }) => refused),
-    dead: sum(({ dead }) => dead),
+    refused: sum(({ refused = 0n }) => refused),
+    dead: sum(({ dead = 0n }) => dead),
     notShown: Number(last?.sampledOut ?? 0) + Number(last?.lost ?? 0),
   };
 }

@@ -51,15 +51,16 @@ export function TopList(shown: Shown<TopKResult>) {
 
 function rowsOf({ spec }: Shown<TopKResult>, dimension: Dimension, row: TopKRow): Rows {
   const kind = spec.topK?.scope?.kind ?? '';
+  const { dimensionValue = '' } = row;
   switch (dimension) {
     case Dimension.EVENT_KIND:
-      return { kind: row.dimensionValue };
+      return { kind: dimensionValue };
     case Dimension.USER:
-      return { kind, profileId: row.dimensionValue };
+      return { kind, profileId: dimensionValue };
     default:
       return {
         kind,
-        breakdown: row.isAbsent ? {} : { [spec.topK?.property ?? '']: row.dimensionValue },
+        breakdown: row.isAbsent ? {} : { [spec.topK?.property ?? '']: dimensionValue },
       };
   }
 }
@@ -68,17 +69,18 @@ function rowsOf({ spec }: Shown<TopKResult>, dimension: Dimension, row: TopKRow)
 function rowName({ topK }: InsightQuerySpec, row: TopKRow, index: number): string {
   if (row.isOthers) return othersName;
   if (row.isAbsent) return absentName;
+  const { dimensionValue = '' } = row;
   switch (topK?.dimension) {
     case Dimension.EVENT_KIND:
-      return kindName(row.dimensionValue);
+      return kindName(dimensionValue);
     case Dimension.USER: {
       const { name, email } = row.profile?.properties ?? {};
       const said = [name, email].find((one) => typeof one === 'string' && one !== '');
-      const id = row.profile?.externalId || row.dimensionValue;
+      const id = row.profile?.externalId || dimensionValue;
       if (id === '') return `Person ${index + 1}`;
       return typeof said === 'string' ? `${said} (${id})` : id;
     }
     default:
-      return valueName(topK?.property ?? '', row.dimensionValue);
+      return valueName(topK?.property ?? '', dimensionValue);
   }
 }

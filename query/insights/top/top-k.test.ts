@@ -97,7 +97,7 @@ async function top(
   });
   if (result.case !== 'topK') throw new Error('no top k');
   return {
-    rows: result.value.rows.map(({ dimensionValue, value, isOthers, isAbsent }) => [
+    rows: result.value.rows.map(({ dimensionValue = '', value, isOthers, isAbsent }) => [
       isOthers ? 'others' : isAbsent ? 'absent' : (ids.get(dimensionValue) ?? dimensionValue),
       value,
     ]),

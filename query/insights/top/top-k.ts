@@ -215,5 +215,5 @@ function rowMessage(
     };
   }
   const shown = groupText(text);
-  return { value, dimensionValue: shown ?? '', isAbsent: shown === undefined };
+  return shown === undefined ? { value, isAbsent: true } : { value, dimensionValue: shown };
 }

@@ -123,13 +123,11 @@ function readFlow({ nodes, links }: Json): Json {
   };
 }
 
-function readTopRow({ dimensionValue, value, isOthers, isAbsent }: Json): Json {
-  return {
-    dimensionValue: dimensionValue ?? '',
-    value: number(value),
-    isOthers: isOthers ?? false,
-    isAbsent: isAbsent ?? false,
-  };
+function readTopRow({ dimensionValue, value, isOthers = false, isAbsent = false }: Json): Json {
+  const hasName = !isOthers && !isAbsent;
+  // An empty name is told, too.
+  if (hasName !== (typeof dimensionValue === 'string')) throw new Error('a row is named wrongly');
+  return { dimensionValue: dimensionValue ?? '', value: number(value), isOthers, isAbsent };
 }
 
 function points(value: unknown): [number, number][] {

@@ -337,51 +337,51 @@ export declare type WatchTotals = Message<"shared.activity.v1.WatchTotals"> & {
   /**
    * Events that arrived.
    *
-   * @generated from field: int64 arriving = 1;
+   * @generated from field: optional int64 arriving = 1;
    */
-  arriving: bigint;
+  arriving?: bigint | undefined;
 
   /**
    * Events that were stored.
    *
-   * @generated from field: int64 stored = 2;
+   * @generated from field: optional int64 stored = 2;
    */
-  stored: bigint;
+  stored?: bigint | undefined;
 
   /**
    * Events that were dropped as stored before.
    *
-   * @generated from field: int64 duplicates = 3;
+   * @generated from field: optional int64 duplicates = 3;
    */
-  duplicates: bigint;
+  duplicates?: bigint | undefined;
 
   /**
    * Requests that were refused, as far as ingest tells: 50 a second.
    *
-   * @generated from field: int64 refused = 4;
+   * @generated from field: optional int64 refused = 4;
    */
-  refused: bigint;
+  refused?: bigint | undefined;
 
   /**
    * Events that cannot be stored.
    *
-   * @generated from field: int64 dead = 5;
+   * @generated from field: optional int64 dead = 5;
    */
-  dead: bigint;
+  dead?: bigint | undefined;
 
   /**
    * Events that were not shown, or not looked at, because of the rate.
    *
-   * @generated from field: int64 sampled_out = 6;
+   * @generated from field: optional int64 sampled_out = 6;
    */
-  sampledOut: bigint;
+  sampledOut?: bigint | undefined;
 
   /**
    * Rows that were dropped because this viewer reads too slowly.
    *
-   * @generated from field: int64 lost = 7;
+   * @generated from field: optional int64 lost = 7;
    */
-  lost: bigint;
+  lost?: bigint | undefined;
 
   /**
    * The age of the oldest event of the project's shard that is not stored yet; zero where none waits, absent while
@@ -519,9 +519,9 @@ export declare type IngestHealthResponse = Message<"shared.activity.v1.IngestHea
   /**
    * Refusals since then that were not told, because they were more than 50 a second; in no count.
    *
-   * @generated from field: int64 untold = 4;
+   * @generated from field: optional int64 untold = 4;
    */
-  untold: bigint;
+  untold?: bigint | undefined;
 
   /**
    * Newest first.

@@ -1228,11 +1228,11 @@ export declare const TopKResultSchema: GenMessage<TopKResult>;
  */
 export declare type TopKRow = Message<"shared.insights.v1.TopKRow"> & {
   /**
-   * The canonical text of the value, the kind, or the profile id.
+   * The canonical text of the value, the kind, or the profile id; absent for all other groups, and where the property is.
    *
-   * @generated from field: string dimension_value = 1;
+   * @generated from field: optional string dimension_value = 1;
    */
-  dimensionValue: string;
+  dimensionValue?: string | undefined;
 
   /**
    * The group's number.
@@ -1625,9 +1625,9 @@ export declare type PropertyCount = Message<"shared.insights.v1.PropertyCount"> 
   /**
    * The canonical text.
    *
-   * @generated from field: string value = 1;
+   * @generated from field: optional string value = 1;
    */
-  value: string;
+  value?: string | undefined;
 
   /**
    * How many events, or profiles, have it.
