@@ -1,5 +1,5 @@
-// The check of a dashboard's questions when they are saved, each as it will be asked, for a day; and of the filters that
-// a rendering asks for.
+// The check of a dashboard's questions when they are saved, each as it will be asked, for a day; and of the filters
+// that a rendering asks for.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
