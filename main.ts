@@ -2,6 +2,7 @@
 // serve its port (member.ts), prints where it listens, ends it on a signal. Knows no part of the service.
 
 import cluster from 'node:cluster';
+import { resolve } from 'node:path';
 import { startMember } from './member.ts';
 import { readConfig } from './platform/config.ts';
 import { createLog } from './platform/log.ts';
@@ -45,6 +46,14 @@ function announce({ baseUrl, openUrl, demo }: Service): void {
       `  public key   ${demo.publicKey}\n` +
       `  private key  ${demo.privateKey}\n` +
       `  admin        ${demo.adminEmail}, password ${demo.adminPassword}\n` +
-      `These keys are kept in ${config.dataDir}/demo.json. Try: npm run demo\n`,
+      `These keys are kept in ${config.dataDir}/demo.json. Try: ${demoCommand(baseUrl)}\n`,
   );
+}
+
+/** With the flags that it needs to find this service. */
+function demoCommand(baseUrl: string): string {
+  const data = config.dataDir === resolve('data') ? [] : ['--data', config.dataDir];
+  const url = baseUrl === 'http://127.0.0.1:8080' ? [] : ['--url', baseUrl];
+  const flags = [...data, ...url];
+  return ['npm run demo', ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
 }
