@@ -248,6 +248,27 @@ describe('what breaks a rule is refused', () => {
       { filters: { filterGroups: [{ filters: [{ property: 'x' }] }] } },
       'filters',
     ],
+    [
+      'filters that are none beside a group without any',
+      {
+        filters: {
+          filterGroups: [{}, { filters: [{ property: 'x' }] }],
+          filterGroupsOperator: 'LOGICAL_OPERATOR_OR',
+        },
+      },
+      'filters.filterGroups[1].filters[0]',
+    ],
+    [
+      'more filters than a question may have',
+      {
+        filters: {
+          filterGroups: [
+            { filters: Array(51).fill({ property: 'x', operator: FilterOperator.IS_SET }) },
+          ],
+        },
+      },
+      'filters: takes at most 50',
+    ],
   ])('%s', async (_, fields, rule) => {
     const answer = await fetch(
       `${accounts.baseUrl}/dashboard.dashboards.v1.DashboardsService/Create`,

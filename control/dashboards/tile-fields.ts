@@ -54,9 +54,11 @@ export function checkQuestions(
   filters: DashboardFilters | undefined,
   check: CheckQuestion,
 ): void {
-  const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
   if (filters !== undefined) {
-    named('filters', () => check(create(InsightQuerySpecSchema, everyEvent), filters));
+    const { filterGroups, filterGroupsOperator } = filters;
+    const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
+    const asked = { ...everyEvent, filterGroups, filterGroupsOperator };
+    named('filters', () => check(create(InsightQuerySpecSchema, asked), undefined));
   }
   for (const [index, { content }] of tiles.entries()) {
     if (content.case !== 'insight') continue;
@@ -70,7 +72,7 @@ function named(field: string, check: () => void): void {
     check();
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
-    const inside = error.rawMessage.startsWith('spec.');
+    const inside = /^spec(?=[.:])/.test(error.rawMessage);
     const rest = inside ? error.rawMessage.slice('spec'.length) : `: ${error.rawMessage}`;
     throw new ConnectError(field + rest, Code.InvalidArgument);
   }

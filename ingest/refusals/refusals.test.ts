@@ -1,6 +1,6 @@
 // What is told of a refused request, and how often.
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { decodeRefusal, type RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
 import { refusal, violationRefusal } from '../rpc/answer.ts';
 import { Refusals } from './refusals.ts';
@@ -107,4 +107,14 @@ it('is told fifty times a second, and the next says how many were not', () => {
   nowMs += 1_000;
   refusals.tell({ ...place, refusal: uuid });
   expect(told.at(-1)?.message?.untold).toBe(10);
+});
+
+it('is counted a second later where no other follows', () => {
+  vi.useFakeTimers();
+  const { refusals, told } = listening();
+  for (let count = 0; count < 60; count++) refusals.tell({ ...place, refusal: uuid });
+  for (const _ of ['once', 'and no more']) vi.advanceTimersByTime(1_000);
+  vi.useRealTimers();
+  expect(told).toHaveLength(51);
+  expect(told.at(-1)?.message).toMatchObject({ rule: '', untold: 10 });
 });

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
 import { liveSubject } from '../../platform/live/live-subjects.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
-import { encodeRefusal } from '../../proto/wire/live/refusal-message.ts';
+import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import type { Refusal } from '../rpc/answer.ts';
 import { kindAt } from './kind-at.ts';
 import { sdkOf } from './sdk-name.ts';
@@ -34,6 +34,8 @@ const maxParsedBytesPerSecond = 4 * 1_048_576;
 /** Whose second is remembered; a project that is pushed out begins a new one. */
 const maxProjects = 1_000;
 const maxFieldCharacters = 200;
+/** The end of a burst is told so much later: nothing else may follow it. */
+const untoldAfterMs = 1_000;
 
 interface Told {
   /** The second that `count` belongs to. */
@@ -49,6 +51,7 @@ export class Refusals {
   #second = 0;
   #count = 0;
   #parsedBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: RefusalsOptions) {
     this.#options = options;
@@ -63,6 +66,7 @@ export class Refusals {
     const told = this.#toldOf(projectId, Math.floor(timeMs / 1_000));
     if (told.count >= perSecond.ofProject || this.#count >= perSecond.ofAll) {
       told.untold++;
+      this.#timer ??= setTimeout(() => this.#tellUntold(), untoldAfterMs).unref();
       return;
     }
     told.count++;
@@ -80,6 +84,17 @@ export class Refusals {
     });
     told.untold = 0;
     this.#options.send(subject, message);
+  }
+
+  #tellUntold(): void {
+    this.#timer = undefined;
+    const timeMs = this.#options.clock.nowMs();
+    for (const [projectId, told] of this.#told) {
+      const subject = told.untold > 0 ? liveSubject('refused', projectId) : undefined;
+      if (subject === undefined) continue;
+      this.#options.send(subject, encodeRefusal(untoldRefusals(timeMs, told.untold)));
+      told.untold = 0;
+    }
   }
 
   #kindAt(json: Uint8Array | undefined, index: number): string {

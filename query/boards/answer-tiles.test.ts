@@ -101,6 +101,17 @@ it.each([
   }
 });
 
+it('tiles are answered alone where what lies before begins before 1970', async () => {
+  const range = { fromMs: 0, toMs: 300 * dayMs };
+  const board = {
+    ...{ projectId: project, tiles: overviewDashboard().tiles },
+    ...{ filters: undefined, includeCookieless: false },
+    time: { ...berlin, range, previous: { fromMs: -range.toMs, toMs: 0 } },
+  };
+  const results = await answerTiles({ run: newRun(), call, failureOf }, board);
+  expect(results.filter(({ previous }) => previous !== undefined)).toEqual([]);
+});
+
 it('tiles whose statements need too much together are asked alone', async () => {
   const board = {
     projectId: project,

@@ -16,7 +16,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { InsightCall, RunQuestion } from '../insights/query-insight.ts';
 import { AskedTogether } from '../insights/run/asked-together.ts';
-import type { BoardTime, Range } from './board-time.ts';
+import { type BoardTime, isAskable, type Range } from './board-time.ts';
 import { questionOf } from './question.ts';
 
 export interface BoardQuestions {
@@ -52,9 +52,8 @@ function requestsOf(
   board: BoardQuestions,
   asked: readonly { tile: Tile; spec: InsightQuerySpec }[],
 ): QueryRequest[] {
-  const { range, previous } = board.time;
   return asked.flatMap(({ tile, spec }) => {
-    const ranges = tile.compareToPrevious ? [range, previous] : [range];
+    const ranges = [board.time.range, ...rangeBefore(board, tile)];
     try {
       return ranges.map((one) => questionOf(spec, board, board.time, one));
     } catch (error) {
@@ -62,6 +61,11 @@ function requestsOf(
       throw error;
     }
   });
+}
+
+/** What the tile is compared with, if anything. */
+function rangeBefore({ time }: BoardQuestions, { compareToPrevious }: Tile): Range[] {
+  return compareToPrevious && isAskable(time.previous) ? [time.previous] : [];
 }
 
 /**
@@ -80,7 +84,7 @@ async function answerTile(
   spec: InsightQuerySpec,
   room: Room,
 ): Promise<TileResult> {
-  const { range, previous } = board.time;
+  const [previous] = rangeBefore(board, tile);
   const askWithin = async (asked: Range): Promise<QueryResponse> => {
     // No statement runs for an answer that has no room.
     if (room.bytes <= 0) throw noRoom();
@@ -90,8 +94,8 @@ async function answerTile(
     return answer;
   };
   try {
-    const insight = await askWithin(range);
-    const former = tile.compareToPrevious ? await askWithin(previous) : undefined;
+    const insight = await askWithin(board.time.range);
+    const former = previous && (await askWithin(previous));
     return create(TileResultSchema, {
       tileId: tile.id,
       outcome: { case: 'insight', value: insight },

@@ -204,6 +204,11 @@ it.each([
   expect(() => boardTime(fields, 0)).toThrow('timeRange.fixed: must lie between 1970 and 2200');
 });
 
+it('refuses buckets of no known length', () => {
+  const fields = { timeRange: undefined, granularity: 99, timezone: 'UTC' };
+  expect(() => boardTime(fields, 0)).toThrow('granularity: 99 is not a granularity');
+});
+
 it('refuses a zone that is none', () => {
   const fields = { timeRange: undefined, granularity: Granularity.DAY, timezone: 'Mars/Olympus' };
   expect(() => boardTime(fields, 0)).toThrow(

@@ -14,7 +14,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { bucketStart, readTimezone } from '../insights/question/time-buckets.ts';
+import { bucketStart, readGranularity, readTimezone } from '../insights/question/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 
@@ -43,13 +43,19 @@ interface TimeFields {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** Throws invalid_argument for a range or a zone that cannot be. */
+/** Throws invalid_argument for a range, a zone or buckets that cannot be. */
 export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
-  const { timeRange, granularity } = fields;
+  const { timeRange } = fields;
+  const granularity = readGranularity(fields.granularity);
   const timezone = readTimezone(fields.timezone);
   const { range, previous } = rangesOf(timeRange, timezone, nowMs);
   const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
   return { range, previous, granularity: fitting, timezone: fields.timezone || timezone };
+}
+
+/** Whether a question may ask for it: what lies before a range may begin before 1970. */
+export function isAskable({ fromMs }: Range): boolean {
+  return fromMs >= minQuestionMs;
 }
 
 export function rangeMessage({ fromMs, toMs }: Range): MessageInitShape<typeof TimeRangeSchema> {

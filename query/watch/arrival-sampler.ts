@@ -26,6 +26,7 @@ export class ArrivalSampler {
     const roomy: Viewer[] = [];
     for (const viewer of viewers) {
       viewer.countArriving(count);
+      if (!viewer.followsEvents) continue;
       if (viewer.hasRoom) roomy.push(viewer);
       else viewer.countSampledOut(count);
     }

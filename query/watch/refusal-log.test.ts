@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { createLog } from '../../platform/log.ts';
-import { encodeRefusal } from '../../proto/wire/live/refusal-message.ts';
+import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { RefusalLog } from './refusal-log.ts';
 
@@ -34,6 +34,7 @@ it('keeps the last two hundred and the counts of a day', async () => {
   tell(projectId, 'kind_pattern', nowMs, 7);
   tell(randomUUID(), 'other', nowMs);
   nats.publish(`refused.${projectId}`, 'junk');
+  nats.publish(`refused.${projectId}`, encodeRefusal(untoldRefusals(nowMs, 3)));
   await nats.flush();
   const report = log.report(projectId);
   expect(report.refusals).toHaveLength(200);
@@ -45,7 +46,7 @@ it('keeps the last two hundred and the counts of a day', async () => {
     { rule: 'kind_pattern', requests: 1n, hour: { seconds: BigInt((startMs + hourMs) / 1_000) } },
     { rule: 'uuid', requests: 201n, hour: { seconds: BigInt(startMs / 1_000) } },
   ]);
-  expect([report.untold, report.sinceMs]).toEqual([7, startMs]);
+  expect([report.untold, report.sinceMs]).toEqual([10, startMs]);
   nowMs = startMs + 24 * hourMs;
   expect(log.report(projectId).counts).toMatchObject([{ rule: 'kind_pattern' }]);
   log.close();

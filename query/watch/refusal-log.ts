@@ -13,7 +13,11 @@ import {
   RefusalCountSchema,
   RefusalSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { decodeRefusal, type RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
+import {
+  decodeRefusal,
+  isRefusal,
+  type RefusalMessage,
+} from '../../proto/wire/live/refusal-message.ts';
 
 /** Refusals of a project that are kept one by one. */
 const maxRefusals = 200;
@@ -93,6 +97,13 @@ export class RefusalLog {
     const refused = this.#refusedOf(projectId);
     const before = refused.bytes;
     refused.untold += refusal.untold;
+    if (isRefusal(refusal)) this.#keep(refused, refusal);
+    this.#bytes += refused.bytes - before;
+    this.#forgetHours(refused);
+    this.#forgetProjects();
+  }
+
+  #keep(refused: Refused, refusal: RefusalMessage): void {
     const packed = pack(refusal);
     refused.refusals.push(packed);
     refused.bytes += bytesOf.text + packed.length;
@@ -100,9 +111,6 @@ export class RefusalLog {
       refused.bytes -= bytesOf.text + (refused.refusals.shift()?.length ?? 0);
     }
     count(refused, Math.floor(refusal.timeMs / hourMs), refusal.rule);
-    this.#bytes += refused.bytes - before;
-    this.#forgetHours(refused);
-    this.#forgetProjects();
   }
 
   #refusedOf(projectId: string): Refused {

@@ -13,7 +13,9 @@ import {
   WatchRequestSchema,
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { type RefusalMessage, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
+import { ArrivalSampler } from './arrival-sampler.ts';
 import { type Arriving, maxRowsInFrame, Viewer } from './viewer.ts';
 import { readWatchRequest } from './watch-request.ts';
 
@@ -43,6 +45,13 @@ function verdict(stored: readonly number[]): VerdictMessage {
   return {
     ...{ timeMs: nowMs, stored: stored.length, duplicates: 0, dead: 0, deadEvents: [] },
     ...{ storedIds: Buffer.from(digits, 'hex'), duplicateIds: new Uint8Array() },
+  };
+}
+
+function refusal(): RefusalMessage {
+  return {
+    ...{ timeMs: nowMs, method: 'm', eventIndex: -1, field: 'body', rule: 'body_json' },
+    ...{ kind: '', sdk: '', untold: 0 },
   };
 }
 
@@ -136,13 +145,10 @@ describe('the rate', () => {
 
   it('holds for refusals, and totals count all of them', () => {
     const viewer = viewerOf({ samplePerSecond: 1 });
-    const refusal = {
-      ...{ timeMs: nowMs, method: 'm', eventIndex: -1, field: 'body', rule: 'body_json' },
-      ...{ kind: '', sdk: '', untold: 3 },
-    };
-    for (let count = 0; count < 3; count++) viewer.refuse(refusal);
+    for (let count = 0; count < 3; count++) viewer.refuse({ ...refusal(), untold: 3 });
+    viewer.refuse(untoldRefusals(nowMs, 5));
     expect(viewer.take()).toMatchObject([{ stage: WatchStage.REFUSED, rule: 'body_json' }]);
-    expect(viewer.takeTotals(0)).toMatchObject({ refused: 12n, sampledOut: 2n });
+    expect(viewer.takeTotals(0)).toMatchObject({ refused: 17n, sampledOut: 2n });
   });
 });
 
@@ -152,4 +158,24 @@ it('a stage that was not asked for is not shown, and the later stages of its eve
   expect(viewer.take()).toEqual([]);
   viewer.judge(verdict([1, 2]));
   expect(viewer.take()).toMatchObject([{ stage: WatchStage.STORED, event: { kind: 'view' } }]);
+});
+
+it('who asks for refusals alone is shown them, whatever arrives', () => {
+  const viewer = viewerOf({ stages: [WatchStage.REFUSED], samplePerSecond: 1 });
+  for (let number = 0; number < 100; number++) viewer.arrive(arriving(number), nowMs);
+  viewer.refuse(refusal());
+  // Its rate is used up now. No body is read for it, so none is needed.
+  const context = { projectId: '', credential: 'public', receiveTimeMs: nowMs } as const;
+  const request = { context, body: new Uint8Array(), events: 7 };
+  new ArrivalSampler({ nowMs: () => nowMs }).arrive(request, [viewer]);
+  expect(viewer.take()).toMatchObject([{ stage: WatchStage.REFUSED }]);
+  expect(viewer.takeTotals(0)).toMatchObject({ arriving: 7n, sampledOut: 0n });
+});
+
+it('who does not ask for refusals is shown events, whatever is refused', () => {
+  const viewer = viewerOf({ stages: [WatchStage.ARRIVING], samplePerSecond: 1 });
+  for (let count = 0; count < 50; count++) viewer.refuse(refusal());
+  viewer.arrive(arriving(1), nowMs);
+  expect(viewer.take()).toMatchObject([{ stage: WatchStage.ARRIVING }]);
+  expect(viewer.takeTotals(0)).toMatchObject({ refused: 50n, sampledOut: 0n });
 });

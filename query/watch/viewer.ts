@@ -12,7 +12,7 @@ import {
   type WatchTotals,
   WatchTotalsSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import type { RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
+import { isRefusal, type RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
 import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
 import { type EventName, nameOf } from './arriving-event.ts';
 import { EventRate } from './event-rate.ts';
@@ -44,6 +44,10 @@ const maxMissedPerSecond = 2_000;
 /** Of rows that hold no event. */
 const rowBytes = 300;
 export const maxRowsInFrame = 500;
+
+/** A refused event never arrives. */
+const { ARRIVING, STORED, DUPLICATE, DEAD } = WatchStage;
+const stagesOfEvents = [ARRIVING, STORED, DUPLICATE, DEAD];
 
 /** Each is told, those that are 0 too. */
 const noTotals = {
@@ -80,6 +84,11 @@ export class Viewer {
     this.#missedRate.limit(share * maxMissedPerSecond);
   }
 
+  /** Whether it is shown anything of events that arrive, now or later. */
+  get followsEvents(): boolean {
+    return stagesOfEvents.some((stage) => this.#selection.shows(stage));
+  }
+
   /** Whether its rates leave room for one more event now. */
   get hasRoom(): boolean {
     return this.#shownRate.hasRoom && this.#missedRate.hasRoom;
@@ -97,7 +106,7 @@ export class Viewer {
 
   arrive(arriving: Arriving, timeMs: number): void {
     const { hasKind, meetsFilters } = this.#selection;
-    if (!hasKind(arriving.kind)) return;
+    if (!this.followsEvents || !hasKind(arriving.kind)) return;
     if (!this.hasRoom) {
       this.countSampledOut(1);
       return;
@@ -123,15 +132,17 @@ export class Viewer {
     for (const { eventId, kind, reason } of verdict.deadEvents) {
       const shown = this.#shown.get(nameOf(eventId));
       const event = shown?.event ?? create(ActivityEventSchema, { eventId, kind });
-      if (shown === undefined && !this.#takesUnseen(kind)) continue;
+      if (shown === undefined && !this.#takesUnseen(WatchStage.DEAD, kind)) continue;
       this.#push(WatchStage.DEAD, event, { timeMs, bytes: shown?.bytes ?? rowBytes, rule: reason });
     }
   }
 
   refuse(message: RefusalMessage): void {
     const { kind, rule, timeMs, untold } = message;
-    this.#totals.refused += BigInt(1 + untold);
-    if (!this.#takesUnseen(kind)) return;
+    this.#totals.refused += BigInt(untold);
+    if (!isRefusal(message)) return;
+    this.#totals.refused++;
+    if (!this.#takesUnseen(WatchStage.REFUSED, kind)) return;
     const event = create(ActivityEventSchema, { kind });
     const refusal = refusalOf(message);
     this.#push(WatchStage.REFUSED, event, { timeMs, bytes: rowBytes, rule, refusal });
@@ -169,9 +180,10 @@ export class Viewer {
   }
 
   /** Whether a row of an event that was not seen is shown: of its properties nothing is known. */
-  #takesUnseen(kind: string): boolean {
-    const { hasFilters, hasKind } = this.#selection;
-    if (hasFilters || !hasKind(kind)) return false;
+  #takesUnseen(stage: WatchStage, kind: string): boolean {
+    const { hasFilters, hasKind, shows } = this.#selection;
+    // A stage that nobody asked for takes nothing of the rate.
+    if (hasFilters || !shows(stage) || !hasKind(kind)) return false;
     if (this.hasRoom) {
       this.#shownRate.take();
       return true;

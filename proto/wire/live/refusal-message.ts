@@ -10,7 +10,7 @@ export interface RefusalMessage {
   /** The event's place in its request, from 0; -1 where the rule is about no single event. */
   eventIndex: number;
   field: string;
-  /** The rule's name, or the reason why nothing was taken. */
+  /** The rule's name, or the reason why nothing was taken; empty where the message tells of `untold` alone. */
   rule: string;
   kind: string;
   sdk: string;
@@ -21,6 +21,17 @@ export interface RefusalMessage {
 const maxFieldCharacters = 200;
 const maxNameCharacters = 200;
 const maxSdkCharacters = 64;
+
+/** Whether the message is about a refusal, and not only about those that were not told. */
+export function isRefusal({ rule }: Pick<RefusalMessage, 'rule'>): boolean {
+  return rule !== '';
+}
+
+/** The message about refusals that were not told, where no other follows. */
+export function untoldRefusals(timeMs: number, untold: number): RefusalMessage {
+  const nothing = { method: '', eventIndex: -1, field: '', rule: '', kind: '', sdk: '' };
+  return { timeMs, ...nothing, untold };
+}
 
 export function encodeRefusal(refusal: RefusalMessage): Uint8Array {
   return Buffer.from(JSON.stringify(refusal));
