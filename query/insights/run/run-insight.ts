@@ -38,6 +38,9 @@ const settings = {
   // Of events and the few merged ids, it would at times hold the events in memory: the engine's guess of how many match
   // is far too low.
   query_plan_join_swap_table: 'false',
+  // A statement counts rows of a table and takes others of it back: a merge that ends between two reads must not show.
+  // The engine's default, which a server of one's own may have changed.
+  enable_shared_storage_snapshot_in_query: 1,
   // A granule's values of a column are some 64 KiB or less, beside those of all other columns in one file: with the
   // server's 128 KiB three quarters of what is read belong to others.
   max_read_buffer_size_local_fs: 32_768,
