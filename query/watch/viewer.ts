@@ -61,6 +61,8 @@ interface Shown {
 }
 
 export class Viewer {
+  /** Whether it is shown anything of events that arrive, now or later. */
+  readonly followsEvents: boolean;
   readonly #selection: WatchSelection;
   readonly #shown = new Map<EventName, Shown>();
   #shownBytes = 0;
@@ -74,6 +76,7 @@ export class Viewer {
 
   constructor(selection: WatchSelection, nowMs: () => number) {
     this.#selection = selection;
+    this.followsEvents = stagesOfEvents.some(selection.shows);
     this.#shownRate = new EventRate(selection.samplePerSecond, nowMs);
     this.#missedRate = new EventRate(maxMissedPerSecond, nowMs);
   }
@@ -82,11 +85,6 @@ export class Viewer {
   limitRate(share: number): void {
     this.#shownRate.limit(Math.min(this.#selection.samplePerSecond, share * maxShownPerSecond));
     this.#missedRate.limit(share * maxMissedPerSecond);
-  }
-
-  /** Whether it is shown anything of events that arrive, now or later. */
-  get followsEvents(): boolean {
-    return stagesOfEvents.some((stage) => this.#selection.shows(stage));
   }
 
   /** Whether its rates leave room for one more event now. */
