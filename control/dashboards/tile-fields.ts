@@ -1,18 +1,14 @@
 // The rules of a dashboard's tiles: their ids, places and content. A question is checked by the service that answers
 // it, through the function that it gives.
 
-import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
+import { questionOfFilters } from '../../platform/dashboards/question-of-filters.ts';
 import type {
   DashboardFilters,
   Tile,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import {
-  type InsightQuerySpec,
-  InsightQuerySpecSchema,
-  InsightType,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument, optionalDisplayNameField } from '../request-fields.ts';
 
 /** Throws invalid_argument where a question with a dashboard's filters could not be answered, whatever its time. */
@@ -54,12 +50,7 @@ export function checkQuestions(
   filters: DashboardFilters | undefined,
   check: CheckQuestion,
 ): void {
-  if (filters !== undefined) {
-    const { filterGroups, filterGroupsOperator } = filters;
-    const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
-    const asked = { ...everyEvent, filterGroups, filterGroupsOperator };
-    named('filters', () => check(create(InsightQuerySpecSchema, asked), undefined));
-  }
+  if (filters !== undefined) named('filters', () => check(questionOfFilters(filters), undefined));
   for (const [index, { content }] of tiles.entries()) {
     if (content.case !== 'insight') continue;
     named(`tiles[${index}].insight`, () => check(content.value, filters));

@@ -53,7 +53,7 @@ export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
   return { range, previous, granularity: fitting, timezone: fields.timezone || timezone };
 }
 
-/** Whether a question may ask for it: what lies before a range may begin before 1970. */
+/** Whether a question may ask for the range. The range before another one may begin before 1970. */
 export function isAskable({ fromMs }: Range): boolean {
   return fromMs >= minQuestionMs;
 }

@@ -4,11 +4,10 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { dayMs } from '../../platform/clock.ts';
+import { questionOfFilters } from '../../platform/dashboards/question-of-filters.ts';
 import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
-  InsightQuerySpecSchema,
-  InsightType,
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { planOf } from '../insights/query-insight.ts';
@@ -32,11 +31,9 @@ function planOfDay(spec: InsightQuerySpec): void {
 }
 
 /** Throws invalid_argument, naming a field below `filters`, for filters that no question can have. */
-export function checkFilters({ filterGroups, filterGroupsOperator }: DashboardFilters): void {
-  const everyEvent = { insightType: InsightType.TRENDS, events: [{}] };
-  const spec = { ...everyEvent, filterGroups, filterGroupsOperator };
+export function checkFilters(filters: DashboardFilters): void {
   try {
-    planOfDay(create(InsightQuerySpecSchema, spec));
+    planOfDay(questionOfFilters(filters));
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const message = error.rawMessage.replace(/^spec(?=[.:])/, 'filters');
