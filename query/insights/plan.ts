@@ -5,6 +5,7 @@ import type {
   LeftOut_Reason,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { HeldRange } from './held/held-range.ts';
 import type { Question } from './question/question.ts';
 
 export interface Plan {
@@ -16,14 +17,25 @@ export interface Plan {
   maxRows: number;
   /** To run it costs no more than to find out whether kept rows of it still hold: none are kept. */
   isCheap?: boolean;
+  /** Answers the same rows where most days of the range are held in memory. */
+  held?: HeldStatement;
   /** One after the other, each told the rows until then; undefined where nothing is missing. */
   lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
   /** Takes the rows of the statement and of all look-ups. */
   read(rows: readonly unknown[][]): Answer;
 }
 
+/** A statement that counts the other days of the range only. */
+export interface HeldStatement {
+  /** A SELECT over `daysNotKept`, and over what days of profiles do not answer. */
+  sql: string;
+  maxRows: number;
+  /** The rows that the plan's own statement would have. */
+  rowsOf(rows: readonly unknown[][], held: HeldRange): Promise<readonly unknown[][]>;
+}
+
 /** Like a plan's own statement. */
-export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap'>;
+export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap' | 'held'>;
 
 export interface Answer {
   result: QueryResponse['result'];

@@ -164,16 +164,17 @@ function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
 /** A copy of the parameters: a look-up binds more. */
 function statementOf(
   question: Question,
-  { sql, maxRows, isCheap = false }: LookUp,
+  { sql, maxRows, isCheap = false, held }: LookUp,
 ): InsightStatement {
   const { bindings, dayCells } = question;
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
-  const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
+  const mayKeep = dayCells.length > 0 || held !== undefined;
+  const days = mayKeep ? daysOfQuestion(question) : undefined;
   if (days === undefined) return statement;
+  if (held !== undefined) return { ...statement, held, kept: { ...days, cells: [], isHeld: true } };
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
-  const cells = [...unlike.values()];
-  return { ...statement, kept: { ...days, cells } };
+  return { ...statement, kept: { ...days, cells: [...unlike.values()], isHeld: false } };
 }
 
 /** Throws invalid_argument for a question that its form does not allow. */

@@ -59,12 +59,12 @@ export function changedKeysSql({
 }
 
 /** FROM and WHERE of the ids that are merged into another, each once, with the profile_id and the root_id. */
-function mergedIdsSql(project: string): string {
+export function mergedIdsSql(project: string): string {
   return `FROM profiles_by_root FINAL WHERE project_id = ${project} AND live`;
 }
 
-// Two steps: who was ever deleted are few, and only their newest rows are looked for.
-function deletedSql(project: string): string {
+/** A table of the profile_ids of deleted persons. Two steps: few were ever deleted, only their newest rows count. */
+export function deletedSql(project: string): string {
   const rows = `FROM profiles WHERE project_id = ${project} AND NOT edge`;
   return `(SELECT profile_id ${rows} AND profile_id IN (SELECT profile_id ${rows} AND deleted)
     GROUP BY profile_id HAVING argMax(deleted, version))`;

@@ -1,10 +1,12 @@
-// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there.
-// The cells of a day hold as long as no event was stored that they depend on: their version is the number of such
-// events, which only grows.
+// Keeps the cells of past days in the tables kept_cells and kept_days, or days of profiles in memory, and tells a
+// statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
+// the number of such events, which only grows.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { HeldDays } from '../held/held-days.ts';
+import { loadDays, type ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
 import { EarlyRun } from './early-run.ts';
@@ -16,6 +18,8 @@ import { SettledDays } from './settled-days.ts';
 export interface KeptRange extends QuestionDays {
   /** Of the statement's series; a day counts as kept where all of them have it. */
   cells: readonly DayCells[];
+  /** In place of series: a day counts as kept where it is held in memory. */
+  isHeld: boolean;
 }
 
 interface Statement {
@@ -27,8 +31,8 @@ interface Statement {
 export interface Access {
   projectId: string;
   look: RowReader;
-  /** Runs a statement that writes, within the bounds of a question. */
-  write(statement: Statement): Promise<unknown>;
+  /** Runs a statement that writes, or reads what is held, within the bounds of a question. */
+  run: ReadRows;
   signal: AbortSignal;
   /** Whether the statement may run beside the look. */
   mayRunEarly: boolean;
@@ -46,6 +50,7 @@ const maxAllCells = 20_000_000;
 export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
+  readonly #held: HeldDays;
   readonly #settled = new SettledDays();
   /** When each set of series was asked for last, and when one could not be kept. */
   readonly #asked = new Map<string, number>();
@@ -56,9 +61,10 @@ export class KeptDays {
   /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
   readonly #found = new Map<string, { found: Found; atMs: number }>();
 
-  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
+  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }, held: HeldDays) {
     this.#clock = sources.clock;
     this.#completeUntilMs = sources.completeUntilMs;
+    this.#held = held;
   }
 
   /**
@@ -69,11 +75,15 @@ export class KeptDays {
     statement: T,
     range: KeptRange,
     access: Access,
-    run: (statement: T, signal: AbortSignal) => Promise<R>,
+    run: (statement: T, signal: AbortSignal, found: Found) => Promise<R>,
   ): Promise<R> {
     const name = JSON.stringify([access.projectId, ...keysOf(range)]);
     const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
-      run({ ...statement, params: { ...statement.params, ...paramsOf(range, found) } }, signal);
+      run(
+        { ...statement, params: { ...statement.params, ...paramsOf(range, found) } },
+        signal,
+        found,
+      );
     // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
     const mayRunEarly = access.mayRunEarly && !this.#keeping.has(name);
     const last = mayRunEarly ? this.#found.get(name) : undefined;
@@ -102,12 +112,13 @@ export class KeptDays {
     early: EarlyRun<unknown> | undefined,
   ): Promise<Found> {
     let mayKeep = this.#isAskedAgain(name);
-    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
+    const reachDays = Math.max(0, ...range.cells.map((cells) => cells.reachDays));
     const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
     for (;;) {
       await this.#keeping.get(name);
       const ends = this.#ends.get(name);
-      const look = await lookAtDays(access.look, access.projectId, asked, access);
+      const found = await lookAtDays(access.look, access.projectId, asked, access);
+      const look = range.isHeld ? { ...found, kept: this.#daysHeld(access, found) } : found;
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
       const foundOf = (of: Iterable<number>): Found =>
         [...of]
@@ -115,17 +126,26 @@ export class KeptDays {
           .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
       // Whoever waited for a keeping that failed does not try the same again.
       mayKeep &&= !this.#isRecent(this.#refused.get(name));
-      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
+      const days = mayKeep ? await this.#daysToKeep(range, asked, look, access) : [];
       if (days.length === 0) return foundOf(look.kept);
       early?.end();
       // Somebody else has begun, or done it, meanwhile.
       if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
-      const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
-      await this.#keepOnce(name, () => this.#keep(range, params, access));
+      await this.#keepOnce(name, () => this.#keep(statement, range, foundOf(days), access));
       // Looked at once more: an event that was stored between two of the statements that keep a day may be in the rows
       // of one alone.
       mayKeep = false;
     }
+  }
+
+  /** As of their events now. */
+  #daysHeld({ projectId }: Access, look: DaysLook): Set<number> {
+    const held = this.#held.get(projectId);
+    const days = new Set<number>();
+    for (let day = look.first; day <= look.last; day++) {
+      if (held?.days.get(day)?.version === versionOf(look, day, 0)) days.add(day);
+    }
+    return days;
   }
 
   #isAskedAgain(name: string): boolean {
@@ -141,6 +161,7 @@ export class KeptDays {
 
   /** Past days that are not kept, and that nothing is on its way to. */
   async #daysToKeep(
+    { isHeld }: KeptRange,
     { first, last, reachDays }: { first: number; last: number; reachDays: number },
     look: DaysLook,
     { projectId, ...access }: Access,
@@ -154,7 +175,7 @@ export class KeptDays {
       const around = [day - reachDays, day, day + reachDays];
       if (!look.kept.has(day) && around.every(isSettled)) days.push(day);
     }
-    if (days.length === 0) return [];
+    if (days.length === 0 || isHeld) return days;
     const { ofProject, ofAll } = await cellsKeptToday(access.look, projectId, access);
     return ofProject < maxProjectCells && ofAll < maxAllCells ? days : [];
   }
@@ -174,11 +195,13 @@ export class KeptDays {
     return done;
   }
 
-  async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
+  async #keep(statement: Statement, range: KeptRange, days: Found, access: Access): Promise<void> {
+    if (range.isHeld) return loadDays(this.#held, access.projectId, days, access.run);
+    const params = { ...statement.params, ...paramsToKeep(range, days) };
     for (const cells of range.cells) {
       const own = { keep_project: access.projectId, keep_series: cells.keys };
       for (const sql of cells.keep) {
-        await access.write({ sql, params: { ...params, ...own } });
+        await access.run({ sql, params: { ...params, ...own }, maxRows: 0 });
       }
     }
   }

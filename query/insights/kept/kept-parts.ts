@@ -17,6 +17,7 @@ export function paramsOf(range: QuestionDays, found: Found) {
   const whole = wholeBucketsOf(range, kept);
   return {
     kept: kept.map(utcDateOf),
+    days_not_kept: daysNotKept(range, kept).map(utcDateOf),
     days_apart: daysApartOf(range, kept).map(utcDateOf),
     whole_buckets: whole.map(BigInt),
     days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
@@ -37,6 +38,12 @@ export function paramsToKeep({ buckets, starts }: QuestionDays, found: Found) {
     kept_buckets: buckets,
     starts_to_keep: starts.map(BigInt),
   };
+}
+
+function daysNotKept({ first, last }: QuestionDays, kept: readonly number[]): number[] {
+  const isKept = new Set(kept);
+  const days = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return days.filter((day) => !isKept.has(day));
 }
 
 /** From the day before the range to the day after it: those that are not beside a day that has to be counted. */

@@ -8,6 +8,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
+import { HeldDays } from '../held/held-days.ts';
+import { runHeld } from '../held/held-range.ts';
 import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
@@ -86,6 +88,7 @@ export class InsightRuns {
   readonly #running = new Map<string, Running>();
   readonly #checks = new JointReads<Seen>();
   readonly #cheap = new JointReads<Rows>();
+  readonly #held: HeldDays;
   readonly #kept: KeptDays;
   #begun = 0;
   readonly #use: RecentUse;
@@ -97,8 +100,9 @@ export class InsightRuns {
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
-    this.#kept = new KeptDays(sources);
     this.#nowMs = sources.nowMs ?? (() => performance.now());
+    this.#held = new HeldDays(this.#nowMs);
+    this.#kept = new KeptDays(sources, this.#held);
     this.#use = new RecentUse(this.#nowMs);
   }
 
@@ -212,11 +216,13 @@ export class InsightRuns {
       ...{ projectId, signal, look: this.smallReads(projectId) },
       mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
-      write: (more: Pick<InsightStatement, 'sql' | 'params'>) =>
-        this.#run(projectId, { ...more, maxRows: 0 }, AbortSignal.timeout(maxInsightMs)),
+      run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) =>
+        this.#run(projectId, more, AbortSignal.timeout(maxInsightMs)),
     };
-    return this.#kept.run(statement, kept, access, (filled, ending) =>
-      this.#run(projectId, filled, ending),
+    return this.#kept.run(statement, kept, access, (filled, ending, found) =>
+      runHeld(this.#held, { projectId, statement: filled, found }, (one) =>
+        this.#run(projectId, one, ending),
+      ),
     );
   }
 

@@ -70,23 +70,25 @@ export function activePlacesSql(question: Question, activity: Activity): string 
 
 /**
  * SELECT of profile_key, cookieless and events, the number of a profile's events in the range; a profile may have many
- * rows. Undefined where days of profiles do not answer the most of it.
+ * rows. Undefined where days of profiles do not answer the most of it. `days` is a list of the only whole UTC days that
+ * are read; all of the range's unless given.
  */
 export function profileEventsSql(
   question: Question,
   condition: EventCondition,
+  days?: string,
 ): string | undefined {
   const { fromMs, toMs } = question;
   const parts = knowsEvents(question, condition) ? partByWholeDays({ fromMs, toMs }) : undefined;
   if (parts === undefined) return undefined;
-  const days = dayEventsSql(question, parts.days);
-  if (parts.rest.length === 0) return days;
+  const whole = dayEventsSql(question, parts.days, days);
+  if (parts.rest.length === 0) return whole;
   // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {
     condition: both(condition, withinRanges(parts.rest, question.bindings)),
     columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
   });
-  return `${days} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
+  return `${whole} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
     FROM (${edges})`;
 }
 

@@ -108,9 +108,13 @@ export function dayPlacesSql(
     : `${select(place, early)} UNION ALL ${select(`toUInt16(${place} + 1)`, late)}`;
 }
 
-/** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays. */
-export function dayEventsSql({ bindings, project }: Question, range: Range): string {
-  return `SELECT profile_key, cookieless, events ${daysOfSql({ bindings, project }, range)}`;
+/** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays, or a list of them. */
+export function dayEventsSql(question: Question, range: Range, days?: string): string {
+  const rows =
+    days === undefined
+      ? daysOfSql(question, range)
+      : `FROM profile_days PREWHERE project_id = ${question.project} AND day IN ${days}`;
+  return `SELECT profile_key, cookieless, events ${rows}`;
 }
 
 /** FROM and PREWHERE. Most rows are active: to choose them before their other columns are read costs a third more. */

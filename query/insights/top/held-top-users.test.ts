@@ -1,0 +1,243 @@
+// Top users from held days answer as the rows of events do: the same questions are asked again with an as_of in the far
+// future, for which only rows of events can tell.
+
+import { randomUUID } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../platform/clock.ts';
+import {
+  type InsightQuerySpecSchema,
+  InsightType,
+  TopKQuery_Dimension,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useEngine } from '../../../test/harness/servers/use-servers.ts';
+import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
+import {
+  type StoredRow,
+  storedRow,
+  storeRows,
+} from '../../../test/harness/tables/stored-events.ts';
+import { type StoredProfile, storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
+
+const engine = useEngine();
+const firstMs = Date.parse('2026-10-20T00:00:00Z');
+const days = 9;
+const hourMs = 3_600_000;
+let nowMs = 0;
+let completeUntilMs: number | undefined;
+/** Statements that found days held: the days that they read themselves. */
+let held: string[][] = [];
+let loadedDays = 0;
+/** What happens once, before a day is read into memory, or before a statement that finds days held. */
+const gates = new Map<'load' | 'held', () => Promise<void>>();
+async function once(name: 'load' | 'held'): Promise<void> {
+  const gate = gates.get(name);
+  gates.delete(name);
+  await gate?.();
+}
+let service: ReadService;
+beforeAll(async () => {
+  service = await startReadService({
+    clickhouseUrl: engine.url,
+    clock: { nowMs: () => nowMs },
+    nowMs: () => nowMs,
+    completeUntilMs: async () => completeUntilMs,
+    reader: (store) => ({
+      async select(select, onRow) {
+        const { sql, params } = select;
+        if (sql.includes('day IN {days:Array(UInt16)}') && sql.includes('base64Encode')) {
+          loadedDays++;
+          await once('load');
+        }
+        if (sql.includes('day IN {days_not_kept:Array(Date)}')) {
+          const { days_not_kept: own } = params;
+          held.push(Array.isArray(own) ? own.map(String) : []);
+          await once('held');
+        }
+        await store.select(select, onRow);
+      },
+    }),
+  });
+});
+afterAll(() => service.stop());
+
+let project = '';
+beforeEach(async () => {
+  project = randomUUID();
+  nowMs = firstMs + 20 * dayMs;
+  completeUntilMs = nowMs;
+  await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
+  [held, loadedDays] = [[], 0];
+});
+
+function eventOf(index: number): Partial<StoredRow> {
+  const cookieless = index % 17 === 0;
+  return {
+    occurTimeMs: firstMs + (index % days) * dayMs + ((index * 7_919_000) % dayMs),
+    distinctId: `${cookieless ? 'cookieless' : 'visitor'}-${(index * index) % 23}`,
+    cookieless,
+  };
+}
+
+async function store(rows: readonly Partial<StoredRow>[]): Promise<void> {
+  await storeRows(
+    service.clickhouse,
+    rows.map((row) => storedRow({ projectId: project, ...row })),
+  );
+}
+
+async function change(
+  profiles: readonly Omit<StoredProfile, 'projectId'>[],
+  version: string,
+): Promise<void> {
+  const ofProject = profiles.map((profile) => ({ projectId: project, ...profile }));
+  await storeProfiles(service.clickhouse, ofProject, version);
+}
+
+/** From an hour of the second day to an hour of the last one: seven whole days. */
+const range = { fromMs: firstMs + 5 * hourMs, toMs: firstMs + 8 * dayMs + 20 * hourMs };
+
+type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
+
+const topUsers = { dimension: TopKQuery_Dimension.USER, limit: 5 };
+
+async function ask(turn: number, asOfMs?: number, spec: Asked = {}) {
+  const { result, leftOut } = await service.insights(project).query({
+    spec: { insightType: InsightType.TOP_K, topK: topUsers, ...spec },
+    // Another range, so that no answer is kept whole.
+    timeRange: {
+      from: timestampFromMs(range.fromMs),
+      to: timestampFromMs(range.toMs - turn * 900_000),
+    },
+    timezone: 'Europe/Berlin',
+    ...(asOfMs !== undefined && { asOf: timestampFromMs(asOfMs) }),
+  });
+  return { result, leftOut };
+}
+
+let turn = 0;
+/** The next question, and whether it found days held. */
+async function expectRaw(spec: Asked = {}): Promise<void> {
+  turn = (turn + 1) % 60;
+  expect(await ask(turn, undefined, spec)).toEqual(await ask(turn, Date.UTC(2199, 0, 1), spec));
+}
+
+async function hold(): Promise<void> {
+  for (let question = 0; question < 3; question++) await expectRaw();
+  [held, loadedDays] = [[], 0];
+}
+
+const late = (day: number, distinctId: string, count = 1): Partial<StoredRow>[] =>
+  Array.from({ length: count }, (_, index) => ({
+    occurTimeMs: firstMs + day * dayMs + index * 60_000,
+    distinctId,
+  }));
+
+describe('top users', () => {
+  it('are held from the second question on, and read no whole day then', async () => {
+    await expectRaw();
+    expect([loadedDays, held]).toEqual([0, []]);
+    await expectRaw();
+    expect([loadedDays, held]).toEqual([7, [[]]]);
+    await expectRaw();
+    await expectRaw({ topK: { ...topUsers, limit: 1, omitOthers: true } });
+    await expectRaw({ topK: { ...topUsers, limit: 100 } });
+    expect([loadedDays, held]).toEqual([7, [[], [], [], []]]);
+  });
+
+  it('of a project without events are none', async () => {
+    project = randomUUID();
+    await hold();
+    await expectRaw();
+    expect(held).toEqual([[]]);
+  });
+
+  it('have late events: the day is read anew', async () => {
+    await hold();
+    await store(late(4, 'latecomer', 60));
+    completeUntilMs = 0;
+    await expectRaw();
+    // Nobody knows whether more of it is on its way.
+    expect(loadedDays).toBe(0);
+    expect(held.at(-1)).toEqual(['2026-10-24']);
+    completeUntilMs = nowMs;
+    await expectRaw();
+    expect(loadedDays).toBe(1);
+    expect(held.at(-1)).toEqual([]);
+  });
+
+  it('have an event that was stored while its day was read', async () => {
+    await expectRaw();
+    gates.set('load', () => store(late(1, 'latecomer', 70)));
+    await expectRaw();
+    expect(held.at(-1)).toEqual(['2026-10-21']);
+    await expectRaw();
+    expect(held.at(-1)).toEqual([]);
+  });
+
+  it('miss no event that was stored before the question, though its statement ran before the look', async () => {
+    await hold();
+    await store(late(3, 'latecomer', 80));
+    gates.set('held', () => store(late(0, 'later', 5)));
+    await expectRaw();
+  });
+
+  it('follow merges, unmerges and deletions', async () => {
+    await hold();
+    await change(
+      [
+        { distinctId: 'visitor-1', owner: 'ada', root: 'ada', wasClaimed: true },
+        { distinctId: 'visitor-4', owner: 'ada', root: 'ada', wasClaimed: true },
+        // Neither the id nor its root has events.
+        { distinctId: 'nobody', owner: 'noone', root: 'noone', wasClaimed: true },
+        { distinctId: 'ada' },
+      ],
+      '1',
+    );
+    await expectRaw();
+    const wasOfAda = { storedRoot: 'ada', wasClaimed: true };
+    await change([{ distinctId: 'visitor-4', owner: 'bob', root: 'bob', ...wasOfAda }], '2');
+    await expectRaw();
+    await change([{ distinctId: 'visitor-1', owner: 'visitor-1', root: '', ...wasOfAda }], '3');
+    await expectRaw();
+    expect(held).toEqual([[], [], []]);
+    await change(
+      [
+        { distinctId: 'bob', deleted: true },
+        { distinctId: 'visitor-9', deleted: true },
+      ],
+      '4',
+    );
+    await expectRaw();
+    await expectRaw();
+    expect(loadedDays).toBe(0);
+    expect(held.length).toBeGreaterThan(4);
+    await change([{ distinctId: 'bob', deleted: false }], '5');
+    await expectRaw();
+  });
+
+  it('with cookieless visitors are those of the tables', async () => {
+    await hold();
+    for (let question = 0; question < 3; question++) await expectRaw({ includeCookieless: true });
+    expect(held).toEqual([]);
+  });
+
+  it('of a range of which few days are held are those of the tables', async () => {
+    completeUntilMs = 0;
+    await expectRaw();
+    await store([0, 1, 2, 3, 4, 5].flatMap((day) => late(day, 'latecomer')));
+    await expectRaw();
+    expect([loadedDays, held]).toEqual([0, []]);
+  });
+
+  it('are answered at once by many', async () => {
+    await expectRaw();
+    const turns = Array.from({ length: 6 }, (_, index) => index + 1);
+    const answers = await Promise.all(turns.map((one) => ask(one)));
+    for (const [index, answer] of answers.entries()) {
+      expect(answer).toEqual(await ask(index + 1, Date.UTC(2199, 0, 1)));
+    }
+    expect(loadedDays).toBe(7);
+  });
+});
