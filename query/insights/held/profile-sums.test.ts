@@ -99,6 +99,16 @@ describe('the users with the most events', () => {
     }
   });
 
+  it('are others where all who had the most are deleted', async () => {
+    const numbers = new ProfileNumbers();
+    const events: Events = keys.map((key, index) => [key, index + 1]);
+    const sums = await ProfileSums.of(numbers, [dayOf(numbers, events)]);
+    sums.follow(new MergedProfiles(identitiesOf(nobodyMerged), numbers));
+    const change = { merged: [], deleted: keys.slice(-1_500) };
+    sums.follow(new MergedProfiles(identitiesOf(change), numbers));
+    expect(sums.most(new Uint32Array(0), 10)).toEqual(expected(events, change, 10));
+  });
+
   it('are those of profiles, too, that are in no held day', async () => {
     const numbers = new ProfileNumbers();
     const sums = await ProfileSums.of(numbers, []);
