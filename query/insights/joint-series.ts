@@ -11,16 +11,21 @@ import { countedEvents } from './events/counted-kinds.ts';
 import { eventCondition, every } from './events/event-condition.ts';
 import { countRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
 import { maxJointParts, unlike } from './joint-parts.ts';
-import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
+import { heldUsers, jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
 
-export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>> {
+export interface JointSeries
+  extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>>,
+    Pick<Plan, 'held'> {
   /** The part of each series of the question, and the part of what they leave out. */
   parts: number[];
   leftOutPart: number;
 }
+
+/** As many more rows tell of what is not held. */
+const maxHeldRows = 3;
 
 /** A series of a question. */
 interface Asked extends UserBuckets {
@@ -53,12 +58,16 @@ export function jointSeries(question: Question): JointSeries | undefined {
       leftOutRowsSql(sql, leftOutPart - index),
     ),
   );
-  const ofEvents = events.filter((sql) => sql);
+  const ofEvents = events.filter((sql) => sql !== undefined && sql !== '').map(String);
+  const rest = [...ofEvents, ...leftOut];
   const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
+  const maxRows = asked.reduce((sum, { buckets }) => sum + buckets.length, leftOut.length);
+  const held = heldUsers(joint, places, cells, rest);
   return {
-    sql: [ofUsers, ...ofEvents, ...leftOut].join(' UNION ALL '),
+    sql: [ofUsers, ...rest].join(' UNION ALL '),
     joint,
-    maxRows: asked.reduce((sum, { buckets }) => sum + buckets.length, leftOut.length),
+    maxRows,
+    ...(held !== undefined && { held: { ...held, maxRows: maxRows + maxHeldRows } }),
     parts: own.map(partOf),
     leftOutPart: leftOutPart - range,
   };

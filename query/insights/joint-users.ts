@@ -2,8 +2,14 @@
 // activity is a bit for each stretch of time that no bucket parts.
 
 import { every } from './events/event-condition.ts';
+import { daysOfRanges, heldUsersSql, type Stretches, stretchesOfDays } from './held/held-users.ts';
+import { readHeldRows } from './held/identities.ts';
+import { readWords } from './held/packed-words.ts';
+import { bitsOf } from './held/user-bits.ts';
+import type { HeldStatement } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { quarterMs } from './question/time-buckets.ts';
+import { textsOf } from './rows.ts';
 import { activitySql, isFromDays, ofUsersSql, streamsSql } from './users/activity.ts';
 import { allBits, bitColumns } from './users/bucket-bits.ts';
 import type { Range } from './users/profile-days.ts';
@@ -14,12 +20,8 @@ export interface UserBuckets extends Range {
   buckets: readonly number[];
 }
 
-export interface JointPlaces {
-  /** Unlike ones, by their starts. None has to do with another. */
-  ranges: readonly Range[];
-  /** When each stretch of time begins, ascending. It ends with the next, or with its range. */
-  starts: readonly number[];
-}
+/** The ranges are unlike, by their starts. */
+export type JointPlaces = Stretches;
 
 /** The bits of one number: more numbers make each user dearer than another pass. */
 const maxPlaces = 64;
@@ -55,20 +57,64 @@ export function jointUsersSql(
   const users = `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, profiles, columns)})
     GROUP BY user_key ${streamsSql(profiles)}`;
   const parts = asked.map((one) => {
-    const begins = startsOf(one);
-    const counts = begins.map((startMs, index) => {
-      const endMs = begins[index + 1] ?? one.toMs;
-      const bits = starts.reduce(
-        (mask, at, place) => (at >= startMs && at < endMs ? mask | (1n << BigInt(place)) : mask),
-        0n,
-      );
+    const cells = cellsOf(one, starts);
+    const counts = cells.map(({ places }) => {
+      const bits = places.reduce((mask, place) => mask | (1n << BigInt(place)), 0n);
       return `sum(bitAnd(${columns.join()}, ${bits}) != 0)`;
     });
-    const buckets = begins.length === 1 ? [0] : one.buckets;
+    const buckets = cells.map(({ bucket }) => bucket);
     return `(toInt32(${one.part}), [${buckets.join(', ')}], [${counts.join(', ')}])`;
   });
   // Few terms for each bucket: the engine takes a tenth of a millisecond to plan one.
   const cells = `arrayMap((bucket, users) -> (toInt64(bucket), toFloat64(users), toFloat64(0)), one.2, one.3)`;
   return `SELECT one.1 AS part, toUInt64(1) AS place, emptyArrayString() AS values, ${cells} AS cells, toUInt64(1) AS folded
     FROM (SELECT arrayJoin([${parts.join(', ')}]) AS one FROM (${users}))`;
+}
+
+/** The buckets of one question, and the stretches that each has. */
+function cellsOf(
+  one: UserBuckets,
+  starts: readonly number[],
+): { bucket: number; places: number[] }[] {
+  const begins = startsOf(one);
+  return begins.map((startMs, index) => {
+    const endMs = begins[index + 1] ?? one.toMs;
+    const places = starts.flatMap((at, place) => (at >= startMs && at < endMs ? [place] : []));
+    return { bucket: begins.length === 1 ? 0 : (one.buckets[index] ?? startMs), places };
+  });
+}
+
+/** The same rows where most days of the ranges are held. `rest` are SELECTs of other rows. */
+export function heldUsers(
+  question: Question,
+  places: JointPlaces,
+  asked: readonly (UserBuckets & { part: number })[],
+  rest: readonly string[],
+): Omit<HeldStatement, 'maxRows'> | undefined {
+  const texts = heldUsersSql(question, places);
+  if (texts === undefined) return undefined;
+  const rows = texts.map(
+    (sql) => `SELECT part, toUInt64(0) AS place, [text] AS values,
+      CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(0) AS folded FROM (${sql})`,
+  );
+  const cells = asked.flatMap((one) =>
+    cellsOf(one, places.starts).map((cell) => ({ ...cell, part: one.part })),
+  );
+  return {
+    sql: [...rows, ...rest].join(' UNION ALL '),
+    days: daysOfRanges(places.ranges),
+    async rowsOf(found, held) {
+      const read = readHeldRows(found, ([, , texts]) => textsOf(texts)[0]);
+      const counts = await held.count(read.identities, readWords(read.others), {
+        stretches: stretchesOfDays(places),
+        withCookieless: question.spec.includeCookieless,
+        counted: cells.map((cell) => bitsOf(cell.places)),
+      });
+      const users = cells.map(({ part, bucket }, index) => {
+        const cell = [bucket, counts[index] ?? 0, 0];
+        return [part, 1, [], [cell], 1];
+      });
+      return [...users, ...read.rest];
+    },
+  };
 }

@@ -6,6 +6,7 @@ import type {
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { HeldRange } from './held/held-range.ts';
+import type { QuestionDays } from './kept/day-cells.ts';
 import type { Question } from './question/question.ts';
 
 export interface Plan {
@@ -30,6 +31,8 @@ export interface HeldStatement {
   /** A SELECT over `daysNotKept`, and over what days of profiles do not answer. */
   sql: string;
   maxRows: number;
+  /** Those that may be held. */
+  days: QuestionDays;
   /** The rows that the plan's own statement would have. */
   rowsOf(rows: readonly unknown[][], held: HeldRange): Promise<readonly unknown[][]>;
 }

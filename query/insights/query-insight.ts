@@ -168,10 +168,11 @@ function statementOf(
 ): InsightStatement {
   const { bindings, dayCells } = question;
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
-  const mayKeep = dayCells.length > 0 || held !== undefined;
-  const days = mayKeep ? daysOfQuestion(question) : undefined;
+  if (held !== undefined) {
+    return { ...statement, held, kept: { ...held.days, cells: [], isHeld: true } };
+  }
+  const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
   if (days === undefined) return statement;
-  if (held !== undefined) return { ...statement, held, kept: { ...days, cells: [], isHeld: true } };
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
   return { ...statement, kept: { ...days, cells: [...unlike.values()], isHeld: false } };

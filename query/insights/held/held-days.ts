@@ -1,18 +1,24 @@
-// Past days of profile_days in memory: how many events each profile sent in a UTC day. To add up a million of these
-// takes some milliseconds here; the engine takes a tenth of a second to read and group them. A merge changes no day.
+// Past days of profile_days in memory: how many events each profile sent in a UTC day, and in which quarters of an
+// hour. To go through a million of these takes some milliseconds here; the engine takes a tenth of a second to read and
+// group them. A merge changes no day.
 
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { Found } from '../kept/kept-parts.ts';
 import type { MergedProfiles } from './merged-profiles.ts';
 import { ProfileNumbers } from './profile-numbers.ts';
 import type { ProfileSums } from './profile-sums.ts';
+import type { UserBits } from './user-bits.ts';
 
-/** A profile and its events have the same place in both arrays. */
+/** What is of one profile has the same place in each array. */
 export interface HeldDay {
   /** The number of the day's events when it was read: every event adds to it. */
   version: number;
-  /** Numbers of profiles. */
+  /** Numbers of profiles. So many of the first are persons, and all others are cookieless visitors. */
   profiles: Uint32Array;
+  persons: number;
   events: Uint32Array;
+  /** The 96 quarters of an hour, a bit for each in which the profile sent an event. */
+  quarters: readonly [Uint32Array, Uint32Array, Uint32Array];
 }
 
 /** The days of a project. */
@@ -22,6 +28,7 @@ export interface HeldProject {
   readonly days: Map<number, HeldDay>;
   /** Of the days that were asked for last, and who was merged then. */
   sums?: ProfileSums;
+  bits?: UserBits;
   merged?: MergedProfiles;
 }
 
@@ -30,10 +37,10 @@ interface Used extends HeldProject {
 }
 
 /** Of all projects: a million profiles and six million entries of days have room. */
-const maxBytes = 96 * 1_048_576;
-const bytesOfEntry = 8;
-/** Its key, its slots in a table that has just grown, its sums, and its user. */
-const bytesOfProfile = 52;
+const maxBytes = 192 * 1_048_576;
+const bytesOfEntry = 20;
+/** Its key, its slots in a table that has just grown, its sums, its bits, and its user. */
+const bytesOfProfile = 68;
 /** Days of a project that asked within so long stay; who was refused does not try again so soon. */
 const inUseMs = 3_600_000;
 const maxRefused = 10_000;
@@ -54,6 +61,14 @@ export class HeldDays {
     const project = this.#projects.get(projectId);
     if (project !== undefined) project.usedAtMs = this.#nowMs();
     return project;
+  }
+
+  /** All days of a project that are held, ascending, whether they still hold or not. */
+  found(projectId: string): Found {
+    const days = [...(this.get(projectId)?.days ?? [])];
+    return days
+      .map(([day, { version }]) => ({ day, version }))
+      .sort((one, other) => one.day - other.day);
   }
 
   /**
@@ -90,8 +105,9 @@ export class HeldDays {
 
   #bytes(): number {
     let bytes = 0;
-    for (const { numbers, days, sums, merged } of this.#projects.values()) {
-      bytes += numbers.bytes + (sums?.bytes ?? 0) + (merged?.bytes ?? 0);
+    for (const { numbers, days, sums, bits, merged } of this.#projects.values()) {
+      bytes += numbers.bytes;
+      for (const made of [sums, bits, merged]) bytes += made?.bytes ?? 0;
       for (const { profiles } of days.values()) bytes += profiles.length * bytesOfEntry;
     }
     return bytes;

@@ -1,15 +1,8 @@
 // Which user has the events of each profile, by their numbers.
 
+import type { Identities } from './identities.ts';
 import { keyWords, pairWords, readWords } from './packed-words.ts';
 import type { ProfileNumbers } from './profile-numbers.ts';
-
-/** As the texts of packed-words.ts. */
-export interface Identities {
-  /** Pairs of the key of a merged profile, each once, and of its root, whose own events stay with it. */
-  merged: string;
-  /** Keys of deleted persons: who is merged into one is nobody, too. */
-  deleted: string;
-}
 
 /** No profile has this number. */
 const nobody = 2 ** 32 - 1;

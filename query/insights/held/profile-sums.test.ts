@@ -32,8 +32,9 @@ function pairsOf(events: Events): Uint32Array {
 }
 
 function dayOf(numbers: ProfileNumbers, events: Events): HeldDay {
+  const quarters = [new Uint32Array(0), new Uint32Array(0), new Uint32Array(0)] as const;
   return {
-    version: 1,
+    ...{ version: 1, persons: events.length, quarters },
     profiles: Uint32Array.from(events.map(([key]) => numbers.of(...key))),
     events: Uint32Array.from(events.map(([, number]) => number)),
   };

@@ -1,5 +1,5 @@
-// The events of each profile on some held days, and of each user, who may have merged profiles. They stay from question
-// to question: a question adds the other events of its range, and takes them back.
+// The events of each person's profile on some held days, and of each user, who may have merged profiles. They stay from
+// question to question: a question adds the other events of its range, and takes them back.
 
 import { setImmediate } from 'node:timers/promises';
 import type { HeldDay } from './held-days.ts';
@@ -51,8 +51,8 @@ export class ProfileSums {
 
   static async of(numbers: ProfileNumbers, days: readonly HeldDay[]): Promise<ProfileSums> {
     const sums = new Float64Array(numbers.size);
-    for (const { profiles, events } of days) {
-      for (let place = 0; place < profiles.length; place++) {
+    for (const { profiles, persons, events } of days) {
+      for (let place = 0; place < persons; place++) {
         const profile = profiles[place] ?? 0;
         sums[profile] = (sums[profile] ?? 0) + (events[place] ?? 0);
       }

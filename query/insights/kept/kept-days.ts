@@ -86,14 +86,15 @@ export class KeptDays {
       );
     // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
     const mayRunEarly = access.mayRunEarly && !this.#keeping.has(name);
-    const last = mayRunEarly ? this.#found.get(name) : undefined;
-    const before = this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
+    const before = mayRunEarly ? within(this.#foundBefore(name, range, access), range) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     const ends = this.#ends.get(name);
     try {
       const found = await this.#find(name, statement, range, access, early);
-      this.#found.delete(name);
-      setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
+      if (!range.isHeld) {
+        this.#found.delete(name);
+        setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
+      }
       // What somebody has kept meanwhile was not there for it, even where it was kept once before.
       if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
@@ -101,6 +102,12 @@ export class KeptDays {
     } finally {
       early?.end();
     }
+  }
+
+  #foundBefore(name: string, { isHeld }: KeptRange, { projectId }: Access): Found {
+    if (isHeld) return this.#held.found(projectId);
+    const last = this.#found.get(name);
+    return last !== undefined && this.#isRecent(last.atMs) ? last.found : [];
   }
 
   /** The days that are kept, some of them since this moment: then `early` has ended. */
@@ -115,7 +122,8 @@ export class KeptDays {
     const reachDays = Math.max(0, ...range.cells.map((cells) => cells.reachDays));
     const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
     for (;;) {
-      await this.#keeping.get(name);
+      // Days are held beside the questions: they wait for none.
+      if (!range.isHeld) await this.#keeping.get(name);
       const ends = this.#ends.get(name);
       const found = await lookAtDays(access.look, access.projectId, asked, access);
       const look = range.isHeld ? { ...found, kept: this.#daysHeld(access, found) } : found;
@@ -128,10 +136,16 @@ export class KeptDays {
       mayKeep &&= !this.#isRecent(this.#refused.get(name));
       const days = mayKeep ? await this.#daysToKeep(range, asked, look, access) : [];
       if (days.length === 0) return foundOf(look.kept);
+      const keep = (): Promise<void> =>
+        this.#keepOnce(name, () => this.#keep(statement, range, foundOf(days), access));
+      if (range.isHeld) {
+        if (!this.#keeping.has(name)) void keep();
+        return foundOf(look.kept);
+      }
       early?.end();
       // Somebody else has begun, or done it, meanwhile.
       if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
-      await this.#keepOnce(name, () => this.#keep(statement, range, foundOf(days), access));
+      await keep();
       // Looked at once more: an event that was stored between two of the statements that keep a day may be in the rows
       // of one alone.
       mayKeep = false;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
 import {
   type InsightQuerySpecSchema,
@@ -46,7 +46,7 @@ beforeAll(async () => {
     reader: (store) => ({
       async select(select, onRow) {
         const { sql, params } = select;
-        if (sql.includes('day IN {days:Array(UInt16)}') && sql.includes('base64Encode')) {
+        if (sql.startsWith('SELECT is_cookieless')) {
           loadedDays++;
           await once('load');
         }
@@ -123,8 +123,17 @@ async function expectRaw(spec: Asked = {}): Promise<void> {
   expect(await ask(turn, undefined, spec)).toEqual(await ask(turn, Date.UTC(2199, 0, 1), spec));
 }
 
+/** Asks until all days are held: they are read beside the questions. */
+async function untilHeld(): Promise<void> {
+  await vi.waitFor(async () => {
+    await expectRaw();
+    expect(held.at(-1)).toEqual([]);
+  }, patience);
+}
+const patience = { timeout: 20_000, interval: 20 };
+
 async function hold(): Promise<void> {
-  for (let question = 0; question < 3; question++) await expectRaw();
+  await untilHeld();
   [held, loadedDays] = [[], 0];
 }
 
@@ -135,15 +144,15 @@ const late = (day: number, distinctId: string, count = 1): Partial<StoredRow>[] 
   }));
 
 describe('top users', () => {
-  it('are held from the second question on, and read no whole day then', async () => {
+  it('are held after the second question, and read no whole day then', async () => {
     await expectRaw();
     expect([loadedDays, held]).toEqual([0, []]);
-    await expectRaw();
-    expect([loadedDays, held]).toEqual([7, [[]]]);
-    await expectRaw();
+    await untilHeld();
+    expect(loadedDays).toBe(7);
+    held = [];
     await expectRaw({ topK: { ...topUsers, limit: 1, omitOthers: true } });
     await expectRaw({ topK: { ...topUsers, limit: 100 } });
-    expect([loadedDays, held]).toEqual([7, [[], [], [], []]]);
+    expect([loadedDays, held]).toEqual([7, [[], []]]);
   });
 
   it('of a project without events are none', async () => {
@@ -162,18 +171,16 @@ describe('top users', () => {
     expect(loadedDays).toBe(0);
     expect(held.at(-1)).toEqual(['2026-10-24']);
     completeUntilMs = nowMs;
-    await expectRaw();
+    await untilHeld();
     expect(loadedDays).toBe(1);
-    expect(held.at(-1)).toEqual([]);
   });
 
   it('have an event that was stored while its day was read', async () => {
     await expectRaw();
     gates.set('load', () => store(late(1, 'latecomer', 70)));
-    await expectRaw();
-    expect(held.at(-1)).toEqual(['2026-10-21']);
-    await expectRaw();
-    expect(held.at(-1)).toEqual([]);
+    await untilHeld();
+    // Once more for the day that changed.
+    expect(loadedDays).toBe(8);
   });
 
   it('miss no event that was stored before the question, though its statement ran before the look', async () => {
@@ -234,10 +241,13 @@ describe('top users', () => {
   it('are answered at once by many', async () => {
     await expectRaw();
     const turns = Array.from({ length: 6 }, (_, index) => index + 1);
-    const answers = await Promise.all(turns.map((one) => ask(one)));
-    for (const [index, answer] of answers.entries()) {
-      expect(answer).toEqual(await ask(index + 1, Date.UTC(2199, 0, 1)));
+    for (const _ of [1, 2]) {
+      const answers = await Promise.all(turns.map((one) => ask(one)));
+      for (const [index, answer] of answers.entries()) {
+        expect(answer).toEqual(await ask(index + 1, Date.UTC(2199, 0, 1)));
+      }
     }
+    await untilHeld();
     expect(loadedDays).toBe(7);
   });
 });

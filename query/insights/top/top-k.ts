@@ -15,6 +15,8 @@ import { countedEvents } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
+import { readHeldRows } from '../held/identities.ts';
+import { daysOfQuestion } from '../kept/day-cells.ts';
 import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
 import type { HeldStatement, LeftOutCount, Plan } from '../plan.ts';
@@ -145,22 +147,24 @@ function heldSql(
   if (!othersAreTheRest(greatest)) return undefined;
   const users = heldTopUsersSql(question, condition);
   if (users === undefined) return undefined;
+  const days = daysOfQuestion(question);
+  if (days === undefined) return undefined;
   const parts = users.map(
-    (sql) => `SELECT toInt32(part) AS part, toUInt64(0) AS place, name, toFloat64(0) AS value,
+    (sql) => `SELECT part, toUInt64(0) AS place, text AS name, toFloat64(0) AS value,
       toUInt64(0) AS groups, toFloat64(0) AS whole FROM (${sql})`,
   );
   return {
+    days,
     sql: [...parts, ...leftOutParts(question, condition, true)].join(' UNION ALL '),
     maxRows: parts.length + 4,
     rowsOf: async (rows, held) => {
-      const texts = new Map(rows.map(([part, , text]) => [Number(part), String(text)]));
-      const { users: most, count, whole } = await heldTopUsers(texts, held, greatest.limit);
-      const leftOut = rows.filter(([part]) => Number(part) === leftOutPart);
+      const read = readHeldRows(rows, ([, , name]) => name);
+      const { users: most, count, whole } = await heldTopUsers(read, held, greatest.limit);
       const top = most.map(({ name, events }, index) => [
         ...[topPart, index + 1, name],
         ...[events, count, whole],
       ]);
-      return [...top, ...leftOut];
+      return [...top, ...read.rest];
     },
   };
 }

@@ -13,6 +13,7 @@ import {
   type ByDays,
   dayEventsSql,
   dayPlacesSql,
+  daysOfSql,
   daysSql,
   partByDays,
   partByWholeDays,
@@ -25,6 +26,8 @@ export interface Activity {
   buckets: readonly number[];
   /** The ranges that are looked at; none begins before the first bucket. */
   ranges: readonly Range[];
+  /** A list of the only UTC days that are read from days of profiles; all unless given. */
+  days?: string;
 }
 
 /** Whether days of profiles answer the most of each range. */
@@ -34,12 +37,12 @@ export function isFromDays(question: Question, { condition, buckets, ranges }: A
 
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
-  const { condition, buckets, ranges } = activity;
+  const { condition, buckets, ranges, days } = activity;
   const reads = ranges.flatMap((range) => {
     const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) return filteredReads(question, activity, range);
     return [
-      daysSql(question, parts.days, buckets),
+      daysSql(question, parts.days, buckets, daysOfSql(question, parts.days, days)),
       ...parts.rest.map((rest) => rawSql(question, activity, rest)),
     ];
   });

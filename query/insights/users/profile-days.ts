@@ -110,19 +110,20 @@ export function dayPlacesSql(
 
 /** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays, or a list of them. */
 export function dayEventsSql(question: Question, range: Range, days?: string): string {
-  const rows =
-    days === undefined
-      ? daysOfSql(question, range)
-      : `FROM profile_days PREWHERE project_id = ${question.project} AND day IN ${days}`;
-  return `SELECT profile_key, cookieless, events ${rows}`;
+  return `SELECT profile_key, cookieless, events ${daysOfSql(question, range, days)}`;
 }
 
-/** FROM and PREWHERE. Most rows are active: to choose them before their other columns are read costs a third more. */
-function daysOfSql(
+/**
+ * FROM and PREWHERE; `days` is a list of the only ones. Most rows are active: to choose them before their other columns
+ * are read costs a third more.
+ */
+export function daysOfSql(
   { bindings, project }: Pick<Question, 'bindings' | 'project'>,
   { fromMs, toMs }: Range,
+  days?: string,
 ): string {
-  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
+  const some = days === undefined ? '' : ` AND day IN ${days}`;
+  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}${some}`;
 }
 
 /** SQL over the rows of days. */
@@ -140,9 +141,7 @@ function readDays(
   { fromMs, toMs }: Range,
   buckets: readonly number[],
 ): Days {
-  const days: Day[] = [];
-  for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
-    days.push(readDay(ms, toMs, buckets));
+  const days = dayParts({ fromMs, toMs }, buckets);
   const first = dayOf(fromMs);
   const isActive = (quarters: (day: Day) => Quarters): string => {
     const halves = (['morning', 'evening'] as const).flatMap((half) => {
@@ -223,17 +222,26 @@ function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[
 }
 
 /** Bits of the two columns. */
-interface Quarters {
+export interface Quarters {
   morning: number;
   evening: number;
 }
 
+/** A UTC day of a range of partByDays, as far as it lies in the range. */
 interface Day {
-  /** The place of the bucket of the day's first moment in the range. */
+  /** The place of the bucket of its first moment in the range. */
   place: number;
   early: Quarters;
   /** Those of the next bucket. */
   late: Quarters;
+}
+
+/** The days of a range of partByDays, each from the range's beginning or midnight on. */
+export function dayParts({ fromMs, toMs }: Range, buckets: readonly number[]): Day[] {
+  const days: Day[] = [];
+  for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
+    days.push(readDay(ms, toMs, buckets));
+  return days;
 }
 
 /** The day of `fromMs`, from there to its end or to `toMs`. */
