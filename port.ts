@@ -216,7 +216,7 @@ interface Served {
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes, heldDaysMaxBytes }: Config,
   foundation: Foundation,
   { ingest, live, pages }: Served,
 ): void {
@@ -236,6 +236,7 @@ function registerRoles(
       turns: new Turns(turnBounds(ingestProcesses), systemTimer),
       insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
+      heldDaysMaxBytes,
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {
         readDashboard: control.readDashboard,

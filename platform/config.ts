@@ -41,6 +41,8 @@ export interface Config {
   seenMaxBytes: number;
   /** Of the embedded engine in all; a statement of a read may take half, in a server of one's own too. */
   engineMemoryBytes: number;
+  /** Of a process, for days of profiles that questions find in memory; 0: none are held. */
+  heldDaysMaxBytes: number;
   /** 1: the process that does everything else also serves requests. */
   ingestProcesses: number;
   publishDeadlineMs: number;
@@ -93,8 +95,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     natsServerBinary: text('MILLRACE_NATS_SERVER') ?? 'nats-server',
     shards: integer('MILLRACE_SHARDS', 1, 1, 64),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
-    seenMaxBytes: integer('MILLRACE_SEEN_MAX_MIB', 160, 16, 65_536) * 1_048_576,
-    engineMemoryBytes: readEngineMemory(integer),
+    ...readMemory(integer),
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
     publishDeadlineMs: integer('MILLRACE_PUBLISH_DEADLINE_MS', 5_000, 1, 600_000),
     frameLz4:
@@ -142,11 +143,16 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
 const onOff = ['on', 'off'] as const;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-function readEngineMemory(
+function readMemory(
   integer: (name: string, fallback: number, min: number, max: number) => number,
-): number {
+): Pick<Config, 'seenMaxBytes' | 'engineMemoryBytes' | 'heldDaysMaxBytes'> {
   const usual = defaultEngineMemoryMiB(totalmem(), process.constrainedMemory());
-  return integer('MILLRACE_ENGINE_MEMORY_MIB', usual, leastEngineMemoryMiB, 524_288) * 1_048_576;
+  const bytes = (...of: Parameters<typeof integer>): number => integer(...of) * 1_048_576;
+  return {
+    seenMaxBytes: bytes('MILLRACE_SEEN_MAX_MIB', 160, 16, 65_536),
+    engineMemoryBytes: bytes('MILLRACE_ENGINE_MEMORY_MIB', usual, leastEngineMemoryMiB, 524_288),
+    heldDaysMaxBytes: bytes('MILLRACE_HELD_DAYS_MAX_MIB', 192, 0, 65_536),
+  };
 }
 
 // One thread for each core except the one that serves requests; from one to eight.

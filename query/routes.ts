@@ -50,6 +50,8 @@ interface QueryOptions {
   nowMs?: () => number;
   /** The memory of one statement of a question; the server's own bound unless given. */
   insightMemoryBytes?: number;
+  /** The memory for days of profiles. */
+  heldDaysMaxBytes: number;
   /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
   profiles?: ProfileQueue;
   log: Log;
@@ -93,7 +95,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
   const clickhouse = watch.reader(options.clickhouse);
   const turns = options.turns ?? new Turns(turnBounds(1), systemTimer);
   const insightTurns = options.insightTurns ?? new Turns(insightTurnBounds(1), systemTimer);
-  const { completeUntilMs, insightMemoryBytes: memoryBytes } = options;
+  const { completeUntilMs, heldDaysMaxBytes, insightMemoryBytes: memoryBytes } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
     streams: new OpenStreams(defaultStreamBounds, systemTimer),
@@ -106,6 +108,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
       clock,
       turns,
       insightTurns,
+      heldDaysMaxBytes,
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.nowMs && { nowMs: options.nowMs }),
     }),

@@ -49,6 +49,7 @@ function createRun(): RunQuestion {
         return clickhouse.select(select, onRow);
       },
     },
+    heldDaysMaxBytes: 2 ** 27,
     completeUntilMs: async () => systemClock.nowMs(),
     clock: systemClock,
     turns: new Turns(turnBounds(1), systemTimer),

@@ -51,6 +51,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         log,
         readerOf: principalOf,
         readsPerSecond,
+        heldDaysMaxBytes: 2 ** 27,
         completeUntilMs: async () => nowMs,
         boards: {
           readDashboard,

@@ -1,5 +1,6 @@
 // What each form of a question is turned into: one statement, and the reading of its rows. A row is [part, ...]: the
-// numbers of an answer come from one statement, so that they are of one moment. Names may be looked up for its rows.
+// numbers of an answer come from one statement, so that they are of one moment, but for past days that are kept or
+// held, which are as they were when the question was asked. Names may be looked up for its rows.
 
 import type {
   LeftOut_Reason,

@@ -61,6 +61,7 @@ beforeAll(async () => {
           // A list that never gets its first row.
           clickhouse: { select: () => new Promise(() => {}) },
           storeAnswers: () => Promise.resolve(true),
+          heldDaysMaxBytes: 2 ** 27,
           completeUntilMs: async () => undefined,
           maxReadMs: 60_000,
         });

@@ -37,6 +37,7 @@ let clickhouse: DatabaseClient;
 const createRun = (): RunQuestion =>
   createRunQuestion({
     clickhouse,
+    heldDaysMaxBytes: 2 ** 27,
     completeUntilMs: async () => undefined,
     clock: systemClock,
     turns: new Turns(turnBounds(1), systemTimer),

@@ -34,13 +34,17 @@ export interface HeldProject {
 
 interface Used extends HeldProject {
   usedAtMs: number;
+  /** Of its days, and of those on their way. */
+  dayBytes: number;
+  reservedBytes: number;
 }
 
-/** Of all projects: a million profiles and six million entries of days have room. */
-const maxBytes = 192 * 1_048_576;
 const bytesOfEntry = 20;
 /** Its key, its slots in a table that has just grown, its sums, its bits, and its user. */
-const bytesOfProfile = 68;
+const bytesOfProfile = 64;
+/** Objects and small arrays. */
+const bytesOfDay = 700;
+const bytesOfProject = 16_384;
 /** Days of a project that asked within so long stay; who was refused does not try again so soon. */
 const inUseMs = 3_600_000;
 const maxRefused = 10_000;
@@ -49,10 +53,15 @@ export class HeldDays {
   readonly #projects = new Map<string, Used>();
   /** When a project was refused. */
   readonly #refused = new Map<string, number>();
+  readonly #maxBytes: number;
   readonly #nowMs: () => number;
 
-  /** `nowMs` is any clock. */
-  constructor(nowMs: () => number) {
+  /**
+   * `maxBytes` is of all projects: in 192 MiB a million profiles and six million entries of days have room. `nowMs` is
+   * any clock.
+   */
+  constructor(maxBytes: number, nowMs: () => number) {
+    this.#maxBytes = maxBytes;
     this.#nowMs = nowMs;
   }
 
@@ -72,44 +81,68 @@ export class HeldDays {
   }
 
   /**
-   * The project, where there is room for so many more entries of days and profiles. Projects that nobody uses make it.
-   * Undefined where there is none: then the project is refused. Its own days may be too old for any question.
+   * Has `load` add days to the project, where there is room for so many more entries of days and profiles. Projects
+   * that nobody uses make it. Throws what `load` does, and where there is no room.
    */
-  withRoom(
+  async add(
     projectId: string,
-    { entries, profiles }: { entries: number; profiles: number },
-  ): HeldProject | undefined {
-    const bytes = entries * bytesOfEntry + profiles * bytesOfProfile;
-    const isFull = (): boolean => this.#bytes() + bytes > maxBytes;
-    const refusedAtMs = this.#refused.get(projectId);
-    if (refusedAtMs !== undefined && this.#nowMs() - refusedAtMs < inUseMs) return undefined;
-    for (const [other, { usedAtMs }] of this.#projects) {
-      if (isFull() && this.#nowMs() - usedAtMs > inUseMs) this.#projects.delete(other);
+    { days, entries, profiles }: { days: number; entries: number; profiles: number },
+    load: (project: HeldProject) => Promise<void>,
+  ): Promise<void> {
+    const bytes = entries * bytesOfEntry + profiles * bytesOfProfile + days * bytesOfDay;
+    if (this.#isRefused(projectId) || !this.#makeRoom(projectId, bytes + bytesOfProject)) {
+      throw new Error('days of profiles have no room in memory');
     }
-    if (isFull()) {
-      this.refuse(projectId);
-      return undefined;
+    const project = this.#projects.get(projectId) ?? {
+      ...{ numbers: new ProfileNumbers(), days: new Map() },
+      ...{ usedAtMs: 0, dayBytes: 0, reservedBytes: 0 },
+    };
+    this.#projects.set(projectId, project);
+    project.usedAtMs = this.#nowMs();
+    project.reservedBytes += bytes;
+    try {
+      await load(project);
+    } finally {
+      project.reservedBytes -= bytes;
+      project.dayBytes = 0;
+      for (const { profiles } of project.days.values()) {
+        project.dayBytes += bytesOfDay + profiles.length * bytesOfEntry;
+      }
     }
-    const project = this.get(projectId);
-    if (project !== undefined) return project;
-    const first = { numbers: new ProfileNumbers(), days: new Map(), usedAtMs: this.#nowMs() };
-    this.#projects.set(projectId, first);
-    return first;
   }
 
-  /** Drops its days and holds none for an hour. */
+  /** Drops the days of a project and holds none for an hour. */
   refuse(projectId: string): void {
     this.#projects.delete(projectId);
     setBounded(this.#refused, projectId, this.#nowMs(), maxRefused);
   }
 
-  #bytes(): number {
-    let bytes = 0;
-    for (const { numbers, days, sums, bits, merged } of this.#projects.values()) {
-      bytes += numbers.bytes;
-      for (const made of [sums, bits, merged]) bytes += made?.bytes ?? 0;
-      for (const { profiles } of days.values()) bytes += profiles.length * bytesOfEntry;
-    }
-    return bytes;
+  #isRefused(projectId: string): boolean {
+    const atMs = this.#refused.get(projectId);
+    return atMs !== undefined && this.#nowMs() - atMs < inUseMs;
   }
+
+  /** Drops other projects that nobody uses, the oldest use first, until there is room. */
+  #makeRoom(projectId: string, bytes: number): boolean {
+    const sizes = [...this.#projects].map(([id, project]) => ({
+      id,
+      project,
+      bytes: sizeOf(project),
+    }));
+    let free = this.#maxBytes - sizes.reduce((sum, one) => sum + one.bytes, 0);
+    const unused = sizes
+      .filter(({ id, project }) => id !== projectId && this.#nowMs() - project.usedAtMs > inUseMs)
+      .sort((one, other) => one.project.usedAtMs - other.project.usedAtMs);
+    for (const one of unused) {
+      if (free >= bytes) break;
+      this.#projects.delete(one.id);
+      free += one.bytes;
+    }
+    return free >= bytes;
+  }
+}
+
+function sizeOf({ numbers, merged, dayBytes, reservedBytes }: Used): number {
+  const made = numbers.size * bytesOfProfile + (merged?.bytes ?? 0);
+  return bytesOfProject + made + dayBytes + reservedBytes;
 }

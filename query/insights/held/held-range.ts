@@ -1,11 +1,13 @@
 // Runs a statement over the days that are not held, and adds the held ones to its rows.
 
 import type { Found } from '../kept/kept-parts.ts';
+import type { HeldStatement } from '../plan.ts';
 import type { Rows } from '../run/result-cache.ts';
 import { type InsightStatement, needsTooMuch } from '../run/run-insight.ts';
 import type { HeldDay, HeldDays, HeldProject } from './held-days.ts';
 import type { Identities } from './identities.ts';
 import { MergedProfiles } from './merged-profiles.ts';
+import { pairWords } from './packed-words.ts';
 import { type MostEvents, ProfileSums } from './profile-sums.ts';
 import { type BitsOf, type Stretch, type StretchedDay, UserBits } from './user-bits.ts';
 
@@ -23,6 +25,11 @@ export interface Asked extends Omit<BitsOf, 'days'> {
   stretches: ReadonlyMap<number, readonly Stretch[]>;
 }
 
+/** More days are as well read from the tables. */
+const maxMissing = 5;
+/** Some 300,000 pairs: more take this process longer than the tables take the engine. */
+const maxCharacters = 6 * 1_048_576;
+
 /** A statement, and the days that it finds kept. */
 interface Run {
   projectId: string;
@@ -30,10 +37,7 @@ interface Run {
   found: Found;
 }
 
-/**
- * Runs the statement itself where it has no other for held days, where few of the days are held, or where the other
- * one needs too much.
- */
+/** Runs the statement itself where it has no other for held days, where too few are held, and as a last way. */
 export async function runHeld(
   helds: HeldDays,
   { projectId, statement, found }: Run,
@@ -43,20 +47,34 @@ export async function runHeld(
   const project = helds.get(projectId);
   if (held === undefined || kept === undefined || project === undefined) return run(statement);
   const days = daysOf(project, found);
+  const missing = kept.last - kept.first + 1 - days.size;
   // Days that are read anew at this moment are not those that the statement would leave out.
-  const areHeld = days.size === found.length && days.size >= (kept.last - kept.first + 1) / 2;
-  if (!areHeld) return run(statement);
+  if (days.size < found.length || missing > maxMissing || missing > days.size)
+    return run(statement);
+  const rows = await heldRows(run({ ...statement, ...held }), held, rangeOf(project, days));
+  if (rows !== undefined) return rows;
+  // Days that are on their way make it smaller.
+  if (missing <= 1) helds.refuse(projectId);
+  return run(statement);
+}
+
+/** Undefined where the statement needs too much, or answers more than this process should go through. */
+async function heldRows(
+  running: Promise<Rows>,
+  held: HeldStatement,
+  range: HeldRange,
+): Promise<Rows | undefined> {
   try {
-    const { texts } = await run({ ...statement, ...held });
+    const { texts, characters } = await running;
+    if (characters > maxCharacters) return undefined;
     const rows = await held.rowsOf(
       texts.map((text) => JSON.parse(text)),
-      rangeOf(project, days),
+      range,
     );
     return rowsOf(rows.map((row) => JSON.stringify(row)));
   } catch (error) {
-    if (!needsTooMuch(error)) throw error;
-    helds.refuse(projectId);
-    return run(statement);
+    if (needsTooMuch(error)) return undefined;
+    throw error;
   }
 }
 
@@ -70,12 +88,15 @@ function daysOf({ days }: HeldProject, found: Found): Map<number, HeldDay> {
 }
 
 function rangeOf(project: HeldProject, days: ReadonlyMap<number, HeldDay>): HeldRange {
-  // What follows the last `await` of each is not to be parted: others follow other merges.
+  const { numbers } = project;
   return {
     async most(identities, others, limit) {
       const sums = await sumsOf(project, [...days.values()]);
-      sums.follow(mergedOf(project, identities));
-      return sums.most(others, limit);
+      const merged = await mergedOf(project, identities);
+      const profiles = await numbers.ofAll(others, pairWords);
+      // Not to be parted: other questions follow other merges.
+      sums.follow(merged);
+      return sums.most(profiles, others, limit);
     },
     async count(identities, others, { stretches, ...of }) {
       const stretched = [...days].map(([number, day]) => ({
@@ -85,8 +106,9 @@ function rangeOf(project: HeldProject, days: ReadonlyMap<number, HeldDay>): Held
       // A range ends within a day at another moment from question to question.
       const whole = stretched.filter((day) => isWhole(day));
       const parts = stretched.filter((day) => !isWhole(day));
-      const bits = await bitsOf(project, { ...of, days: whole });
-      return bits.count(mergedOf(project, identities), parts, others);
+      const merged = await mergedOf(project, identities);
+      const bits = await bitsOf(project, { ...of, days: whole }, merged);
+      return bits.count(parts, await numbers.ofAll(others, pairWords), others);
     },
   };
 }
@@ -99,9 +121,9 @@ function isWhole({ stretches }: StretchedDay): boolean {
   });
 }
 
-async function bitsOf(project: HeldProject, of: BitsOf): Promise<UserBits> {
-  if (project.bits?.isOf(of)) return project.bits;
-  const bits = await UserBits.of(project.numbers, of);
+async function bitsOf(project: HeldProject, of: BitsOf, merged: MergedProfiles): Promise<UserBits> {
+  if (project.bits?.isOf(of, merged)) return project.bits;
+  const bits = await UserBits.of(of, merged, project.numbers);
   project.bits = bits;
   return bits;
 }
@@ -113,9 +135,9 @@ async function sumsOf(project: HeldProject, days: readonly HeldDay[]): Promise<P
   return sums;
 }
 
-function mergedOf(project: HeldProject, identities: Identities): MergedProfiles {
+async function mergedOf(project: HeldProject, identities: Identities): Promise<MergedProfiles> {
   if (project.merged?.isOf(identities)) return project.merged;
-  const merged = new MergedProfiles(identities, project.numbers);
+  const merged = await MergedProfiles.of(identities, project.numbers);
   project.merged = merged;
   return merged;
 }

@@ -2,9 +2,8 @@
 
 import type { Found } from '../kept/kept-parts.ts';
 import type { Rows } from '../run/result-cache.ts';
-import type { HeldDay, HeldDays } from './held-days.ts';
+import type { HeldDay, HeldDays, HeldProject } from './held-days.ts';
 import { bytesSql, keyWords, packSql, readWords } from './packed-words.ts';
-import type { ProfileNumbers } from './profile-numbers.ts';
 import { quarterWords } from './quarter-words.ts';
 
 /** Runs a statement within the bounds of a question. */
@@ -15,7 +14,9 @@ export type ReadRows = (statement: {
 }) => Promise<Pick<Rows, 'texts'>>;
 
 /** A question reads them all: more take longer than what held days save. */
-const maxMergedIds = 400_000;
+const maxMergedIds = 150_000;
+/** Of one statement, in about: some 4 MB of text. */
+const entriesOfStatement = 100_000;
 
 const daysSql =
   'FROM profile_days PREWHERE project_id = {project:String} AND day IN {days:Array(UInt16)}';
@@ -23,13 +24,13 @@ const daysSql =
 const roomSql = `SELECT count(), uniq(profile_key), (SELECT count() FROM profiles_by_root WHERE project_id = {project:String} AND live)
   ${daysSql}`;
 const columns = ['profile_key', 'sum', 'mornings', 'evenings'];
-// A row for persons and one for cookieless visitors.
-const daySql = `SELECT is_cookieless, ${packSql(`concat(${columns.map(bytesSql).join(', ')})`)} FROM (
-    SELECT profile_key, max(cookieless) AS is_cookieless, sum(events) AS sum, groupBitOr(morning) AS mornings,
-      groupBitOr(evening) AS evenings ${daysSql} GROUP BY profile_key)
-  GROUP BY is_cookieless ORDER BY is_cookieless`;
+// A row for the persons of a day, and one for its cookieless visitors.
+const daySql = `SELECT day, is_cookieless, ${packSql(`concat(${columns.map(bytesSql).join(', ')})`)} FROM (
+    SELECT toUInt16(day) AS day, profile_key, max(cookieless) AS is_cookieless, sum(events) AS sum,
+      groupBitOr(morning) AS mornings, groupBitOr(evening) AS evenings ${daysSql} GROUP BY day, profile_key)
+  GROUP BY day, is_cookieless ORDER BY day, is_cookieless`;
 
-/** Throws what `read` does, and where there is no room for them. */
+/** Holds these days. Throws what `read` does, and where there is no room for them. */
 export async function loadDays(
   held: HeldDays,
   projectId: string,
@@ -37,17 +38,46 @@ export async function loadDays(
   read: ReadRows,
 ): Promise<void> {
   const paramsOf = (days: Found) => ({ project: projectId, days: days.map(({ day }) => day) });
-  const room = await read({ sql: roomSql, params: paramsOf(found), maxRows: 1 });
-  const [entries, profiles, mergedIds] = room.texts.flatMap(valuesOf).map(Number);
-  const isTooMuch = mergedIds === undefined || mergedIds > maxMergedIds;
-  const project = isTooMuch
-    ? undefined
-    : held.withRoom(projectId, { entries: entries ?? 0, profiles: profiles ?? 0 });
-  if (project === undefined) throw new Error('days of profiles have no room in memory');
+  // Days that are read anew take the room that they had.
+  const own = held.get(projectId)?.days;
+  const added = found.filter(({ day }) => own?.has(day) !== true);
+  const room = await read({ sql: roomSql, params: paramsOf(added), maxRows: 1 });
+  const [entries = 0, profiles = 0, mergedIds = 0] = room.texts.flatMap(valuesOf).map(Number);
+  if (mergedIds > maxMergedIds) throw new Error('too many profiles are merged');
+  const step = Math.floor(entriesOfStatement / (entries / Math.max(added.length, 1) + 1)) + 1;
+  await held.add(projectId, { days: added.length, entries, profiles }, async (project) => {
+    for (let place = 0; place < found.length; place += step) {
+      const some = found.slice(place, place + step);
+      const rows = await read({ sql: daySql, params: paramsOf(some), maxRows: 2 * step });
+      await holdDays(project, some, rows.texts);
+    }
+  });
+}
+
+async function holdDays(
+  project: HeldProject,
+  found: Found,
+  texts: readonly string[],
+): Promise<void> {
+  const rows = texts.map(valuesOf);
   for (const { day, version } of found) {
-    const rows = await read({ sql: daySql, params: paramsOf([{ day, version }]), maxRows: 2 });
-    project.days.set(day, dayOf(version, rows.texts.map(valuesOf), project.numbers));
+    const groups = rows
+      .filter(([of]) => Number(of) === day)
+      .map(([, isCookieless, packed]) => ({
+        isCookieless: Number(isCookieless) === 1,
+        words: readWords(String(packed)),
+      }));
+    const numbers = [];
+    for (const { words } of groups) numbers.push(await project.numbers.ofAll(words, rowWords));
+    project.days.set(day, dayOf(version, groups, numbers));
   }
+}
+
+const rowWords = columns.length * keyWords;
+
+interface Group {
+  isCookieless: boolean;
+  words: Uint32Array;
 }
 
 function valuesOf(text: string): unknown[] {
@@ -55,26 +85,22 @@ function valuesOf(text: string): unknown[] {
   return Array.isArray(values) ? values : [];
 }
 
-function dayOf(version: number, rows: unknown[][], numbers: ProfileNumbers): HeldDay {
-  const groups = rows.map(([isCookieless, packed]) => ({
-    isCookieless: Number(isCookieless) === 1,
-    words: readWords(String(packed)),
-  }));
-  const lengthOf = (words: Uint32Array): number => words.length / (columns.length * keyWords);
-  const length = groups.reduce((sum, { words }) => sum + lengthOf(words), 0);
+/** Persons come first. */
+function dayOf(
+  version: number,
+  groups: readonly Group[],
+  numbers: readonly Uint32Array[],
+): HeldDay {
+  const length = numbers.reduce((sum, some) => sum + some.length, 0);
   const column = (): Uint32Array => new Uint32Array(length);
-  const [profiles, events, first, second, third] = [
-    column(),
-    column(),
-    column(),
-    column(),
-    column(),
-  ];
+  const [profiles, events] = [column(), column()];
+  const [first, second, third] = [column(), column(), column()];
   let [place, persons] = [0, 0];
-  for (const { isCookieless, words } of groups) {
-    if (!isCookieless) persons += lengthOf(words);
-    for (let at = 0; at < words.length; at += columns.length * keyWords) {
-      profiles[place] = numbers.of(words[at] ?? 0, words[at + 1] ?? 0);
+  for (const [index, { isCookieless, words }] of groups.entries()) {
+    const some = numbers[index] ?? new Uint32Array(0);
+    profiles.set(some, place);
+    if (!isCookieless) persons += some.length;
+    for (let at = 0; at < words.length; at += rowWords) {
       events[place] = words[at + 2] ?? 0;
       if (words[at + 3] !== 0) throw new Error('a profile has more events in a day than are held');
       const quarters = quarterWords(

@@ -12,10 +12,14 @@ export class MergedProfiles {
   /** Profiles that are seen later are users of their own. */
   readonly #users: Uint32Array;
 
-  constructor(identities: Identities, numbers: ProfileNumbers) {
+  private constructor(identities: Identities, users: Uint32Array) {
     this.#identities = identities;
-    const merged = numbersOf(identities.merged, numbers);
-    const deleted = numbersOf(identities.deleted, numbers);
+    this.#users = users;
+  }
+
+  static async of(identities: Identities, numbers: ProfileNumbers): Promise<MergedProfiles> {
+    const merged = await numbers.ofAll(readWords(identities.merged), keyWords);
+    const deleted = await numbers.ofAll(readWords(identities.deleted), keyWords);
     const users = new Uint32Array(numbers.size);
     for (let number = 0; number < users.length; number++) users[number] = number;
     for (let place = 0; place < merged.length; place += pairWords / keyWords) {
@@ -27,12 +31,13 @@ export class MergedProfiles {
         if (areDeleted.has(users[number] ?? 0)) users[number] = nobody;
       }
     }
-    this.#users = users;
+    return new MergedProfiles(identities, users);
   }
 
+  /** Of the texts. */
   get bytes(): number {
     const { merged, deleted } = this.#identities;
-    return this.#users.byteLength + merged.length + deleted.length;
+    return merged.length + deleted.length;
   }
 
   isOf({ merged, deleted }: Identities): boolean {
@@ -44,13 +49,4 @@ export class MergedProfiles {
     const user = this.#users[profile] ?? profile;
     return user === nobody ? undefined : user;
   }
-}
-
-function numbersOf(text: string, numbers: ProfileNumbers): Uint32Array {
-  const words = readWords(text);
-  const found = new Uint32Array(words.length / keyWords);
-  for (let place = 0, at = 0; place < found.length; place++, at += keyWords) {
-    found[place] = numbers.of(words[at] ?? 0, words[at + 1] ?? 0);
-  }
-  return found;
 }

@@ -2,10 +2,11 @@
 // profile is then an array, where a hash table takes ten times as long.
 
 import { randomInt } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { keyWords } from './packed-words.ts';
 
-/** A key of 64 bits in halves, as the words of packed-words.ts hold it. */
-const keyWords = 2;
 const leastSlots = 1_024;
+const pausedAfter = 20_000;
 /** The table has at least twice as many slots as profiles. */
 const slotsOfProfile = 2;
 
@@ -22,10 +23,6 @@ export class ProfileNumbers {
     return this.#size;
   }
 
-  get bytes(): number {
-    return this.#keys.byteLength + this.#slots.byteLength;
-  }
-
   /** The number of a key; a new one for one that has none. */
   of(low: number, high: number): number {
     const slot = this.#slotOf(low, high);
@@ -39,10 +36,15 @@ export class ProfileNumbers {
     return number;
   }
 
-  /** Undefined for a key without a number. */
-  find(low: number, high: number): number | undefined {
-    const found = this.#slots[this.#slotOf(low, high)] ?? 0;
-    return found === 0 ? undefined : found - 1;
+  /** The numbers of the keys that begin the rows of packed-words.ts, of so many words each. */
+  async ofAll(words: Uint32Array, rowWords: number): Promise<Uint32Array> {
+    const numbers = new Uint32Array(words.length / rowWords);
+    for (let place = 0, at = 0; place < numbers.length; place++, at += rowWords) {
+      numbers[place] = this.of(words[at] ?? 0, words[at + 1] ?? 0);
+      // So many take milliseconds.
+      if (place % pausedAfter === pausedAfter - 1) await setImmediate();
+    }
+    return numbers;
   }
 
   /** The bytes of a number's key in hex, in the order in which the profile's id has them. */

@@ -40,6 +40,13 @@ function dayOf(numbers: ProfileNumbers, events: Events): HeldDay {
   };
 }
 
+const mostOf = async (
+  sums: ProfileSums,
+  numbers: ProfileNumbers,
+  others: Uint32Array,
+  limit: number,
+): Promise<MostEvents> => sums.most(await numbers.ofAll(others, pairWords), others, limit);
+
 const nameOf = (key: Key): string => Buffer.from(Uint32Array.from(key).buffer).toString('hex');
 
 /** Each user's events in a Map, sorted whole. */
@@ -83,10 +90,10 @@ describe('the users with the most events', () => {
     const sums = await ProfileSums.of(numbers, held);
     let change = { merged: somePairs(500), deleted: [draw.pick(keys)] };
     for (let turn = 0; turn < 40; turn++) {
-      sums.follow(new MergedProfiles(identitiesOf(change), numbers));
+      sums.follow(await MergedProfiles.of(identitiesOf(change), numbers));
       const others = someEvents(turn % 4 === 0 ? 0 : 50, turn % 3 === 0 ? 2_000 : most);
       const limit = draw.pick([1, 10, 100]);
-      expect(sums.most(pairsOf(others), limit)).toEqual(
+      expect(await mostOf(sums, numbers, pairsOf(others), limit)).toEqual(
         expected([...days.flat(), ...others], change, limit),
       );
       const { merged, deleted } = change;
@@ -104,30 +111,38 @@ describe('the users with the most events', () => {
     const numbers = new ProfileNumbers();
     const events: Events = keys.map((key, index) => [key, index + 1]);
     const sums = await ProfileSums.of(numbers, [dayOf(numbers, events)]);
-    sums.follow(new MergedProfiles(identitiesOf(nobodyMerged), numbers));
+    sums.follow(await MergedProfiles.of(identitiesOf(nobodyMerged), numbers));
     const change = { merged: [], deleted: keys.slice(-1_500) };
-    sums.follow(new MergedProfiles(identitiesOf(change), numbers));
-    expect(sums.most(new Uint32Array(0), 10)).toEqual(expected(events, change, 10));
+    sums.follow(await MergedProfiles.of(identitiesOf(change), numbers));
+    expect(await mostOf(sums, numbers, new Uint32Array(0), 10)).toEqual(
+      expected(events, change, 10),
+    );
   });
 
   it('are those of profiles, too, that are in no held day', async () => {
     const numbers = new ProfileNumbers();
     const sums = await ProfileSums.of(numbers, []);
-    sums.follow(new MergedProfiles(identitiesOf(nobodyMerged), numbers));
+    sums.follow(await MergedProfiles.of(identitiesOf(nobodyMerged), numbers));
     const others = someEvents(2_000, 9);
-    expect(sums.most(pairsOf(others), 10)).toEqual(expected(others, nobodyMerged, 10));
-    expect(sums.most(new Uint32Array(0), 10)).toEqual({ users: [], count: 0, whole: 0 });
+    expect(await mostOf(sums, numbers, pairsOf(others), 10)).toEqual(
+      expected(others, nobodyMerged, 10),
+    );
+    expect(await mostOf(sums, numbers, new Uint32Array(0), 10)).toEqual({
+      users: [],
+      count: 0,
+      whole: 0,
+    });
   });
 
   it('have more events than fit into 32 bits', async () => {
     const numbers = new ProfileNumbers();
     const key = keys[0] ?? [0, 0];
     const sums = await ProfileSums.of(numbers, [dayOf(numbers, [[key, 2 ** 32 - 1]])]);
-    sums.follow(new MergedProfiles(identitiesOf(nobodyMerged), numbers));
+    sums.follow(await MergedProfiles.of(identitiesOf(nobodyMerged), numbers));
     const others = Uint32Array.from([...key, 5, 3]);
     expect(others).toHaveLength(pairWords);
     const events = 2 ** 32 - 1 + 3 * 2 ** 32 + 5;
-    expect(sums.most(others, 1)).toEqual({
+    expect(await mostOf(sums, numbers, others, 1)).toEqual({
       users: [{ name: nameOf(key), events }],
       count: 1,
       whole: events,

@@ -62,10 +62,6 @@ export class ProfileSums {
     return new ProfileSums(numbers, days, sums);
   }
 
-  get bytes(): number {
-    return this.#ofProfiles.byteLength + this.#ofUsers.byteLength;
-  }
-
   /** Whether these are the sums of the same days. */
   isOf(days: readonly HeldDay[]): boolean {
     return (
@@ -93,14 +89,14 @@ export class ProfileSums {
     else this.#leaders.push(...moved);
   }
 
-  /** `others` are pairs of a profile's key and further events of it. */
-  most(others: Uint32Array, limit: number): MostEvents {
+  /** `others` are pairs of a profile's key, whose number is in `profiles`, and further events of it. */
+  most(profiles: Uint32Array, others: Uint32Array, limit: number): MostEvents {
     const added: { user: number; events: number }[] = [];
     try {
-      for (let at = 0; at < others.length; at += pairWords) {
-        const user = this.#userOf(this.#numbers.of(others[at] ?? 0, others[at + 1] ?? 0));
+      for (let place = 0; place < profiles.length; place++) {
+        const user = this.#userOf(profiles[place] ?? 0);
         if (user === undefined) continue;
-        const events = numberAt(others, at + keyWords);
+        const events = numberAt(others, place * pairWords + keyWords);
         this.#add(user, events);
         added.push({ user, events });
       }

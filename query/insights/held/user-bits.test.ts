@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createDraw } from '../../../test/harness/insights/random.ts';
 import type { HeldDay } from './held-days.ts';
 import { MergedProfiles } from './merged-profiles.ts';
+import { pairWords } from './packed-words.ts';
 import { ProfileNumbers } from './profile-numbers.ts';
 import type { QuarterWords } from './quarter-words.ts';
 import { bitsOf, maxStretches, type Stretch, UserBits } from './user-bits.ts';
@@ -57,8 +58,8 @@ interface Change {
   deleted: number[];
 }
 
-const mergedOf = (numbers: ProfileNumbers, { merged, deleted }: Change): MergedProfiles =>
-  new MergedProfiles(
+const mergedOf = (numbers: ProfileNumbers, { merged, deleted }: Change): Promise<MergedProfiles> =>
+  MergedProfiles.of(
     { merged: pack(merged.flat().flatMap(key)), deleted: pack(deleted.flatMap(key)) },
     numbers,
   );
@@ -113,21 +114,25 @@ describe('the users of stretches of time', () => {
         asked.map((_, place) => place),
       );
       const of = { days: held, withCookieless, counted: asked.map(bitsOf) };
-      const bits = await UserBits.of(numbers, of);
-      expect(bits.isOf({ ...of, days: [...held] })).toBe(true);
-      expect(bits.isOf({ ...of, days: held.slice(1) })).toBe(false);
-      expect(bits.isOf({ ...of, withCookieless: !withCookieless })).toBe(false);
+      const nobody = await mergedOf(numbers, { merged: [], deleted: [] });
+      let [bits, merged] = [await UserBits.of(of, nobody, numbers), nobody];
+      expect(bits.isOf({ ...of, days: [...held] }, nobody)).toBe(true);
+      expect(bits.isOf({ ...of, days: held.slice(1) }, nobody)).toBe(false);
+      expect(bits.isOf({ ...of, withCookieless: !withCookieless }, nobody)).toBe(false);
       const shifted = held.map(({ day }) => ({ day, stretches: [] }));
-      expect(bits.isOf({ ...of, days: shifted })).toBe(false);
+      expect(bits.isOf({ ...of, days: shifted }, nobody)).toBe(false);
+      let change: Change = { merged: [], deleted: [] };
       for (let turn = 0; turn < 30; turn++) {
-        const persons = Array.from(
-          { length: turn % 3 === 0 ? 0 : 30 },
-          () => 1 + 9 * draw.below(160),
-        );
-        const change = {
-          merged: persons.map((id): [number, number] => [id, 2 + 9 * draw.below(160)]),
-          deleted: turn % 4 === 0 ? [2 + 9 * draw.below(160)] : [],
-        };
+        if (turn % 3 === 1) {
+          const persons = Array.from({ length: 30 }, () => 1 + 9 * draw.below(160));
+          change = {
+            merged: persons.map((id): [number, number] => [id, 2 + 9 * draw.below(160)]),
+            deleted: turn % 4 === 0 ? [2 + 9 * draw.below(160)] : [],
+          };
+          merged = await mergedOf(numbers, change);
+          expect(bits.isOf(of, merged)).toBe(false);
+          bits = await UserBits.of(of, merged, numbers);
+        }
         const cut = {
           day: someDay(50),
           stretches: [{ place: 63, quarters: between(0, turn * 3) }],
@@ -136,11 +141,12 @@ describe('the users of stretches of time', () => {
           profile: draw.below(profiles + 50),
           place: draw.below(maxStretches),
         }));
-        const pairs = others.flatMap(({ profile, place }) => [...key(profile), ...bitsOf([place])]);
+        const words = others.flatMap(({ profile, place }) => [...key(profile), ...bitsOf([place])]);
+        const pairs = Uint32Array.from(words.map((word) => word >>> 0));
         const counts = bits.count(
-          mergedOf(numbers, change),
           [{ day: heldDay(numbers, cut.day), stretches: cut.stretches }],
-          Uint32Array.from(pairs.map((word) => word >>> 0)),
+          await numbers.ofAll(pairs, pairWords),
+          pairs,
         );
         const users = expectedUsers([...days, cut], others, change, withCookieless);
         const expected = asked.map(

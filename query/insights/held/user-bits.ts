@@ -35,73 +35,59 @@ export interface BitsOf {
   counted: readonly Bits[];
 }
 
-/** Of the room for profiles that are seen later. */
+/** Of the room for users that are seen later. */
 const growth = 1.25;
 
 export class UserBits {
-  readonly #numbers: ProfileNumbers;
   readonly #of: BitsOf;
-  /** By the number of the profile. */
-  readonly #ofProfiles: readonly [Uint32Array, Uint32Array];
+  readonly #merged: MergedProfiles;
   /** By the number of a user's root. */
   #ofUsers: [Uint32Array, Uint32Array];
-  #merged: MergedProfiles | undefined;
   /** How many users have the bit of each place, and one of several bits. */
   #ofPlaces = new Float64Array(maxStretches);
   #ofSeveral: Float64Array;
   readonly #several: readonly Bits[];
 
-  private constructor(numbers: ProfileNumbers, of: BitsOf, profiles: [Uint32Array, Uint32Array]) {
-    this.#numbers = numbers;
+  private constructor(of: BitsOf, merged: MergedProfiles, users: number) {
     this.#of = of;
-    this.#ofProfiles = profiles;
-    this.#ofUsers = [new Uint32Array(0), new Uint32Array(0)];
+    this.#merged = merged;
+    this.#ofUsers = [new Uint32Array(users), new Uint32Array(users)];
     this.#several = of.counted.filter((bits) => placeOf(bits) === undefined);
     this.#ofSeveral = new Float64Array(this.#several.length);
   }
 
-  static async of(numbers: ProfileNumbers, of: BitsOf): Promise<UserBits> {
-    const profiles: [Uint32Array, Uint32Array] = [
-      new Uint32Array(numbers.size),
-      new Uint32Array(numbers.size),
-    ];
+  static async of(of: BitsOf, merged: MergedProfiles, numbers: ProfileNumbers): Promise<UserBits> {
+    const made = new UserBits(of, merged, numbers.size);
     for (const one of of.days) {
       eachActive(one, of.withCookieless, (profile, place) => {
-        const word = profiles[place < wordBits ? 0 : 1];
-        word[profile] = (word[profile] ?? 0) | (1 << (place % wordBits));
+        const user = merged.userOf(profile);
+        if (user !== undefined) made.#add(user, lowBit(place), highBit(place));
       });
       // A day of a large project takes milliseconds.
       await setImmediate();
     }
-    return new UserBits(numbers, of, profiles);
-  }
-
-  get bytes(): number {
-    return [...this.#ofProfiles, ...this.#ofUsers].reduce(
-      (sum, { byteLength }) => sum + byteLength,
-      0,
-    );
+    return made;
   }
 
   /** Whether these are the bits of the same. */
-  isOf({ days, ...of }: BitsOf): boolean {
+  isOf({ days, ...of }: BitsOf, merged: MergedProfiles): boolean {
     const { days: own, ...others } = this.#of;
     const areSame = days.length === own.length && days.every(({ day }, at) => day === own[at]?.day);
     const stretchesOf = (all: BitsOf['days']) => all.map(({ stretches }) => stretches);
     const textOf = (...parts: unknown[]): string => JSON.stringify(parts);
-    return areSame && textOf(of, stretchesOf(days)) === textOf(others, stretchesOf(own));
+    const isSame = textOf(of, stretchesOf(days)) === textOf(others, stretchesOf(own));
+    return merged === this.#merged && areSame && isSame;
   }
 
   /**
-   * The users of each of `counted`, with the activity of further days, and of `others`: pairs of a profile's key and
-   * its bits.
+   * The users of each of `counted`, with the activity of further days, and of `others`: pairs of a profile's key, whose
+   * number is in `profiles`, and its bits.
    */
-  count(merged: MergedProfiles, days: readonly StretchedDay[], others: Uint32Array): number[] {
-    this.#follow(merged);
+  count(days: readonly StretchedDay[], profiles: Uint32Array, others: Uint32Array): number[] {
     const counts = [this.#ofPlaces.slice(), this.#ofSeveral.slice()] as const;
     const changes: number[] = [];
     const add = (profile: number, low: number, high: number): void => {
-      const user = merged.userOf(profile);
+      const user = this.#merged.userOf(profile);
       if (user === undefined) return;
       const [hadLow, hadHigh] = [this.#ofUsers[0][user] ?? 0, this.#ofUsers[1][user] ?? 0];
       if (((low & ~hadLow) | (high & ~hadHigh)) === 0) return;
@@ -110,14 +96,13 @@ export class UserBits {
     };
     try {
       for (const one of days) {
-        eachActive(one, this.#of.withCookieless, (profile, place) => {
-          const bit = 1 << (place % wordBits);
-          add(profile, place < wordBits ? bit : 0, place < wordBits ? 0 : bit);
-        });
+        eachActive(one, this.#of.withCookieless, (profile, place) =>
+          add(profile, lowBit(place), highBit(place)),
+        );
       }
-      for (let at = 0; at < others.length; at += pairWords) {
-        const profile = this.#numbers.of(others[at] ?? 0, others[at + 1] ?? 0);
-        add(profile, others[at + keyWords] ?? 0, others[at + keyWords + 1] ?? 0);
+      for (let place = 0; place < profiles.length; place++) {
+        const at = place * pairWords + keyWords;
+        add(profiles[place] ?? 0, others[at] ?? 0, others[at + 1] ?? 0);
       }
       return this.#counted();
     } finally {
@@ -130,20 +115,6 @@ export class UserBits {
     }
   }
 
-  /** Users are made anew where somebody was merged or deleted. */
-  #follow(merged: MergedProfiles): void {
-    if (merged === this.#merged) return;
-    const [lows, highs] = this.#ofProfiles;
-    this.#ofUsers = [new Uint32Array(this.#numbers.size), new Uint32Array(this.#numbers.size)];
-    this.#ofPlaces.fill(0);
-    this.#ofSeveral.fill(0);
-    for (let profile = 0; profile < lows.length; profile++) {
-      const user = merged.userOf(profile);
-      if (user !== undefined) this.#add(user, lows[profile] ?? 0, highs[profile] ?? 0);
-    }
-    this.#merged = merged;
-  }
-
   #counted(): number[] {
     let several = 0;
     return this.#of.counted.map((bits) => {
@@ -153,7 +124,7 @@ export class UserBits {
   }
 
   #add(user: number, low: number, high: number): void {
-    if (user >= this.#ofUsers[0].length) this.#grow();
+    if (user >= this.#ofUsers[0].length) this.#grow(user);
     const [lows, highs] = this.#ofUsers;
     const [hadLow, hadHigh] = [lows[user] ?? 0, highs[user] ?? 0];
     const [newLow, newHigh] = [low & ~hadLow, high & ~hadHigh];
@@ -177,17 +148,24 @@ export class UserBits {
     }
   }
 
-  #grow(): void {
-    const length = Math.ceil(this.#numbers.size * growth);
+  #grow(user: number): void {
+    const length = Math.ceil((user + 1) * growth);
     const grown: [Uint32Array, Uint32Array] = [new Uint32Array(length), new Uint32Array(length)];
-    for (const [word, own] of this.#ofUsers.entries()) grown[word === 0 ? 0 : 1].set(own);
+    grown[0].set(this.#ofUsers[0]);
+    grown[1].set(this.#ofUsers[1]);
     this.#ofUsers = grown;
   }
 }
 
+const lowBit = (place: number): number => (place < wordBits ? 1 << place : 0);
+const highBit = (place: number): number => (place < wordBits ? 0 : 1 << (place - wordBits));
+
 export function bitsOf(places: readonly number[]): Bits {
   const bits: [number, number] = [0, 0];
-  for (const place of places) bits[place < wordBits ? 0 : 1] |= 1 << (place % wordBits);
+  for (const place of places) {
+    bits[0] |= lowBit(place);
+    bits[1] |= highBit(place);
+  }
   return bits;
 }
 

@@ -56,6 +56,8 @@ export class KeptDays {
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<void>>();
+  /** Projects whose days are being read into memory. */
+  readonly #holding = new Set<string>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
   /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
@@ -77,7 +79,7 @@ export class KeptDays {
     access: Access,
     run: (statement: T, signal: AbortSignal, found: Found) => Promise<R>,
   ): Promise<R> {
-    const name = JSON.stringify([access.projectId, ...keysOf(range)]);
+    const name = nameOf(range, access);
     const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
       run(
         { ...statement, params: { ...statement.params, ...paramsOf(range, found) } },
@@ -86,15 +88,15 @@ export class KeptDays {
       );
     // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
     const mayRunEarly = access.mayRunEarly && !this.#keeping.has(name);
-    const before = mayRunEarly ? within(this.#foundBefore(name, range, access), range) : [];
+    const before = mayRunEarly ? this.#foundBefore(name, range, access) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     const ends = this.#ends.get(name);
     try {
-      const found = await this.#find(name, statement, range, access, early);
-      if (!range.isHeld) {
-        this.#found.delete(name);
-        setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
-      }
+      const found = range.isHeld
+        ? await this.#findHeld(name, range, access)
+        : await this.#find(name, statement, range, access, early);
+      this.#found.delete(name);
+      setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
       // What somebody has kept meanwhile was not there for it, even where it was kept once before.
       if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
@@ -104,10 +106,13 @@ export class KeptDays {
     }
   }
 
-  #foundBefore(name: string, { isHeld }: KeptRange, { projectId }: Access): Found {
-    if (isHeld) return this.#held.found(projectId);
+  /** Days that were kept when that was looked at last. */
+  #foundBefore(name: string, range: KeptRange, { projectId }: Access): Found {
     const last = this.#found.get(name);
-    return last !== undefined && this.#isRecent(last.atMs) ? last.found : [];
+    if (!range.isHeld) return this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
+    const held = within(this.#held.found(projectId), range);
+    // While days are on their way, the look will find others.
+    return held.length === range.last - range.first + 1 ? held : [];
   }
 
   /** The days that are kept, some of them since this moment: then `early` has ended. */
@@ -119,47 +124,48 @@ export class KeptDays {
     early: EarlyRun<unknown> | undefined,
   ): Promise<Found> {
     let mayKeep = this.#isAskedAgain(name);
-    const reachDays = Math.max(0, ...range.cells.map((cells) => cells.reachDays));
+    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
     const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
     for (;;) {
-      // Days are held beside the questions: they wait for none.
-      if (!range.isHeld) await this.#keeping.get(name);
+      await this.#keeping.get(name);
       const ends = this.#ends.get(name);
-      const found = await lookAtDays(access.look, access.projectId, asked, access);
-      const look = range.isHeld ? { ...found, kept: this.#daysHeld(access, found) } : found;
+      const look = await lookAtDays(access.look, access.projectId, asked, access);
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
-      const foundOf = (of: Iterable<number>): Found =>
-        [...of]
-          .sort((one, other) => one - other)
-          .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
+      const foundOf = (of: Iterable<number>): Found => versionsOf(look, of, reachDays);
       // Whoever waited for a keeping that failed does not try the same again.
       mayKeep &&= !this.#isRecent(this.#refused.get(name));
-      const days = mayKeep ? await this.#daysToKeep(range, asked, look, access) : [];
-      if (days.length === 0) return foundOf(look.kept);
-      const keep = (): Promise<void> =>
-        this.#keepOnce(name, () => this.#keep(statement, range, foundOf(days), access));
-      if (range.isHeld) {
-        if (!this.#keeping.has(name)) void keep();
-        return foundOf(look.kept);
-      }
+      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
+      if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
       early?.end();
       // Somebody else has begun, or done it, meanwhile.
       if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
-      await keep();
+      const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
+      await this.#keepOnce(name, () => this.#keep(range, params, access));
       // Looked at once more: an event that was stored between two of the statements that keep a day may be in the rows
       // of one alone.
       mayKeep = false;
     }
   }
 
-  /** As of their events now. */
-  #daysHeld({ projectId }: Access, look: DaysLook): Set<number> {
-    const held = this.#held.get(projectId);
-    const days = new Set<number>();
-    for (let day = look.first; day <= look.last; day++) {
-      if (held?.days.get(day)?.version === versionOf(look, day, 0)) days.add(day);
+  /** The days that are held as of their events now. Others are read beside the question, which waits for none. */
+  async #findHeld(name: string, { first, last }: KeptRange, access: Access): Promise<Found> {
+    const { projectId } = access;
+    const mayHold = this.#isAskedAgain(name) && !this.#isRecent(this.#refused.get(name));
+    const asked = { first, last, keys: [], reachDays: 0 };
+    const look = await lookAtDays(access.look, projectId, asked, access);
+    this.#settled.see(projectId, look, this.#clock.nowMs());
+    const held = this.#held.get(projectId)?.days;
+    for (let day = first; day <= last; day++) {
+      if (held?.get(day)?.version === versionOf(look, day, 0)) look.kept.add(day);
     }
-    return days;
+    const days = mayHold ? await this.#daysToKeep(asked, look, access) : [];
+    if (days.length > 0 && !this.#holding.has(projectId)) {
+      this.#holding.add(projectId);
+      void loadDays(this.#held, projectId, versionsOf(look, days, 0), access.run)
+        .catch(() => setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries))
+        .finally(() => this.#holding.delete(projectId));
+    }
+    return versionsOf(look, look.kept, 0);
   }
 
   #isAskedAgain(name: string): boolean {
@@ -175,10 +181,9 @@ export class KeptDays {
 
   /** Past days that are not kept, and that nothing is on its way to. */
   async #daysToKeep(
-    { isHeld }: KeptRange,
     { first, last, reachDays }: { first: number; last: number; reachDays: number },
     look: DaysLook,
-    { projectId, ...access }: Access,
+    { projectId }: Access,
   ): Promise<number[]> {
     const untilMs = await this.#completeUntilMs(projectId);
     if (untilMs === undefined) return [];
@@ -189,9 +194,12 @@ export class KeptDays {
       const around = [day - reachDays, day, day + reachDays];
       if (!look.kept.has(day) && around.every(isSettled)) days.push(day);
     }
-    if (days.length === 0 || isHeld) return days;
-    const { ofProject, ofAll } = await cellsKeptToday(access.look, projectId, access);
-    return ofProject < maxProjectCells && ofAll < maxAllCells ? days : [];
+    return days;
+  }
+
+  async #isFull({ projectId, look, ...access }: Access): Promise<boolean> {
+    const { ofProject, ofAll } = await cellsKeptToday(look, projectId, access);
+    return ofProject >= maxProjectCells || ofAll >= maxAllCells;
   }
 
   /**
@@ -209,9 +217,7 @@ export class KeptDays {
     return done;
   }
 
-  async #keep(statement: Statement, range: KeptRange, days: Found, access: Access): Promise<void> {
-    if (range.isHeld) return loadDays(this.#held, access.projectId, days, access.run);
-    const params = { ...statement.params, ...paramsToKeep(range, days) };
+  async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
     for (const cells of range.cells) {
       const own = { keep_project: access.projectId, keep_series: cells.keys };
       for (const sql of cells.keep) {
@@ -219,6 +225,18 @@ export class KeptDays {
       }
     }
   }
+}
+
+/** Of what is kept together: the same series, or the same days of a project in memory. */
+function nameOf(range: KeptRange, { projectId }: Access): string {
+  const { isHeld, first, last } = range;
+  return JSON.stringify([projectId, ...(isHeld ? [first, last] : keysOf(range))]);
+}
+
+function versionsOf(look: DaysLook, days: Iterable<number>, reachDays: number): Found {
+  return [...days]
+    .sort((one, other) => one - other)
+    .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
 }
 
 function keysOf({ cells }: KeptRange): string[] {

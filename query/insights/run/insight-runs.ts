@@ -31,6 +31,8 @@ export interface InsightSources {
   insightTurns: Turns;
   /** Of one statement; the server's own bound unless given. */
   memoryBytes?: number;
+  /** For days of profiles that are held in memory; 0: none are. */
+  heldDaysMaxBytes: number;
   /** A clock that never goes back. */
   nowMs?: () => number;
 }
@@ -101,7 +103,7 @@ export class InsightRuns {
   constructor(sources: InsightSources) {
     this.#sources = sources;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
-    this.#held = new HeldDays(this.#nowMs);
+    this.#held = new HeldDays(sources.heldDaysMaxBytes, this.#nowMs);
     this.#kept = new KeptDays(sources, this.#held);
     this.#use = new RecentUse(this.#nowMs);
   }

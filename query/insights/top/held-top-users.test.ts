@@ -46,8 +46,9 @@ beforeAll(async () => {
     reader: (store) => ({
       async select(select, onRow) {
         const { sql, params } = select;
-        if (sql.startsWith('SELECT is_cookieless')) {
-          loadedDays++;
+        if (sql.startsWith('SELECT day, is_cookieless')) {
+          const { days: read } = params;
+          loadedDays += Array.isArray(read) ? read.length : 0;
           await once('load');
         }
         if (sql.includes('day IN {days_not_kept:Array(Date)}')) {

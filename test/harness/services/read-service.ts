@@ -80,6 +80,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           ...(options.insightMemoryBytes !== undefined && {
             insightMemoryBytes: options.insightMemoryBytes,
           }),
+          heldDaysMaxBytes: 192 * 1_048_576,
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
           readerOf: ({ requestHeader }) => {
