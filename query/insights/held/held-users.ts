@@ -19,7 +19,7 @@ export interface Stretches {
   starts: readonly number[];
 }
 
-/** SELECTs as heldRowsSql. Undefined where only raw events can tell. */
+/** SELECTs as heldRowsSql. Undefined for more stretches than held days are counted by. */
 export function heldUsersSql(
   question: Question,
   { ranges, starts }: Stretches,
@@ -39,7 +39,7 @@ export function heldUsersSql(
   );
 }
 
-/** The days of all ranges: none of these begins between two quarters of an hour. */
+/** From the first day of all ranges to the last one. */
 export function daysOfRanges(ranges: readonly Range[]): QuestionDays {
   const fromMs = Math.min(...ranges.map((range) => range.fromMs));
   const toMs = Math.max(...ranges.map((range) => range.toMs));

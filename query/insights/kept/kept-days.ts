@@ -158,7 +158,8 @@ export class KeptDays {
     for (let day = first; day <= last; day++) {
       if (held?.get(day)?.version === versionOf(look, day, 0)) look.kept.add(day);
     }
-    const days = mayHold ? await this.#daysToKeep(asked, look, access) : [];
+    const mayMiss = look.kept.size < last - first + 1;
+    const days = mayHold && mayMiss ? await this.#daysToKeep(asked, look, access) : [];
     if (days.length > 0 && !this.#holding.has(projectId)) {
       this.#holding.add(projectId);
       void loadDays(this.#held, projectId, versionsOf(look, days, 0), access.run)
