@@ -15,20 +15,17 @@ export type ReadRows = (statement: {
 
 /** A question reads them all: more take longer than what held days save. */
 const maxMergedIds = 150_000;
-/** Of one statement, in about: some 4 MB of text. */
-const entriesOfStatement = 100_000;
+/** Of one statement, in about: some 9 MB of text. Each waits for its turn beside the project's questions. */
+const entriesOfStatement = 200_000;
 
-const daysSql =
-  'FROM profile_days PREWHERE project_id = {project:String} AND day IN {days:Array(UInt16)}';
+const isAsked = 'PREWHERE project_id = {project:String} AND day IN {days:Array(UInt16)}';
 // The number of different profiles is estimated: it only bounds the memory.
 const roomSql = `SELECT count(), uniq(profile_key), (SELECT count() FROM profiles_by_root WHERE project_id = {project:String} AND live)
-  ${daysSql}`;
-const columns = ['profile_key', 'sum', 'mornings', 'evenings'];
-// A row for the persons of a day, and one for its cookieless visitors.
-const daySql = `SELECT day, is_cookieless, ${packSql(`concat(${columns.map(bytesSql).join(', ')})`)} FROM (
-    SELECT toUInt16(day) AS day, profile_key, max(cookieless) AS is_cookieless, sum(events) AS sum,
-      groupBitOr(morning) AS mornings, groupBitOr(evening) AS evenings ${daysSql} GROUP BY day, profile_key)
-  GROUP BY day, is_cookieless ORDER BY day, is_cookieless`;
+  FROM profile_days ${isAsked}`;
+const columns = ['profile_key', 'events', 'morning', 'evening'];
+// A row for the persons of a day, and one for its cookieless visitors. FINAL takes half as long as a group for each.
+const daySql = `SELECT toUInt16(day), cookieless, ${packSql(`concat(${columns.map(bytesSql).join(', ')})`)}
+  FROM profile_days FINAL ${isAsked} GROUP BY day, cookieless ORDER BY day, cookieless`;
 
 /** Holds these days. Throws what `read` does, and where there is no room for them. */
 export async function loadDays(

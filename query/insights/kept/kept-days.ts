@@ -150,7 +150,9 @@ export class KeptDays {
   /** The days that are held as of their events now. Others are read beside the question, which waits for none. */
   async #findHeld(name: string, { first, last }: KeptRange, access: Access): Promise<Found> {
     const { projectId } = access;
-    const mayHold = this.#isAskedAgain(name) && !this.#isRecent(this.#refused.get(name));
+    // Questions of other ranges find the same days.
+    const isAgain = this.#isAskedAgain(JSON.stringify([projectId]));
+    const mayHold = isAgain && !this.#isRecent(this.#refused.get(name));
     const asked = { first, last, keys: [], reachDays: 0 };
     const look = await lookAtDays(access.look, projectId, asked, access);
     this.#settled.see(projectId, look, this.#clock.nowMs());

@@ -46,7 +46,7 @@ beforeAll(async () => {
     reader: (store) => ({
       async select(select, onRow) {
         const { sql, params } = select;
-        if (sql.startsWith('SELECT day, is_cookieless')) {
+        if (sql.startsWith('SELECT toUInt16(day)')) {
           const { days: read } = params;
           loadedDays += Array.isArray(read) ? read.length : 0;
           await once('load');
