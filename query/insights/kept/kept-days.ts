@@ -2,12 +2,14 @@
 // statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
 // the number of such events, which only grows.
 
+import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { HeldDays } from '../held/held-days.ts';
 import { loadDays, type ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
+import { JointReads } from '../run/joint-reads.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
 import { EarlyRun } from './early-run.ts';
 import { type Found, paramsOf, paramsToKeep, within } from './kept-parts.ts';
@@ -56,6 +58,8 @@ export class KeptDays {
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<void>>();
+  /** At what may be held. */
+  readonly #looks = new JointReads<DaysLook>();
   /** Projects whose days are being read into memory. */
   readonly #holding = new Set<string>();
   /** How often the keeping of a set of series has ended. */
@@ -93,7 +97,7 @@ export class KeptDays {
     const ends = this.#ends.get(name);
     try {
       const found = range.isHeld
-        ? await this.#findHeld(name, range, access)
+        ? await this.#findHeld(range, access)
         : await this.#find(name, statement, range, access, early);
       this.#found.delete(name);
       setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
@@ -148,13 +152,20 @@ export class KeptDays {
   }
 
   /** The days that are held as of their events now. Others are read beside the question, which waits for none. */
-  async #findHeld(name: string, { first, last }: KeptRange, access: Access): Promise<Found> {
+  async #findHeld(range: KeptRange, access: Access): Promise<Found> {
     const { projectId } = access;
+    const { first, last } = range;
+    const name = nameOf(range, access);
     // Questions of other ranges find the same days.
     const isAgain = this.#isAskedAgain(JSON.stringify([projectId]));
     const mayHold = isAgain && !this.#isRecent(this.#refused.get(name));
     const asked = { first, last, keys: [], reachDays: 0 };
-    const look = await lookAtDays(access.look, projectId, asked, access);
+    // Dozens of boards that ask at once would fill the project's turns for small reads.
+    const read = await this.#looks
+      .join(name, access.signal, (signal) => lookAtDays(access.look, projectId, asked, { signal }))
+      .catch(unlessRefused);
+    if (read === undefined) return [];
+    const look = { ...read, kept: new Set<number>() };
     this.#settled.see(projectId, look, this.#clock.nowMs());
     const held = this.#held.get(projectId)?.days;
     for (let day = first; day <= last; day++) {
@@ -228,6 +239,11 @@ export class KeptDays {
       }
     }
   }
+}
+
+/** A look that finds no turn only spares a question some time. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof ConnectError) || error.code !== Code.ResourceExhausted) throw error;
 }
 
 /** Of what is kept together: the same series, or the same days of a project in memory. */
