@@ -34,8 +34,9 @@ export interface HeldProject {
 
 interface Used extends HeldProject {
   usedAtMs: number;
-  /** Of its days, and of those on their way. */
+  /** Of its days. */
   dayBytes: number;
+  /** For what is on its way. */
   reservedBytes: number;
 }
 

@@ -1,5 +1,5 @@
-// Numbers the profiles of a project from 0 on, in the order in which they are first seen: what is added up for each
-// profile is then an array, where a hash table takes ten times as long.
+// Numbers the profiles of a project from 0 on, in the order in which they are first seen. Sums of profiles are arrays
+// then: a hash table takes ten times as long.
 
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';

@@ -99,8 +99,11 @@ export class KeptDays {
       const found = range.isHeld
         ? await this.#findHeld(range, access)
         : await this.#find(name, statement, range, access, early);
-      this.#found.delete(name);
-      setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
+      // What is held tells by itself which days it has.
+      if (!range.isHeld) {
+        this.#found.delete(name);
+        setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
+      }
       // What somebody has kept meanwhile was not there for it, even where it was kept once before.
       if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
