@@ -133,7 +133,7 @@ export function isOfDays(
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket }: { width: number; bucket: string },
+  { width, bucket, maxCells }: { width: number; bucket: string; maxCells?: number },
 ): string {
   const key = keyOf(question, cellsSql);
   const places = Array.from({ length: width }, (_, index) => index);
@@ -143,6 +143,7 @@ export function keepCells(
     keys: [key],
     keep: keepCellsSql(
       `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
+      maxCells,
     ),
     reachDays: 0,
   });
@@ -162,7 +163,7 @@ export function keptCellsSql(
 }
 
 /** Of one statement: more groups, and longer values, are not worth their place. */
-const maxCells = 50_000;
+const usualCells = 50_000;
 const maxGroupBytes = 200;
 
 const project = '{keep_project:String}';
@@ -170,11 +171,12 @@ const series = '{keep_series:Array(String)}';
 
 /**
  * The statements that keep cells: `sql` is a SELECT of (series, bucket, groups, a, b, c, d) over the days `daysToKeep`,
- * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are.
+ * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than
+ * `maxCells` are not kept.
  */
-export function keepCellsSql(sql: string): string[] {
+export function keepCellsSql(sql: string, maxCells = usualCells): string[] {
   return [
-    insertCellsSql(sql),
+    insertCellsSql(sql, maxCells),
     listDaysSql(
       `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
     ),
@@ -182,7 +184,7 @@ export function keepCellsSql(sql: string): string[] {
 }
 
 /** The first of these statements: no day is listed. */
-export function insertCellsSql(sql: string): string {
+export function insertCellsSql(sql: string, maxCells = usualCells): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,

@@ -14,6 +14,7 @@ import {
   InsightType,
   SessionMetric,
   TopKQuery_Dimension,
+  UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
@@ -193,9 +194,8 @@ const byBrowser: Asked = {
 };
 const trends = { insightType: InsightType.TRENDS };
 const byPath: Asked = { ...trends, breakdowns: [{ property: '$pathname' }], breakdownLimit: 3 };
-const ofPlan = {
-  filters: [{ property: 'plan', operator: FilterOperator.EQUALS, value: 'pro' }],
-};
+const isPro = { property: 'plan', operator: FilterOperator.EQUALS, value: 'pro' };
+const ofPlan = { filters: [isPro] };
 const whole = { insightType: InsightType.SEGMENTATION };
 const ofAmount = (aggregation: AggregationType) => ({
   event: { kind: 'purchase' },
@@ -206,6 +206,12 @@ const topOf = (dimension: TopKQuery_Dimension, property: string, omitOthers: boo
   insightType: InsightType.TOP_K,
   topK: { dimension, property, limit: 3, omitOthers, scope: { kind: 'page_view', filters: [] } },
 });
+
+const waysByPath: Asked = {
+  insightType: InsightType.USER_FLOW,
+  userFlow: { nodeKind: UserFlowQuery_NodeKind.PROPERTY, nodeProperty: '$pathname', maxHops: 2 },
+  filterGroups: [ofPlan],
+};
 
 const keptDates = Array.from({ length: 8 }, (_, index) => `2026-10-${20 + index}`);
 
@@ -227,14 +233,7 @@ describe('kept days', () => {
       'two properties, one of which is lacking at times',
       { ...byBrowser, breakdowns: [{ property: 'plan' }, { property: '$browser' }] },
     ],
-    [
-      'a filter',
-      {
-        ...byBrowser,
-        breakdowns: [],
-        filterGroups: [ofPlan],
-      },
-    ],
+    ['a filter', { ...byBrowser, breakdowns: [], filterGroups: [ofPlan] }],
     ...[AggregationType.SUM, AggregationType.AVG, AggregationType.MIN, AggregationType.MAX].map(
       (type): [string, Asked] => [
         `${AggregationType[type]} by a property`,
@@ -251,6 +250,8 @@ describe('kept days', () => {
       'visits with a filter',
       { ...byPath, session: { metric: SessionMetric.BOUNCE_RATE }, filterGroups: [ofPlan] },
     ],
+    ['ways of visits', { insightType: InsightType.USER_FLOW, userFlow: {} }],
+    ['ways by a property', waysByPath],
     ['the greatest values', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', true)],
     ['the greatest values and all others', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false)],
   ];

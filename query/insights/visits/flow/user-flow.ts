@@ -21,7 +21,8 @@ import {
   readBreakdown,
   readLimit,
 } from '../../question/question.ts';
-import { end, type FlowRead, flowSql, others } from './flow-sql.ts';
+import type { FlowRead } from './flow-moves.ts';
+import { end, flowSql, others } from './flow-sql.ts';
 
 const usual = { hops: 5, nodes: 20, links: 100 };
 const most = { hops: 10, nodes: 50, links: 500 };
