@@ -24,8 +24,8 @@ export interface Moves {
   /** SELECT of that list. */
   values: string;
   /**
-   * SELECT of (step, code, next, visits, beyond): values by their places. `next` is 0 where visits ended or are followed
-   * no longer.
+   * SELECT of (step, code, next, visits, beyond): values by their places. `next` is 0 where visits ended or are not
+   * followed further.
    */
   moves: string;
 }
