@@ -11,7 +11,7 @@ import { countedEvents } from './events/counted-kinds.ts';
 import { eventCondition, every } from './events/event-condition.ts';
 import { countRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
 import { maxJointParts, unlike } from './joint-parts.ts';
-import { heldUsers, jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
+import { heldJointUsers, jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
@@ -24,15 +24,12 @@ export interface JointSeries
   leftOutPart: number;
 }
 
-/** As many more rows tell of what is not held. */
-const maxHeldRows = 3;
-
 /** A series of a question. */
 interface Asked extends UserBuckets {
   of: 'users' | { kind: string };
 }
 
-/** Undefined where no other question asks for such users, or the tables of sums do not tell. */
+/** Undefined where the tables of sums do not tell. */
 export function jointSeries(question: Question): JointSeries | undefined {
   const own = seriesAsked(question);
   if (own === undefined) return undefined;
@@ -42,7 +39,7 @@ export function jointSeries(question: Question): JointSeries | undefined {
   if (all.length > maxJointParts) return undefined;
   const asked = unlike(all, keyOf);
   const users = asked.filter(({ of }) => of === 'users');
-  const places = users.length < 2 ? undefined : jointPlaces(users);
+  const places = jointPlaces(users);
   if (places === undefined) return undefined;
   const joint = withJointBindings(question);
   const keys = asked.map(keyOf);
@@ -62,12 +59,12 @@ export function jointSeries(question: Question): JointSeries | undefined {
   const rest = [...ofEvents, ...leftOut];
   const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
   const maxRows = asked.reduce((sum, { buckets }) => sum + buckets.length, leftOut.length);
-  const held = heldUsers(joint, places, cells, rest);
+  const held = heldJointUsers(joint, places, cells, { rest, maxRows });
   return {
     sql: [ofUsers, ...rest].join(' UNION ALL '),
     joint,
     maxRows,
-    ...(held !== undefined && { held: { ...held, maxRows: maxRows + maxHeldRows } }),
+    ...(held !== undefined && { held }),
     parts: own.map(partOf),
     leftOutPart: leftOutPart - range,
   };

@@ -2,14 +2,12 @@
 // activity is a bit for each stretch of time that no bucket parts.
 
 import { every } from './events/event-condition.ts';
-import { daysOfRanges, heldUsersSql, type Stretches, stretchesOfDays } from './held/held-users.ts';
-import { readHeldRows } from './held/identities.ts';
-import { readWords } from './held/packed-words.ts';
-import { bitsOf } from './held/user-bits.ts';
+import { groupedTextRows, groupRow } from './grouped-rows.ts';
+import { heldUsers, type Stretches } from './held/bits/held-users.ts';
+import { bitsOf, havingOneOf } from './held/bits/tally.ts';
 import type { HeldStatement } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { quarterMs } from './question/time-buckets.ts';
-import { textsOf } from './rows.ts';
 import { activitySql, isFromDays, ofUsersSql, streamsSql } from './users/activity.ts';
 import { allBits, bitColumns } from './users/bucket-bits.ts';
 import type { Range } from './users/profile-days.ts';
@@ -85,36 +83,19 @@ function cellsOf(
 }
 
 /** The same rows where most days of the ranges are held. `rest` are SELECTs of other rows. */
-export function heldUsers(
+export function heldJointUsers(
   question: Question,
-  places: JointPlaces,
+  stretches: JointPlaces,
   asked: readonly (UserBuckets & { part: number })[],
-  rest: readonly string[],
-): Omit<HeldStatement, 'maxRows'> | undefined {
-  const texts = heldUsersSql(question, places);
-  if (texts === undefined) return undefined;
-  const rows = texts.map(
-    (sql) => `SELECT part, toUInt64(0) AS place, [text] AS values,
-      CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(0) AS folded FROM (${sql})`,
-  );
+  { rest, maxRows }: { rest: readonly string[]; maxRows: number },
+): HeldStatement | undefined {
   const cells = asked.flatMap((one) =>
-    cellsOf(one, places.starts).map((cell) => ({ ...cell, part: one.part })),
+    cellsOf(one, stretches.starts).map((cell) => ({ ...cell, part: one.part })),
   );
-  return {
-    sql: [...rows, ...rest].join(' UNION ALL '),
-    days: daysOfRanges(places.ranges),
-    async rowsOf(found, held) {
-      const read = readHeldRows(found, ([, , texts]) => textsOf(texts)[0]);
-      const counts = await held.count(read.identities, readWords(read.others), {
-        stretches: stretchesOfDays(places),
-        withCookieless: question.spec.includeCookieless,
-        counted: cells.map((cell) => bitsOf(cell.places)),
-      });
-      const users = cells.map(({ part, bucket }, index) => {
-        const cell = [bucket, counts[index] ?? 0, 0];
-        return [part, 1, [], [cell], 1];
-      });
-      return [...users, ...read.rest];
-    },
-  };
+  return heldUsers(question, {
+    ...{ stretches, rest, maxRows, textRows: groupedTextRows },
+    tally: havingOneOf(cells.map((cell) => bitsOf(cell.places))),
+    rowsOf: (counts) =>
+      cells.map(({ part, bucket }, index) => groupRow(part, [[bucket, counts[index] ?? 0, 0]])),
+  });
 }

@@ -4,10 +4,10 @@
 
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Found } from '../kept/kept-parts.ts';
+import type { UserBits } from './bits/user-bits.ts';
 import type { MergedProfiles } from './merged-profiles.ts';
 import { ProfileNumbers } from './profile-numbers.ts';
 import type { ProfileSums } from './profile-sums.ts';
-import type { UserBits } from './user-bits.ts';
 
 /** What is of one profile has the same place in each array. */
 export interface HeldDay {
@@ -28,7 +28,7 @@ export interface HeldProject {
   readonly days: Map<number, HeldDay>;
   /** Of the days that were asked for last, and who was merged then. */
   sums?: ProfileSums;
-  bits?: UserBits;
+  bits: UserBits[];
   merged?: MergedProfiles;
 }
 
@@ -41,8 +41,8 @@ interface Used extends HeldProject {
 }
 
 const bytesOfEntry = 20;
-/** Its key, its slots in a table that has just grown, its sums, its bits, and its user. */
-const bytesOfProfile = 64;
+/** Its key, its slots in a table that has just grown, its sums, its bits for four questions, and its user. */
+const bytesOfProfile = 88;
 /** Objects and small arrays. */
 const bytesOfDay = 700;
 const bytesOfProject = 16_384;
@@ -95,7 +95,7 @@ export class HeldDays {
       throw new Error('days of profiles have no room in memory');
     }
     const project = this.#projects.get(projectId) ?? {
-      ...{ numbers: new ProfileNumbers(), days: new Map() },
+      ...{ numbers: new ProfileNumbers(), days: new Map(), bits: [] },
       ...{ usedAtMs: 0, dayBytes: 0, reservedBytes: 0 },
     };
     this.#projects.set(projectId, project);

@@ -4,19 +4,19 @@ import type { Found } from '../kept/kept-parts.ts';
 import type { HeldStatement } from '../plan.ts';
 import type { Rows } from '../run/result-cache.ts';
 import { type InsightStatement, needsTooMuch } from '../run/run-insight.ts';
+import { type BitsOf, type Stretch, type StretchedDay, UserBits } from './bits/user-bits.ts';
 import type { HeldDay, HeldDays, HeldProject } from './held-days.ts';
 import type { Identities } from './identities.ts';
 import { MergedProfiles } from './merged-profiles.ts';
 import { pairWords } from './packed-words.ts';
 import { type MostEvents, ProfileSums } from './profile-sums.ts';
-import { type BitsOf, type Stretch, type StretchedDay, UserBits } from './user-bits.ts';
 
 /** Held days of a range. */
 export interface HeldRange {
   /** Sums of users: those of the days, and `others`, which are pairs of a profile's key and further events of it. */
   most(identities: Identities, others: Uint32Array, limit: number): Promise<MostEvents>;
-  /** The users of each of `counted`. `others` are pairs of a profile's key and bits of further activity. */
-  count(identities: Identities, others: Uint32Array, asked: Asked): Promise<number[]>;
+  /** The users of each cell. `others` are pairs of a profile's key and bits of further activity. */
+  count(identities: Identities, others: Uint32Array, asked: Asked): Promise<Float64Array>;
 }
 
 /** What users are counted by. */
@@ -121,10 +121,15 @@ function isWhole({ stretches }: StretchedDay): boolean {
   });
 }
 
+/** Of as many questions bits stay, 8 bytes a profile each. */
+const maxBits = 4;
+
 async function bitsOf(project: HeldProject, of: BitsOf, merged: MergedProfiles): Promise<UserBits> {
-  if (project.bits?.isOf(of, merged)) return project.bits;
-  const bits = await UserBits.of(of, merged, project.numbers);
-  project.bits = bits;
+  const found = project.bits.find((bits) => bits.isOf(of, merged));
+  const bits = found ?? (await UserBits.of(of, merged, project.numbers));
+  // Those of other merges are never asked for again.
+  const others = project.bits.filter((one) => one !== bits && one.isOfMerged(merged));
+  project.bits = [bits, ...others].slice(0, maxBits);
   return bits;
 }
 

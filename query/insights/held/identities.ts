@@ -18,10 +18,18 @@ const othersPart = -1_001;
 const mergedPart = -1_002;
 const deletedPart = -1_003;
 
-/** SELECTs of (part, text), one row each; `others` is one of the packed text of what is not held. */
+/** How the rows of a statement carry a text. */
+export interface TextRows {
+  /** SQL of all columns after the part, over the column text. */
+  columns: string;
+  textOf(row: readonly unknown[]): unknown;
+}
+
+/** SELECTs of one row each; `others` is one of the packed text of what is not held. */
 export function heldRowsSql(
   { project, hasDeletions }: Pick<Question, 'project' | 'hasDeletions'>,
   others: string,
+  { columns }: TextRows,
 ): string[] {
   const [key, root] = [keyBytesSql('profile_id'), keyBytesSql('root_id')];
   const texts = [
@@ -31,7 +39,7 @@ export function heldRowsSql(
       ? [{ part: deletedPart, sql: `SELECT ${packSql(key)} AS text FROM ${deletedSql(project)}` }]
       : []),
   ];
-  return texts.map(({ part, sql }) => `SELECT toInt32(${part}) AS part, text FROM (${sql})`);
+  return texts.map(({ part, sql }) => `SELECT toInt32(${part}) AS part, ${columns} FROM (${sql})`);
 }
 
 export interface HeldRows {
@@ -41,11 +49,8 @@ export interface HeldRows {
   rest: unknown[][];
 }
 
-/** Of rows that begin with their part; `textOf` takes the text out of one. */
-export function readHeldRows(
-  rows: readonly unknown[][],
-  textOf: (row: readonly unknown[]) => unknown,
-): HeldRows {
+/** Of rows that begin with their part. */
+export function readHeldRows(rows: readonly unknown[][], { textOf }: TextRows): HeldRows {
   const texts = new Map<number, string>();
   const rest: unknown[][] = [];
   for (const row of rows) {

@@ -3,7 +3,7 @@
 
 import type { EventCondition } from '../events/event-condition.ts';
 import type { HeldRange } from '../held/held-range.ts';
-import { type HeldRows, heldRowsSql } from '../held/identities.ts';
+import { type HeldRows, heldRowsSql, type TextRows } from '../held/identities.ts';
 import { bytesSql, packPairsSql, readWords } from '../held/packed-words.ts';
 import type { MostEvents } from '../held/profile-sums.ts';
 import { daysNotKept } from '../kept/day-cells.ts';
@@ -14,6 +14,7 @@ import { profileEventsSql } from '../users/activity.ts';
 export function heldTopUsersSql(
   question: Question,
   condition: EventCondition,
+  textRows: TextRows,
 ): string[] | undefined {
   if (question.spec.includeCookieless) return undefined;
   const events = profileEventsSql(question, condition, daysNotKept);
@@ -23,6 +24,7 @@ export function heldTopUsersSql(
     question,
     `SELECT ${pairs} AS text FROM (
       SELECT profile_key, sum(events) AS sum FROM (${events}) WHERE NOT cookieless GROUP BY profile_key)`,
+    textRows,
   );
 }
 

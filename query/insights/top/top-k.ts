@@ -15,7 +15,7 @@ import { countedEvents } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
-import { readHeldRows } from '../held/identities.ts';
+import { readHeldRows, type TextRows } from '../held/identities.ts';
 import { daysOfQuestion } from '../kept/day-cells.ts';
 import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
@@ -145,20 +145,15 @@ function heldSql(
   greatest: Greatest,
 ): HeldStatement | undefined {
   if (!othersAreTheRest(greatest)) return undefined;
-  const users = heldTopUsersSql(question, condition);
-  if (users === undefined) return undefined;
+  const users = heldTopUsersSql(question, condition, textRows);
   const days = daysOfQuestion(question);
-  if (days === undefined) return undefined;
-  const parts = users.map(
-    (sql) => `SELECT part, toUInt64(0) AS place, text AS name, toFloat64(0) AS value,
-      toUInt64(0) AS groups, toFloat64(0) AS whole FROM (${sql})`,
-  );
+  if (users === undefined || days === undefined) return undefined;
   return {
     days,
-    sql: [...parts, ...leftOutParts(question, condition, true)].join(' UNION ALL '),
-    maxRows: parts.length + 4,
+    sql: [...users, ...leftOutParts(question, condition, true)].join(' UNION ALL '),
+    maxRows: users.length + 4,
     rowsOf: async (rows, held) => {
-      const read = readHeldRows(rows, ([, , name]) => name);
+      const read = readHeldRows(rows, textRows);
       const { users: most, count, whole } = await heldTopUsers(read, held, greatest.limit);
       const top = most.map(({ name, events }, index) => [
         ...[topPart, index + 1, name],
@@ -168,6 +163,11 @@ function heldSql(
     },
   };
 }
+
+const textRows: TextRows = {
+  columns: `toUInt64(0) AS place, text AS name, toFloat64(0) AS value, toUInt64(0) AS groups, toFloat64(0) AS whole`,
+  textOf: ([, , name]) => name,
+};
 
 /** SELECT of (name, a, b) for each value or kind, in the form of property-text.ts. */
 function namedSql(

@@ -2,11 +2,21 @@
 
 import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Plan } from '../plan.ts';
+import type { EventCondition } from '../events/event-condition.ts';
+import { heldUsers } from '../held/bits/held-users.ts';
+import { byNumber } from '../held/bits/tally.ts';
+import type { HeldStatement, Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import { allBits, bitColumns } from './bucket-bits.ts';
-import { maxLeftOutRows, onlyEvent, placesPlanSql, readPlaces } from './counted-places.ts';
+import {
+  leftOutPlacesSql,
+  maxLeftOutRows,
+  onlyEvent,
+  placesPlanSql,
+  placesTextRows,
+  readPlaces,
+} from './counted-places.ts';
 
 /** Throws invalid_argument. */
 export function planStickiness(question: Question): Plan {
@@ -18,7 +28,9 @@ export function planStickiness(question: Question): Plan {
   const numbers = `SELECT 0 AS part, ${count} AS place, count() AS number
     FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)})
       GROUP BY user_key ${streamsSql(activity)}) GROUP BY place`;
+  const held = heldSql(question, condition);
   return {
+    ...(held !== undefined && { held }),
     sql: placesPlanSql(question, condition, numbers),
     maxRows: buckets.length + maxLeftOutRows,
     read: (rows) => {
@@ -28,4 +40,15 @@ export function planStickiness(question: Question): Plan {
       return { result: { case: 'stickiness', value }, leftOut };
     },
   };
+}
+
+function heldSql(question: Question, condition: EventCondition): HeldStatement | undefined {
+  const { fromMs, toMs, buckets } = question;
+  if (condition.kind !== 'every') return undefined;
+  return heldUsers(question, {
+    stretches: { ranges: [{ fromMs, toMs }], starts: buckets },
+    ...{ tally: byNumber, textRows: placesTextRows },
+    ...{ rest: leftOutPlacesSql(question, condition), maxRows: maxLeftOutRows },
+    rowsOf: (counts) => [...counts].map((users, number) => [0, number, users]),
+  });
 }
