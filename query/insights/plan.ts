@@ -34,6 +34,8 @@ export interface HeldStatement {
   maxRows: number;
   /** Those that may be held. */
   days: QuestionDays;
+  /** It has to be known, too, who is older than the first of them. */
+  needsFirstDays?: boolean;
   /** The rows that the plan's own statement would have. */
   rowsOf(rows: readonly unknown[][], held: HeldRange): Promise<readonly unknown[][]>;
 }

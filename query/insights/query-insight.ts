@@ -169,13 +169,17 @@ function statementOf(
   const { bindings, dayCells } = question;
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
   if (held !== undefined) {
-    return { ...statement, held, kept: { ...held.days, cells: [], isHeld: true } };
+    const { days, needsFirstDays = false } = held;
+    return { ...statement, held, kept: { ...days, cells: [], isHeld: true, needsFirstDays } };
   }
   const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
   if (days === undefined) return statement;
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
-  return { ...statement, kept: { ...days, cells: [...unlike.values()], isHeld: false } };
+  return {
+    ...statement,
+    kept: { ...days, cells: [...unlike.values()], isHeld: false, needsFirstDays: false },
+  };
 }
 
 /** Throws invalid_argument for a question that its form does not allow. */

@@ -5,6 +5,7 @@
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { Found } from '../kept/kept-parts.ts';
 import type { UserBits } from './bits/user-bits.ts';
+import type { FirstDays } from './first-days.ts';
 import type { MergedProfiles } from './merged-profiles.ts';
 import { ProfileNumbers } from './profile-numbers.ts';
 import type { ProfileSums } from './profile-sums.ts';
@@ -29,6 +30,7 @@ export interface HeldProject {
   /** Of the days that were asked for last, and who was merged then. */
   sums?: ProfileSums;
   bits: UserBits[];
+  firstDays?: FirstDays;
   merged?: MergedProfiles;
 }
 
@@ -41,8 +43,11 @@ interface Used extends HeldProject {
 }
 
 const bytesOfEntry = 20;
-/** Its key, its slots in a table that has just grown, its sums, its bits for four questions, and its user. */
-const bytesOfProfile = 88;
+/**
+ * Its key, its slots in a table that has just grown, its sums, its bits for four questions, its user and its
+ * first day.
+ */
+const bytesOfProfile = 90;
 /** Objects and small arrays. */
 const bytesOfDay = 700;
 const bytesOfProject = 16_384;

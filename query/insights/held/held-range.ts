@@ -20,7 +20,9 @@ export interface HeldRange {
 }
 
 /** What users are counted by. */
-export interface Asked extends Omit<BitsOf, 'days'> {
+export interface Asked extends Omit<BitsOf, 'days' | 'older'> {
+  /** Who has an event before this day has the bit of the place 0. */
+  olderThan: number | undefined;
   /** The stretches that have a part of a day, by the day since the epoch. */
   stretches: ReadonlyMap<number, readonly Stretch[]>;
 }
@@ -49,7 +51,8 @@ export async function runHeld(
   const days = daysOf(project, found);
   const missing = kept.last - kept.first + 1 - days.size;
   // Days that are read anew at this moment are not those that the statement would leave out.
-  if (days.size < found.length || missing > maxMissing || missing > days.size)
+  const lacksFirstDays = held.needsFirstDays === true && project.firstDays === undefined;
+  if (lacksFirstDays || days.size < found.length || missing > maxMissing || missing > days.size)
     return run(statement);
   const rows = await heldRows(run({ ...statement, ...held }), held, rangeOf(project, days));
   if (rows !== undefined) return rows;
@@ -98,7 +101,7 @@ function rangeOf(project: HeldProject, days: ReadonlyMap<number, HeldDay>): Held
       sums.follow(merged);
       return sums.most(profiles, others, limit);
     },
-    async count(identities, others, { stretches, ...of }) {
+    async count(identities, others, { stretches, olderThan, ...of }) {
       const stretched = [...days].map(([number, day]) => ({
         day,
         stretches: stretches.get(number) ?? [],
@@ -107,10 +110,20 @@ function rangeOf(project: HeldProject, days: ReadonlyMap<number, HeldDay>): Held
       const whole = stretched.filter((day) => isWhole(day));
       const parts = stretched.filter((day) => !isWhole(day));
       const merged = await mergedOf(project, identities);
-      const bits = await bitsOf(project, { ...of, days: whole }, merged);
+      const bits = await bitsOf(
+        project,
+        { ...of, days: whole, older: olderOf(project, olderThan) },
+        merged,
+      );
       return bits.count(parts, await numbers.ofAll(others, pairWords), others);
     },
   };
+}
+
+function olderOf({ firstDays }: HeldProject, day: number | undefined): BitsOf['older'] {
+  if (day === undefined) return undefined;
+  if (firstDays === undefined) throw new Error('nobody knows who is older than a day');
+  return { day, firstDays };
 }
 
 /** Whether the stretches have each quarter of the day. */

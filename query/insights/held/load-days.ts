@@ -20,7 +20,7 @@ const entriesOfStatement = 200_000;
 
 const isAsked = 'PREWHERE project_id = {project:String} AND day IN {days:Array(UInt16)}';
 // The number of different profiles is estimated: it only bounds the memory.
-const roomSql = `SELECT count(), uniq(profile_key), (SELECT count() FROM profiles_by_root WHERE project_id = {project:String} AND live)
+const roomSql = `SELECT count(), uniqIf(profile_key, cookieless), uniqIf(profile_key, NOT cookieless), (SELECT count() FROM profiles_by_root WHERE project_id = {project:String} AND live)
   FROM profile_days ${isAsked}`;
 const columns = ['profile_key', 'events', 'morning', 'evening'];
 // A row for the persons of a day, and one for its cookieless visitors. FINAL takes half as long as a group for each.
@@ -36,12 +36,16 @@ export async function loadDays(
 ): Promise<void> {
   const paramsOf = (days: Found) => ({ project: projectId, days: days.map(({ day }) => day) });
   // Days that are read anew take the room that they had.
-  const own = held.get(projectId)?.days;
-  const added = found.filter(({ day }) => own?.has(day) !== true);
+  const own = held.get(projectId);
+  const added = found.filter(({ day }) => own?.days.has(day) !== true);
   const room = await read({ sql: roomSql, params: paramsOf(added), maxRows: 1 });
-  const [entries = 0, profiles = 0, mergedIds = 0] = room.texts.flatMap(valuesOf).map(Number);
+  const [entries = 0, cookieless = 0, persons = 0, mergedIds = 0] = room.texts
+    .flatMap(valuesOf)
+    .map(Number);
   if (mergedIds > maxMergedIds) throw new Error('too many profiles are merged');
   const step = Math.floor(entriesOfStatement / (entries / Math.max(added.length, 1) + 1)) + 1;
+  // Whoever knows the first day of each person has numbered all of them.
+  const profiles = own?.firstDays === undefined ? cookieless + persons : cookieless;
   await held.add(projectId, { days: added.length, entries, profiles }, async (project) => {
     for (let place = 0; place < found.length; place += step) {
       const some = found.slice(place, place + step);

@@ -2,18 +2,17 @@
 // statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
 // the number of such events, which only grows.
 
-import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { type Clock, dayMs } from '../../../platform/clock.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { HeldDays } from '../held/held-days.ts';
-import { loadDays, type ReadRows } from '../held/load-days.ts';
+import type { ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import { JointReads } from '../run/joint-reads.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
 import { EarlyRun } from './early-run.ts';
+import { HeldLook } from './held-look.ts';
 import { type Found, paramsOf, paramsToKeep, within } from './kept-parts.ts';
-import { cellsKeptToday, type DaysLook, lookAtDays, versionOf } from './look-at-days.ts';
+import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
 import { SettledDays } from './settled-days.ts';
 
 /** What a statement may find kept. */
@@ -22,6 +21,8 @@ export interface KeptRange extends QuestionDays {
   cells: readonly DayCells[];
   /** In place of series: a day counts as kept where it is held in memory. */
   isHeld: boolean;
+  /** Of held days: none counts as kept where it is not known who is older than the first. */
+  needsFirstDays: boolean;
 }
 
 interface Statement {
@@ -54,14 +55,11 @@ export class KeptDays {
   readonly #completeUntilMs: CompleteUntil;
   readonly #held: HeldDays;
   readonly #settled = new SettledDays();
+  readonly #heldLook: HeldLook;
   /** When each set of series was asked for last, and when one could not be kept. */
   readonly #asked = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #keeping = new Map<string, Promise<void>>();
-  /** At what may be held. */
-  readonly #looks = new JointReads<DaysLook>();
-  /** Projects whose days are being read into memory. */
-  readonly #holding = new Set<string>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
   /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
@@ -71,6 +69,7 @@ export class KeptDays {
     this.#clock = sources.clock;
     this.#completeUntilMs = sources.completeUntilMs;
     this.#held = held;
+    this.#heldLook = new HeldLook({ ...sources, settled: this.#settled }, held);
   }
 
   /**
@@ -97,7 +96,7 @@ export class KeptDays {
     const ends = this.#ends.get(name);
     try {
       const found = range.isHeld
-        ? await this.#findHeld(range, access)
+        ? await this.#heldLook.find(range, access)
         : await this.#find(name, statement, range, access, early);
       // What is held tells by itself which days it has.
       if (!range.isHeld) {
@@ -117,6 +116,8 @@ export class KeptDays {
   #foundBefore(name: string, range: KeptRange, { projectId }: Access): Found {
     const last = this.#found.get(name);
     if (!range.isHeld) return this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
+    // Whether all is known that it needs only the look tells.
+    if (range.needsFirstDays) return [];
     const held = within(this.#held.found(projectId), range);
     // While days are on their way, the look will find others.
     return held.length === range.last - range.first + 1 ? held : [];
@@ -141,7 +142,7 @@ export class KeptDays {
       const foundOf = (of: Iterable<number>): Found => versionsOf(look, of, reachDays);
       // Whoever waited for a keeping that failed does not try the same again.
       mayKeep &&= !this.#isRecent(this.#refused.get(name));
-      const days = mayKeep ? await this.#daysToKeep(asked, look, access) : [];
+      const days = mayKeep ? await this.#daysToKeep(look, reachDays, access) : [];
       if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
       early?.end();
       // Somebody else has begun, or done it, meanwhile.
@@ -152,37 +153,6 @@ export class KeptDays {
       // of one alone.
       mayKeep = false;
     }
-  }
-
-  /** The days that are held as of their events now. Others are read beside the question, which waits for none. */
-  async #findHeld(range: KeptRange, access: Access): Promise<Found> {
-    const { projectId } = access;
-    const { first, last } = range;
-    const name = nameOf(range, access);
-    // Questions of other ranges find the same days.
-    const isAgain = this.#isAskedAgain(JSON.stringify([projectId]));
-    const mayHold = isAgain && !this.#isRecent(this.#refused.get(name));
-    const asked = { first, last, keys: [], reachDays: 0 };
-    // Dozens of boards that ask at once would fill the project's turns for small reads.
-    const read = await this.#looks
-      .join(name, access.signal, (signal) => lookAtDays(access.look, projectId, asked, { signal }))
-      .catch(unlessRefused);
-    if (read === undefined) return [];
-    const look = { ...read, kept: new Set<number>() };
-    this.#settled.see(projectId, look, this.#clock.nowMs());
-    const held = this.#held.get(projectId)?.days;
-    for (let day = first; day <= last; day++) {
-      if (held?.get(day)?.version === versionOf(look, day, 0)) look.kept.add(day);
-    }
-    const mayMiss = look.kept.size < last - first + 1;
-    const days = mayHold && mayMiss ? await this.#daysToKeep(asked, look, access) : [];
-    if (days.length > 0 && !this.#holding.has(projectId)) {
-      this.#holding.add(projectId);
-      void loadDays(this.#held, projectId, versionsOf(look, days, 0), access.run)
-        .catch(() => setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries))
-        .finally(() => this.#holding.delete(projectId));
-    }
-    return versionsOf(look, look.kept, 0);
   }
 
   #isAskedAgain(name: string): boolean {
@@ -196,22 +166,11 @@ export class KeptDays {
     return atMs !== undefined && this.#clock.nowMs() - atMs < askedAgainMs;
   }
 
-  /** Past days that are not kept, and that nothing is on its way to. */
-  async #daysToKeep(
-    { first, last, reachDays }: { first: number; last: number; reachDays: number },
-    look: DaysLook,
-    { projectId }: Access,
-  ): Promise<number[]> {
+  async #daysToKeep(look: DaysLook, reachDays: number, { projectId }: Access): Promise<number[]> {
     const untilMs = await this.#completeUntilMs(projectId);
     if (untilMs === undefined) return [];
-    const today = Math.floor(this.#clock.nowMs() / dayMs);
-    const isSettled = (day: number): boolean => this.#settled.isSettled(projectId, day, untilMs);
-    const days: number[] = [];
-    for (let day = first; day <= Math.min(last, today - 1 - reachDays); day++) {
-      const around = [day - reachDays, day, day + reachDays];
-      if (!look.kept.has(day) && around.every(isSettled)) days.push(day);
-    }
-    return days;
+    const nowMs = this.#clock.nowMs();
+    return this.#settled.daysToKeep(projectId, look, reachDays, { untilMs, nowMs });
   }
 
   async #isFull({ projectId, look, ...access }: Access): Promise<boolean> {
@@ -244,21 +203,10 @@ export class KeptDays {
   }
 }
 
-/** A look that finds no turn only spares a question some time. */
-function unlessRefused(error: unknown): undefined {
-  if (!(error instanceof ConnectError) || error.code !== Code.ResourceExhausted) throw error;
-}
-
 /** Of what is kept together: the same series, or the same days of a project in memory. */
 function nameOf(range: KeptRange, { projectId }: Access): string {
-  const { isHeld, first, last } = range;
-  return JSON.stringify([projectId, ...(isHeld ? [first, last] : keysOf(range))]);
-}
-
-function versionsOf(look: DaysLook, days: Iterable<number>, reachDays: number): Found {
-  return [...days]
-    .sort((one, other) => one - other)
-    .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
+  const { isHeld, first, last, needsFirstDays } = range;
+  return JSON.stringify([projectId, ...(isHeld ? [first, last, needsFirstDays] : keysOf(range))]);
 }
 
 function keysOf({ cells }: KeptRange): string[] {

@@ -3,6 +3,7 @@
 
 import { dayMs } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { DaysLook } from './look-at-days.ts';
 
 interface Seen {
   events: number;
@@ -20,26 +21,65 @@ export class SettledDays {
    * Notes the events of each day from `first` to `last`, days since the epoch, but of none to come; a day without
    * events has no entry.
    */
-  see(
-    projectId: string,
-    { first, last, events }: { first: number; last: number; events: ReadonlyMap<number, number> },
-    nowMs: number,
-  ): void {
+  see(projectId: string, { first, last, events, before }: DaysLook, nowMs: number): void {
     const today = Math.floor(nowMs / dayMs);
     for (let day = first; day <= Math.min(last, today); day++) {
-      const key = keyOf(projectId, day);
-      const count = events.get(day) ?? 0;
-      if (this.#days.get(key)?.events === count) continue;
-      this.#days.delete(key);
-      setBounded(this.#days, key, { events: count, sinceMs: nowMs }, maxDays);
+      this.#see(keyOf(projectId, day), events.get(day) ?? 0, nowMs);
     }
+    if (before !== undefined) this.#see(keyBefore(projectId, first), before, nowMs);
   }
 
-  /** `completeUntilMs`: every event that was accepted before is stored, in all tables. */
-  isSettled(projectId: string, day: number, completeUntilMs: number): boolean {
-    const seen = this.#days.get(keyOf(projectId, day));
-    return seen !== undefined && completeUntilMs >= seen.sinceMs;
+  #see(key: string, events: number, nowMs: number): void {
+    if (this.#days.get(key)?.events === events) return;
+    this.#days.delete(key);
+    setBounded(this.#days, key, { events, sinceMs: nowMs }, maxDays);
   }
+
+  /**
+   * Past days of those that were looked at, but for the ones around them, that are not kept and that nothing is on its
+   * way to: every event that was accepted before `untilMs` is stored, in all tables.
+   */
+  daysToKeep(
+    projectId: string,
+    { first, last, kept }: DaysLook,
+    reachDays: number,
+    { untilMs, nowMs }: { untilMs: number; nowMs: number },
+  ): number[] {
+    const today = Math.floor(nowMs / dayMs);
+    const days: number[] = [];
+    for (let day = first + reachDays; day <= Math.min(last, today - 1) - reachDays; day++) {
+      const around = [day - reachDays, day, day + reachDays];
+      const isSettled = around.every((one) => this.#isSettled(keyOf(projectId, one), untilMs));
+      if (!kept.has(day) && isSettled) days.push(day);
+    }
+    return days;
+  }
+
+  /** How many events lie before each day from the first on, as far as nothing is on its way there. */
+  eventsBefore(
+    projectId: string,
+    { first, last, events, before }: DaysLook,
+    untilMs: number,
+  ): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    let sum = before ?? 0;
+    let key = keyBefore(projectId, first);
+    for (let day = first; day <= last && this.#isSettled(key, untilMs); day++) {
+      found.set(day, sum);
+      sum += events.get(day) ?? 0;
+      key = keyOf(projectId, day);
+    }
+    return found;
+  }
+
+  #isSettled(key: string, untilMs: number): boolean {
+    const seen = this.#days.get(key);
+    return seen !== undefined && untilMs >= seen.sinceMs;
+  }
+}
+
+function keyBefore(projectId: string, day: number): string {
+  return `before ${keyOf(projectId, day)}`;
 }
 
 function keyOf(projectId: string, day: number): string {

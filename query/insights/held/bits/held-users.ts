@@ -24,6 +24,8 @@ export interface Stretches {
 interface HeldUsers {
   stretches: Stretches;
   tally: Tally;
+  /** The stretch with the place 0 goes on into the past for ever. */
+  withOlder?: boolean;
   /** SELECTs of other rows, and how many these answer at most. */
   rest: readonly string[];
   maxRows: number;
@@ -37,7 +39,7 @@ const maxHeldRows = 3;
 
 /** Users of every kind of event. Undefined where held days do not tell, or hardly spare anything. */
 export function heldUsers(question: Question, users: HeldUsers): HeldStatement | undefined {
-  const { stretches, tally, rest, maxRows, textRows } = users;
+  const { stretches, tally, withOlder = false, rest, maxRows, textRows } = users;
   const { ranges, starts } = stretches;
   const days = daysOfRanges(ranges);
   const columns = bitColumns(starts.length);
@@ -56,13 +58,14 @@ export function heldUsers(question: Question, users: HeldUsers): HeldStatement |
   return {
     sql: [...texts, ...rest].join(' UNION ALL '),
     maxRows: maxRows + maxHeldRows,
-    days,
+    ...{ days, needsFirstDays: withOlder },
     async rowsOf(rows, held) {
       const read = readHeldRows(rows, textRows);
       const counts = await held.count(read.identities, readWords(read.others), {
         stretches: stretchesOfDays(stretches),
         withCookieless: question.spec.includeCookieless,
         tally,
+        olderThan: withOlder ? days.first : undefined,
       });
       return [...users.rowsOf(counts), ...read.rest];
     },

@@ -62,6 +62,49 @@ export function cellByFirst(first: number, place: number): number {
   return first * maxStretches + place;
 }
 
+/** The places of a lifecycle: an event before all others, the bucket before the first one, and the buckets. */
+export interface LifecyclePlaces {
+  earlier: number;
+  before: number;
+  /** A part of the first bucket outside the range. */
+  gap: number | undefined;
+  first: number;
+}
+
+/** What users are in a bucket; a cell is that of cellOfState. */
+export const lifecycleStates = { active: 0, activeTwice: 1, born: 2 } as const;
+
+/** `bucket` is 0 for the one before the first. */
+export function cellOfState(state: number, bucket: number): number {
+  return state * maxStretches + bucket;
+}
+
+export function byState(places: LifecyclePlaces): Tally {
+  const { earlier, before, gap, first } = places;
+  const { active, activeTwice, born } = lifecycleStates;
+  return {
+    ...{ name: JSON.stringify(['state', places]), cells: cellOfState(born + 1, 0) },
+    each(low, high, found) {
+      let isOld = false;
+      let isInGap = false;
+      let last = -1;
+      eachPlace(low, high, (place) => {
+        if (place === earlier) isOld = true;
+        else if (place === gap) isInGap = true;
+        else {
+          const bucket = place === before ? 0 : place - first + 1;
+          found(cellOfState(active, bucket));
+          if (last === bucket - 1 && bucket > 0) found(cellOfState(activeTwice, bucket));
+          // Who came in the part outside the range is new in the first bucket alone.
+          if (!isOld && (!isInGap || bucket === 1)) found(cellOfState(born, bucket));
+          isOld = true;
+          last = bucket;
+        }
+      });
+    },
+  };
+}
+
 export function bitOf(place: number): Bits {
   return place < wordBits ? [1 << place, 0] : [0, 1 << (place - wordBits)];
 }

@@ -2,6 +2,7 @@
 // bits. They stay from question to question: a question adds the activity of other days, and takes it back.
 
 import { setImmediate } from 'node:timers/promises';
+import type { FirstDays } from '../first-days.ts';
 import type { HeldDay } from '../held-days.ts';
 import type { MergedProfiles } from '../merged-profiles.ts';
 import { keyWords, pairWords } from '../packed-words.ts';
@@ -26,6 +27,8 @@ export interface BitsOf {
   days: readonly StretchedDay[];
   withCookieless: boolean;
   tally: Tally;
+  /** Who has an event before the day has the bit of the place 0, too. */
+  older?: { day: number; firstDays: FirstDays } | undefined;
 }
 
 /** Of the room for users that are seen later. */
@@ -33,9 +36,7 @@ const growth = 1.25;
 const pausedAfter = 20_000;
 
 export class UserBits {
-  readonly #days: readonly StretchedDay[];
-  readonly #withCookieless: boolean;
-  readonly #tally: Tally;
+  readonly #of: BitsOf;
   readonly #name: string;
   readonly #merged: MergedProfiles;
   /** By the number of a user's root. */
@@ -45,9 +46,7 @@ export class UserBits {
   #counts: Float64Array;
 
   private constructor(of: BitsOf, merged: MergedProfiles, users: number) {
-    this.#days = of.days;
-    this.#withCookieless = of.withCookieless;
-    this.#tally = of.tally;
+    this.#of = of;
     this.#name = nameOf(of);
     this.#merged = merged;
     this.#lows = new Uint32Array(users);
@@ -65,6 +64,10 @@ export class UserBits {
       // A day of a large project takes milliseconds.
       await setImmediate();
     }
+    of.older?.firstDays.eachBefore(of.older.day, (profile) => {
+      const user = merged.userOf(profile);
+      if (user !== undefined) made.#set(user, ...bitOf(0));
+    });
     for (let user = 0; user < made.#lows.length; user++) {
       made.#tell(user, made.#add);
       if (user % pausedAfter === pausedAfter - 1) await setImmediate();
@@ -74,9 +77,11 @@ export class UserBits {
 
   /** Whether these are the bits of the same. */
   isOf(of: BitsOf, merged: MergedProfiles): boolean {
-    const own = this.#days;
+    const { days, older } = this.#of;
     const areSame =
-      of.days.length === own.length && of.days.every(({ day }, at) => day === own[at]?.day);
+      of.days.length === days.length &&
+      of.days.every(({ day }, at) => day === days[at]?.day) &&
+      of.older?.firstDays === older?.firstDays;
     return this.isOfMerged(merged) && areSame && nameOf(of) === this.#name;
   }
 
@@ -102,7 +107,7 @@ export class UserBits {
       this.#tell(user, this.#add);
     };
     try {
-      for (const one of days) eachActive(one, this.#withCookieless, add);
+      for (const one of days) eachActive(one, this.#of.withCookieless, add);
       for (let place = 0; place < profiles.length; place++) {
         const at = place * pairWords + keyWords;
         add(profiles[place] ?? 0, others[at] ?? 0, others[at + 1] ?? 0);
@@ -128,7 +133,7 @@ export class UserBits {
 
   #tell(user: number, found: (cell: number) => void): void {
     const [low, high] = [this.#lows[user] ?? 0, this.#highs[user] ?? 0];
-    if ((low | high) !== 0) this.#tally.each(low, high, found);
+    if ((low | high) !== 0) this.#of.tally.each(low, high, found);
   }
 
   #set(user: number, low: number, high: number): void {
@@ -148,8 +153,13 @@ export class UserBits {
   }
 }
 
-function nameOf({ days, withCookieless, tally }: BitsOf): string {
-  return JSON.stringify([withCookieless, tally.name, days.map(({ stretches }) => stretches)]);
+function nameOf({ days, withCookieless, tally, older }: BitsOf): string {
+  return JSON.stringify([
+    withCookieless,
+    tally.name,
+    older?.day,
+    days.map(({ stretches }) => stretches),
+  ]);
 }
 
 /** Tells each stretch of the day in which a profile was active, by its bit. */
