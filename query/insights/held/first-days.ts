@@ -1,5 +1,5 @@
-// The UTC day of each profile's first event. Whether a profile is older than a day depends on no event from that day on:
-// what is known of it holds as long as as many events lie before the day.
+// The UTC day of each profile's first event. Who is older than a day depends on the events before it alone: what is known
+// of a day holds as long as there are as many of these.
 
 import { setImmediate } from 'node:timers/promises';
 import { dayMs } from '../../../platform/clock.ts';
