@@ -1,5 +1,5 @@
-// The UTC day of each profile's first event. Who is older than a day depends on the events before it alone: what is known
-// of a day holds as long as there are as many of these.
+// The UTC day of each profile's first event. Who is older than a day depends on the events before it alone, and holds
+// as long as there are as many of these.
 
 import { setImmediate } from 'node:timers/promises';
 import { dayMs } from '../../../platform/clock.ts';

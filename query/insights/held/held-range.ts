@@ -110,11 +110,8 @@ function rangeOf(project: HeldProject, days: ReadonlyMap<number, HeldDay>): Held
       const whole = stretched.filter((day) => isWhole(day));
       const parts = stretched.filter((day) => !isWhole(day));
       const merged = await mergedOf(project, identities);
-      const bits = await bitsOf(
-        project,
-        { ...of, days: whole, older: olderOf(project, olderThan) },
-        merged,
-      );
+      const older = olderOf(project, olderThan);
+      const bits = await bitsOf(project, { ...of, days: whole, older }, merged);
       return bits.count(parts, await numbers.ofAll(others, pairWords), others);
     },
   };

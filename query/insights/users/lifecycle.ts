@@ -99,7 +99,7 @@ function heldSql(question: Question, condition: EventCondition): HeldStatement |
   const earlierMs = startMs - dayMs;
   const starts = [earlierMs, beforeMs, ...(hasGap ? [firstMs] : []), fromMs, ...buckets.slice(1)];
   const places = { earlier: 0, before: 1, gap: hasGap ? 2 : undefined, first: hasGap ? 3 : 2 };
-  const counted = [0, ...buckets.keys()].map((_, bucket) => bucket);
+  const counted = [...buckets.keys(), buckets.length];
   return heldUsers(question, {
     ...{ stretches: { ranges, starts }, tally: byState(places), withOlder: true },
     ...{ textRows: placesTextRows, rest: leftOutPlacesSql(question, condition) },

@@ -44,8 +44,8 @@ export function heldUsers(question: Question, users: HeldUsers): HeldStatement |
   const days = daysOfRanges(ranges);
   const columns = bitColumns(starts.length);
   const activity = { condition: every, buckets: starts, ranges };
-  const isServed = hasDays(days) && columns.length === 1 && isFromDays(question, activity);
-  if (!isServed) return undefined;
+  const isServed = days.first >= 0 && hasDays(days) && columns.length === 1;
+  if (!isServed || !isFromDays(question, activity)) return undefined;
   const isCounted = question.spec.includeCookieless ? 'true' : 'NOT cookieless';
   const others = activitySql(question, { ...activity, days: daysNotKept });
   const pairs = packPairsSql(bytesSql('profile_key'), bytesSql(columns.join()));
