@@ -1,5 +1,6 @@
 // All questions that the benches of insights ask, in the order of their table.
 
+import { setTimeout } from 'node:timers/promises';
 import type { Mode } from '../../bench.ts';
 import { eventQuestions } from './event-questions.ts';
 import { personQuestions } from './person-questions.ts';
@@ -30,3 +31,11 @@ export const asksOf: Record<Mode, Asks> = {
   smoke: { warmUps: 0, counted: 1 },
   real: { warmUps: 2, counted: 7 },
 };
+
+/**
+ * The second time that a question is asked its days are kept, if nothing was on its way when it was asked first. Days
+ * are read into memory beside it.
+ */
+export async function untilDaysMayBeKept(mode: Mode): Promise<void> {
+  if (mode === 'real') await setTimeout(3_000);
+}

@@ -7,7 +7,7 @@ import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import { askQuestion } from '../../harness/insights/ask.ts';
 import type { AnswerRow, Question } from '../../harness/insights/question.ts';
-import { asksOf, questionsAgain } from '../../harness/insights/questions.ts';
+import { asksOf, questionsAgain, untilDaysMayBeKept } from '../../harness/insights/questions.ts';
 import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
@@ -77,6 +77,7 @@ async function measure(
       const startMs = performance.now();
       answer = question.rowsOf(await askQuestion(stack, question, turned(asked, turn)));
       if (turn >= warmUps) ms.push(performance.now() - startMs);
+      else await untilDaysMayBeKept(mode);
     }
     check(answer.length > 0, `${question.name} has an answer`);
     found.set(question, { ms: median(ms), answer });

@@ -4,7 +4,6 @@
 // it takes where no day is.
 
 import { createHash } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
@@ -15,7 +14,7 @@ import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board
 import { ourLayout } from '../../harness/insights/layout.ts';
 import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
 import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
-import { asksOf, questions } from '../../harness/insights/questions.ts';
+import { asksOf, questions, untilDaysMayBeKept } from '../../harness/insights/questions.ts';
 import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
@@ -111,11 +110,6 @@ async function measure(
 
 /** A turn of the other half of a day's quarters of an hour. */
 const halfOfADay = 48;
-
-/** The second time that a question is asked its days are kept, if nothing was on its way when it was asked first. */
-async function untilDaysMayBeKept(mode: Mode): Promise<void> {
-  if (mode === 'real') await setTimeout(3_000);
-}
 
 /** The next question counts all days, and keeps them. Days of profiles that are kept twice would be read twice. */
 async function forgetDays(stack: Stack): Promise<void> {

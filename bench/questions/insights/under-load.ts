@@ -8,7 +8,7 @@ import { type Bench, check, type Mode, type Session, type Table } from '../../be
 import { askQuestion } from '../../harness/insights/ask.ts';
 import { boardDays, openBoard } from '../../harness/insights/board.ts';
 import type { Question } from '../../harness/insights/question.ts';
-import { asksOf, questionsAgain } from '../../harness/insights/questions.ts';
+import { asksOf, questionsAgain, untilDaysMayBeKept } from '../../harness/insights/questions.ts';
 import { rangeOf, turned } from '../../harness/insights/stored-range.ts';
 import { countRows, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
@@ -98,6 +98,7 @@ async function rounds(
       const took = await ask(question);
       if (round >= 0) ms.set(question, [...(ms.get(question) ?? []), took]);
     }
+    if (round < 0) await untilDaysMayBeKept(mode);
   }
   return ms;
 }

@@ -79,6 +79,7 @@ export async function loadFirstDays(
     return texts.flatMap((text): unknown[] => JSON.parse(text));
   };
   const [rows = 0, profiles = 0] = (await numbersOf(roomSql, {})).map(Number);
+  if (profiles > held.maxProfiles / 2) throw new Error('first days would leave days no room');
   const known = held.get(projectId)?.numbers.size ?? 0;
   const added = { days: 0, entries: 0, profiles: Math.max(profiles - known, 0) };
   await held.add(projectId, added, async (project) => {
@@ -91,5 +92,6 @@ export async function loadFirstDays(
       await setImmediate();
     }
     project.firstDays = firstDays;
+    project.bits = [];
   });
 }

@@ -71,6 +71,11 @@ export class HeldDays {
     this.#nowMs = nowMs;
   }
 
+  /** So many have room if nothing else takes any. */
+  get maxProfiles(): number {
+    return this.#maxBytes / bytesOfProfile;
+  }
+
   /** Undefined for a project without days. */
   get(projectId: string): HeldProject | undefined {
     const project = this.#projects.get(projectId);
@@ -151,4 +156,13 @@ export class HeldDays {
 function sizeOf({ numbers, merged, dayBytes, reservedBytes }: Used): number {
   const made = numbers.size * bytesOfProfile + (merged?.bytes ?? 0);
   return bytesOfProject + made + dayBytes + reservedBytes;
+}
+
+/** Holds a day. What is made of one that it replaces goes with it. */
+export function holdDay(project: HeldProject, number: number, day: HeldDay): void {
+  if (project.days.has(number)) {
+    project.bits = [];
+    delete project.sums;
+  }
+  project.days.set(number, day);
 }

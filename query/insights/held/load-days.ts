@@ -2,7 +2,7 @@
 
 import type { Found } from '../kept/kept-parts.ts';
 import type { Rows } from '../run/result-cache.ts';
-import type { HeldDay, HeldDays, HeldProject } from './held-days.ts';
+import { type HeldDay, type HeldDays, type HeldProject, holdDay } from './held-days.ts';
 import { bytesSql, keyWords, packSql, readWords } from './packed-words.ts';
 import { quarterWords } from './quarter-words.ts';
 
@@ -70,7 +70,7 @@ async function holdDays(
       }));
     const numbers = [];
     for (const { words } of groups) numbers.push(await project.numbers.ofAll(words, rowWords));
-    project.days.set(day, dayOf(version, groups, numbers));
+    holdDay(project, day, dayOf(version, groups, numbers));
   }
 }
 

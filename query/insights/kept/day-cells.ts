@@ -162,6 +162,18 @@ export function keptCellsSql(
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }
 
+/**
+ * The rest of a SELECT from FROM on, without rows: it fails with `keptChanged` where the kept days have other events
+ * than when they were kept. All reads of events in a statement are of one moment.
+ */
+export function keptAsStoredSql({ project }: Question): string {
+  const count = `count()) AS events FROM events WHERE project_id = ${project}
+    AND toDate(occur_time) >= arrayMin(${keptDays}) AND toDate(occur_time) <= arrayMax(${keptDays})`;
+  // The index alone counts the events between two days; of a list of days it would look at each.
+  const stored = `SELECT toInt64(${count} UNION ALL SELECT -toInt64(${count} AND toDate(occur_time) NOT IN ${keptDays}`;
+  return `FROM (SELECT sum(events) AS stored FROM (${stored})) WHERE throwIf(stored != arraySum(${keptVersions}), '${keptChanged}')`;
+}
+
 /** Of one statement: more groups, and longer values, are not worth their place. */
 const usualCells = 50_000;
 const maxGroupBytes = 200;
@@ -199,6 +211,9 @@ export function listDaysSql(cells: string): string {
     SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
     FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
 }
+
+/** A statement that fails with this text is run anew with no day kept. */
+export const keptChanged = 'kept days have changed';
 
 /** Of the tables: cells of an older one are not found. */
 const layout = 2;

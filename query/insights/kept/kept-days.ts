@@ -8,6 +8,7 @@ import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { HeldDays } from '../held/held-days.ts';
 import type { ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
+import { failedByKept } from '../run/run-insight.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
 import { EarlyRun } from './early-run.ts';
 import { HeldLook } from './held-look.ts';
@@ -94,8 +95,9 @@ export class KeptDays {
     const before = mayRunEarly ? this.#foundBefore(name, range, access) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     const ends = this.#ends.get(name);
+    let found: Found = [];
     try {
-      const found = range.isHeld
+      found = range.isHeld
         ? await this.#heldLook.find(range, access)
         : await this.#find(name, statement, range, access, early);
       // What is held tells by itself which days it has.
@@ -107,6 +109,9 @@ export class KeptDays {
       if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
       return await runWith(found, access.signal);
+    } catch (error) {
+      if (found.length === 0 || !failedByKept(error)) throw error;
+      return await runWith([], access.signal);
     } finally {
       early?.end();
     }

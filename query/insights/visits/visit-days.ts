@@ -93,22 +93,31 @@ export const daysAround = {
   isVisit: 'max(shift) = 0',
 };
 
-/** Hardly any two sessions have the same; those that do are grouped, too. */
-const sessionKey = 'toUInt32(toUInt128(session_id))';
+/** Hardly any two sessions have the same; those that do are grouped, too. SQL over the column session_id. */
+export const sessionKey = 'toUInt32(toUInt128(session_id))';
 /** Short lists are sorted in half the time of long ones. */
 const slices = 4_096;
 
-/**
- * A condition on rows of `table`: it holds for all of a session with several rows on these days, and for few others.
- * Sorting numbers takes half the time of counting the rows of each session.
- */
+/** A condition on rows of `table`: it holds for the rows of sessions with several on these days, and for few others. */
 export function severalRowsSql(
+  table: 'visits' | 'visit_entries',
+  question: Question,
+  days: string,
+): string {
+  return `${sessionKey} IN (${severalKeysSql(sessionKeysSql(table, question, days))})`;
+}
+
+/** SELECT of the keys of sessions, one for each row of these days. */
+export function sessionKeysSql(
   table: 'visits' | 'visit_entries',
   { project }: Question,
   days: string,
 ): string {
-  const rows = `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;
-  const sorted = `SELECT arraySort(groupArray(key)) AS keys FROM (${rows}) GROUP BY bitAnd(key, ${slices - 1})`;
-  return `${sessionKey} IN (
-    SELECT arrayJoin(arrayFilter((one, next) -> one = next, arrayPopBack(keys), arrayPopFront(keys))) FROM (${sorted}))`;
+  return `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;
+}
+
+/** SELECT of those that `keys` has more than once. Sorting numbers takes half the time of counting each. */
+export function severalKeysSql(keys: string): string {
+  const sorted = `SELECT arraySort(groupArray(key)) AS keys FROM (${keys}) GROUP BY bitAnd(key, ${slices - 1})`;
+  return `SELECT arrayJoin(arrayFilter((one, next) -> one = next, arrayPopBack(keys), arrayPopFront(keys))) FROM (${sorted})`;
 }

@@ -27,7 +27,7 @@ export interface BitsOf {
   days: readonly StretchedDay[];
   withCookieless: boolean;
   tally: Tally;
-  /** Who has an event before the day has the bit of the place 0, too. */
+  /** Who has an event before the day has the bit of the place 0, as who is active in that stretch. */
   older?: { day: number; firstDays: FirstDays } | undefined;
 }
 

@@ -4,9 +4,16 @@
 import { dayMs } from '../../../../platform/clock.ts';
 import { both, type EventCondition } from '../../events/event-condition.ts';
 import { type EventRead, groupColumn, readEventsSql } from '../../events/read-events.ts';
-import { daysToKeep, isOfDays, keepCells, keptDays, notKept } from '../../kept/day-cells.ts';
+import {
+  daysToKeep,
+  isOfDays,
+  keepCells,
+  keptAsStoredSql,
+  keptDays,
+  notKept,
+} from '../../kept/day-cells.ts';
 import type { Question } from '../../question/question.ts';
-import { severalRowsSql, visitDays } from '../visit-days.ts';
+import { sessionKey, sessionKeysSql, severalKeysSql } from '../visit-days.ts';
 
 export interface FlowRead {
   condition: EventCondition;
@@ -28,6 +35,8 @@ export interface Moves {
    * followed further.
    */
   moves: string;
+  /** As keptAsStoredSql: days that are kept are taken back from it. */
+  check?: string;
 }
 
 export function flowMoves(question: Question, flow: FlowRead): Moves {
@@ -38,16 +47,21 @@ export function flowMoves(question: Question, flow: FlowRead): Moves {
   if (!isOfDays(question, [condition, question.everyEvent], groups)) {
     return { values: valuesSql(all), moves: movesSql(wholeVisitsSql(question, all), flow) };
   }
-  // An event that comes twice changes no visit: its mark is the same.
-  const some = [notKept, ofSeveralDays(question)].map((of) => steps(both(condition, of)));
-  const visits = correctedVisitsSql(question, some.join(' UNION ALL '));
+  const notOfKept = steps(both(condition, notKept));
+  const ofSeveral = steps(both(condition, ofSeveralDays(question, notOfKept)));
+  // Both may have an event. Its marks are equal, and equal neighbours are one step.
+  const visits = correctedVisitsSql(question, `${notOfKept} UNION ALL ${ofSeveral}`);
   const moves = `SELECT step, code, next, sum(move.visits) AS visits, sum(move.beyond) AS beyond FROM (
       ${movesSql(visits, flow)}
       UNION ALL SELECT toInt64(${groupColumn(0)}) AS step, ${codeSql(groupColumn(1))} AS code, ${codeSql(groupColumn(2))} AS next,
         toInt64(a) AS visits, toInt64(b) AS beyond FROM (${keptMovesSql(question, flow)})
     ) AS move GROUP BY step, code, next HAVING visits > 0`;
-  // Of all days: to find the events that are not kept takes longer.
-  return { values: valuesSql(property === undefined ? kindsSql(question) : all), moves };
+  return {
+    // Events of all days, because to find those that are not kept takes longer.
+    values: valuesSql(property === undefined ? kindsSql(question) : all),
+    moves,
+    check: keptAsStoredSql(question),
+  };
 }
 
 /** Of one statement: 65,000 of 29 days take 50 ms to read, and their ten million events a second to put in order. */
@@ -63,19 +77,26 @@ function keptMovesSql(question: Question, flow: FlowRead): string {
   return keepCells(question, cells, { width: 3, bucket: 'moment_ms', maxCells: maxKeptMoves });
 }
 
-/** Holds for the events of visits that may have several days; for none where no day is kept. */
-function ofSeveralDays(question: Question): EventCondition {
-  const isAnyKept = `notEmpty(${keptDays})`;
-  const several = severalRowsSql(
-    'visits',
-    question,
-    `${visitDays(question).ofRange} AND ${isAnyKept}`,
-  );
-  return { sql: `(${isAnyKept} AND ${several})`, usesUser: false, kind: 'filtered' };
+/**
+ * Holds for the events of visits that may have several days, one of them kept; for none where no day is kept.
+ * `notOfKept` are the events of other days: the table of visits may not have the newest.
+ */
+function ofSeveralDays(question: Question, notOfKept: string): EventCondition {
+  const keys = [
+    sessionKeysSql('visits', question, `day IN ${keptDays}`),
+    `SELECT DISTINCT ${sessionKey} AS key FROM (${notOfKept}) WHERE notEmpty(${keptDays})`,
+  ];
+  const several = `${sessionKey} IN (${severalKeysSql(keys.join(' UNION ALL '))})`;
+  return { sql: `(notEmpty(${keptDays}) AND ${several})`, usesUser: false, kind: 'filtered' };
 }
 
-function kindsSql({ project }: Question): string {
-  return `SELECT concat('=', kind) AS text FROM event_counts WHERE project_id = ${project}`;
+/** The kinds of the range's UTC days. */
+function kindsSql({ project, bindings, fromMs, toMs }: Question): string {
+  const seconds = (ms: number): string =>
+    `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
+  const [firstMs, endMs] = [Math.floor(fromMs / dayMs) * dayMs, Math.ceil(toMs / dayMs) * dayMs];
+  return `SELECT concat('=', kind) AS text FROM event_counts
+    WHERE project_id = ${project} AND quarter >= ${seconds(firstMs)} AND quarter < ${seconds(endMs)}`;
 }
 
 function valuesSql(steps: string): string {
@@ -127,11 +148,14 @@ function daysOfVisitsSql(steps: string): string {
 /** Visits, and each kept day of theirs, which does not count. */
 function correctedVisitsSql(question: Question, steps: string): string {
   const fromMs = question.bindings.bind('Int64', question.fromMs);
-  const day = `toDate(intDiv(bitShiftRight(mark, ${codeBits}) + ${fromMs}, ${dayMs}))`;
-  const days = `arrayFilter(day -> day IN ${keptDays}, arrayDistinct(arrayMap(mark -> ${day}, marks)))`;
-  const ofDays = `arrayMap(one -> (arrayFilter(mark -> ${day} = one, marks), toInt64(-1)), ${days})`;
-  return `SELECT part.1 AS marks, part.2 AS sign
-    FROM (SELECT arrayJoin(arrayPushFront(${ofDays}, (marks, sign))) AS part FROM (${wholeVisitsSql(question, steps)}))`;
+  const day = (mark: string): string =>
+    `toInt32(intDiv(bitShiftRight(${mark}, ${codeBits}) + ${fromMs}, ${dayMs}))`;
+  // No function of a list looks at another one: the engine would copy that for each.
+  const days = `arraySplit((mark, more) -> more != 0, sorted, arrayDifference(arrayMap(mark -> ${day('mark')}, sorted)))`;
+  const ofKept = `arrayFilter(marks -> toDate(${day('marks[1]')}) IN ${keptDays}, ${days})`;
+  return `SELECT part.1 AS marks, part.2 AS sign FROM (
+    SELECT arraySort(marks) AS sorted, arrayJoin(arrayPushFront(arrayMap(one -> (one, toInt64(-1)), ${ofKept}), (sorted, sign))) AS part
+    FROM (${wholeVisitsSql(question, steps)}))`;
 }
 
 /** SELECT of (step, code, next, visits, beyond) and the columns `by` of visits. */

@@ -1,8 +1,7 @@
 // The statement of USER_FLOW. Values are numbers while visits are put in order: their places in the list of all values,
 // in byte order, so that an array of them is small and equal counts are ordered by value.
 
-import type { Question } from '../../question/question.ts';
-import { type FlowRead, flowMoves } from './flow-moves.ts';
+import type { Moves } from './flow-moves.ts';
 
 /** In place of a node: that of all other values, and the end of a visit. */
 export const others = 0;
@@ -13,9 +12,7 @@ export const end = -1;
  * next step's, or ended. `beyond` counts their steps that are not followed, `values_seen` is the number of the step's
  * values in its row of others, and one row of each source has its text in the form of property-text.ts.
  */
-export function flowSql(question: Question, flow: FlowRead): string {
-  const { maxNodes } = flow;
-  const { values, moves } = flowMoves(question, flow);
+export function flowSql({ values, moves }: Moves, maxNodes: number): string {
   const ranked = rankedSql(moves);
   const folded = `SELECT step, source, target, toUInt64(sum(move.visits)) AS visits, toUInt64(sum(move.beyond)) AS beyond, max(source_rank) AS values_seen FROM (
       SELECT step, visits, beyond, source_rank, if(source_rank <= ${maxNodes}, toInt64(code), ${others}) AS source,
