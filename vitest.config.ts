@@ -8,6 +8,8 @@ const longest = [
   'bench/smoke.test.ts',
   'test/insights/oracle.test.ts',
   'pipeline/crash.test.ts',
+  'query/insights/kept/kept-days.test.ts',
+  'test/webhook-crash.test.ts',
   'test/profile-model.test.ts',
   'test/web/every-route.test.ts',
   'query/filters/filter.test.ts',
