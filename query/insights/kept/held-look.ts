@@ -15,7 +15,7 @@ import type { SettledDays } from './settled-days.ts';
 
 /** Days are read when a project asks again within so long; where that failed, not for so long. */
 const askedAgainMs = 3_600_000;
-/** Late events make the first days of all profiles old, and to read them takes a second for a million profiles. */
+/** Late events make the first days of all profiles old, and to read those of a million takes half a second. */
 const firstDaysAgainMs = 600_000;
 const maxNames = 10_000;
 
