@@ -93,6 +93,7 @@ export function heldJointUsers(
     cellsOf(one, stretches.starts).map((cell) => ({ ...cell, part: one.part })),
   );
   return heldUsers(question, {
+    condition: every,
     ...{ stretches, rest, maxRows, textRows: groupedTextRows },
     tally: havingOneOf(cells.map((cell) => bitsOf(cell.places))),
     rowsOf: (counts) =>

@@ -101,6 +101,7 @@ function heldSql(question: Question, condition: EventCondition): HeldStatement |
   const places = { earlier: 0, before: 1, gap: hasGap ? 2 : undefined, first: hasGap ? 3 : 2 };
   const counted = [...buckets.keys(), buckets.length];
   return heldUsers(question, {
+    condition,
     ...{ stretches: { ranges, starts }, tally: byState(places), withOlder: true },
     ...{ textRows: placesTextRows, rest: leftOutPlacesSql(question, condition) },
     maxRows: maxLeftOutRows,

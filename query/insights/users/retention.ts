@@ -88,10 +88,11 @@ function cohortsSql(question: Question, users: string): string {
 /** One event is both. */
 function heldSql(question: Question, condition: EventCondition): HeldStatement | undefined {
   const { fromMs, toMs, buckets, breakdowns } = question;
-  if (condition.kind !== 'every' || breakdowns.length > 0) return undefined;
+  if (breakdowns.length > 0) return undefined;
   const places = [...buckets.keys()];
   const counted = [{ condition, countsUsers: true }];
   return heldUsers(question, {
+    condition,
     stretches: { ranges: [{ fromMs, toMs }], starts: buckets },
     ...{ tally: byFirst, textRows: groupedTextRows },
     ...{ rest: leftOutGroupedSql(question, counted), maxRows: maxGroupedRows(question, counted) },

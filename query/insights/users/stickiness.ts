@@ -44,8 +44,8 @@ export function planStickiness(question: Question): Plan {
 
 function heldSql(question: Question, condition: EventCondition): HeldStatement | undefined {
   const { fromMs, toMs, buckets } = question;
-  if (condition.kind !== 'every') return undefined;
   return heldUsers(question, {
+    condition,
     stretches: { ranges: [{ fromMs, toMs }], starts: buckets },
     ...{ tally: byNumber, textRows: placesTextRows },
     ...{ rest: leftOutPlacesSql(question, condition), maxRows: maxLeftOutRows },

@@ -2,7 +2,7 @@
 // hour at the ends, and who was merged or deleted.
 
 import { dayMs } from '../../../../platform/clock.ts';
-import { every } from '../../events/event-condition.ts';
+import type { EventCondition } from '../../events/event-condition.ts';
 import { daysNotKept, hasDays, type QuestionDays } from '../../kept/day-cells.ts';
 import type { HeldStatement } from '../../plan.ts';
 import type { Question } from '../../question/question.ts';
@@ -22,6 +22,8 @@ export interface Stretches {
 }
 
 interface HeldUsers {
+  /** Of the events that make a user active. */
+  condition: EventCondition;
   stretches: Stretches;
   tally: Tally;
   /** The stretch with the place 0 goes on into the past for ever. */
@@ -37,13 +39,13 @@ interface HeldUsers {
 /** Who was merged, who was deleted, and the activity that is not held. */
 const maxHeldRows = 3;
 
-/** Users of every kind of event. Undefined where held days do not tell, or hardly spare anything. */
+/** Undefined where held days do not tell, as of some events only, or hardly spare anything. */
 export function heldUsers(question: Question, users: HeldUsers): HeldStatement | undefined {
-  const { stretches, tally, withOlder = false, rest, maxRows, textRows } = users;
+  const { condition, stretches, tally, withOlder = false, rest, maxRows, textRows } = users;
   const { ranges, starts } = stretches;
   const days = daysOfRanges(ranges);
   const columns = bitColumns(starts.length);
-  const activity = { condition: every, buckets: starts, ranges };
+  const activity = { condition, buckets: starts, ranges };
   const isServed = days.first >= 0 && hasDays(days) && columns.length === 1;
   if (!isServed || !isFromDays(question, activity)) return undefined;
   const isCounted = question.spec.includeCookieless ? 'true' : 'NOT cookieless';
