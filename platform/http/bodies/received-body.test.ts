@@ -2,7 +2,7 @@
 
 import { Agent, type ClientRequest, createServer, request, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listen } from '../../../test/harness/listen.ts';
 import { BodyReceiver } from './received-body.ts';
 import { RequestMemory } from './request-memory.ts';
@@ -106,5 +106,15 @@ describe('bodies that arrive at once', () => {
     call.flushHeaders();
     expect(await answer).toBe('busy');
     expect(await send(Buffer.alloc(2 * MiB))).toHaveLength(2 * MiB);
+  });
+
+  it('leave pieces that are collected before they are many', async () => {
+    close();
+    await serveBodies(new RequestMemory(96 * MiB), 8 * MiB);
+    const collect = vi.fn();
+    vi.stubGlobal('gc', collect);
+    for (let body = 0; body < 8; body++) await send(Buffer.alloc(7 * MiB));
+    vi.unstubAllGlobals();
+    expect(collect.mock.calls).toEqual([[{ type: 'minor' }]]);
   });
 });

@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { PieceGarbage } from '../../memory/piece-garbage.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
 import { type Inflated, Inflations, isEncoding } from './inflations.ts';
 import type { Lease, RequestMemory } from './request-memory.ts';
@@ -44,6 +45,7 @@ const lingerMs = 2_000;
 export class BodyReceiver {
   readonly memory: RequestMemory;
   readonly #inflations = new Inflations();
+  readonly #garbage = new PieceGarbage();
   readonly #received = new WeakSet<NodeRequest>();
 
   constructor(memory: RequestMemory) {
@@ -68,6 +70,7 @@ export class BodyReceiver {
       leaveUnread(request);
       return { kind: 'busy' };
     }
+    request.on('data', (piece: Buffer) => this.#garbage.add(piece.length));
     const kind = await gather(request, gathered, readsOn, refused);
     if (kind !== 'received') return { kind };
     const sent = gathered.bytes();
