@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { press, typeInto } from '../harness/web/keyboard.ts';
+import { untilHolds } from '../harness/web/page-condition.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
@@ -54,7 +55,7 @@ describe.runIf(hasBrowser)('a session', () => {
     await listen(reader.page);
     const pages = [reader.page, await reader.openTab('/account')];
     for (const page of pages) await heading(page, 'Account').waitFor();
-    await reader.page.waitForFunction('globalThis.heard?.accessToken');
+    await untilHolds(reader.page, 'globalThis.heard?.accessToken');
     await listen(pages[1]);
     const renewals: string[] = [];
     reader.context.on('request', (request) => {
@@ -64,8 +65,7 @@ describe.runIf(hasBrowser)('a session', () => {
     await reader.page.evaluate(
       "new BroadcastChannel('millrace-session').postMessage({ ...heard, accessToken: 'ended' })",
     );
-    for (const page of pages)
-      await page.waitForFunction("globalThis.heard?.accessToken === 'ended'");
+    for (const page of pages) await untilHolds(page, "globalThis.heard?.accessToken === 'ended'");
     const answers = pages.map((page) =>
       page.waitForResponse((response) => response.ok() && response.url().includes('.insights.')),
     );

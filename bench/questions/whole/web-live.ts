@@ -11,6 +11,7 @@ import {
   listActivity,
   newEvent,
 } from '../../../test/harness/clients/client.ts';
+import { untilHolds } from '../../../test/harness/web/page-condition.ts';
 import { startWebApp, type WebApp } from '../../../test/harness/web/web-app.ts';
 import { type Bench, check, type Mode, type Table } from '../../bench.ts';
 
@@ -77,7 +78,7 @@ async function showSingle({ stack }: WebApp, { page, go }: OpenPage, mode: Mode)
     acknowledgedMs.set(distinctId, Date.now());
     await delay(pauseMs);
   }
-  await page.waitForFunction(`window.shownMs['single-${sizes[mode].single - 1}'] !== undefined`);
+  await untilHolds(page, `window.shownMs['single-${sizes[mode].single - 1}'] !== undefined`);
   const shownMs = await page.evaluate<Record<string, number>>('window.shownMs');
   const tookMs = [...acknowledgedMs].map(([id, sinceMs]) => (shownMs[id] ?? Number.NaN) - sinceMs);
   check(!tookMs.some(Number.isNaN), 'each event is on the page');

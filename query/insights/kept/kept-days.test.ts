@@ -2,28 +2,26 @@
 // future, for which only rows of events can tell.
 
 import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
 import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
   Granularity,
-  type InsightQuerySpecSchema,
   InsightType,
   SessionMetric,
   TopKQuery_Dimension,
   UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  type Answered,
+  AskedProject,
+  type AskedRange,
+  type AskedSpec,
+} from '../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
-import {
-  type StoredRow,
-  storedRow,
-  storeRows,
-} from '../../../test/harness/tables/stored-events.ts';
-import { type StoredProfile, storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
+import type { StoredRow } from '../../../test/harness/tables/stored-events.ts';
 import { bucketStart } from '../question/time-buckets.ts';
 
 const engine = useEngine();
@@ -70,13 +68,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-let project = '';
+let project: AskedProject;
 beforeEach(async () => {
-  project = randomUUID();
+  project = new AskedProject(service);
   refusedWrites = 0;
   nowMs = firstMs + 20 * dayMs;
   completeUntilMs = nowMs;
-  await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
+  await project.store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
 });
 
 /** Many go on after midnight. */
@@ -98,31 +96,7 @@ function eventOf(index: number): Partial<StoredRow> {
   };
 }
 
-async function store(rows: readonly Partial<StoredRow>[]): Promise<void> {
-  await storeRows(
-    service.clickhouse,
-    rows.map((row) => storedRow({ projectId: project, ...row })),
-  );
-}
-
-async function change(
-  profiles: readonly Omit<StoredProfile, 'projectId'>[],
-  version: string,
-): Promise<void> {
-  const ofProject = profiles.map((profile) => ({ projectId: project, ...profile }));
-  await storeProfiles(service.clickhouse, ofProject, version);
-}
-
-type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
-
-interface Range {
-  fromMs: number;
-  toMs: number;
-  timezone: string;
-  granularity: Granularity;
-}
-
-const berlin: Range = {
+const berlin: AskedRange = {
   fromMs: firstMs - 1.75 * hourMs,
   toMs: firstMs + 8 * dayMs + 5 * hourMs,
   timezone: zones.berlin,
@@ -130,39 +104,27 @@ const berlin: Range = {
 };
 
 /** Days of Berlin: the first UTC day has events before the range, and the last one has events after it. */
-const cut: Range = {
+const cut: AskedRange = {
   ...berlin,
   fromMs: firstMs + 2 * dayMs - 2 * hourMs,
   toMs: firstMs + 9 * dayMs - hourMs,
 };
 
-async function ask(spec: Asked, range: Range, asOfMs?: number) {
-  const { result } = await service.insights(project).query({
-    spec,
-    timeRange: { from: timestampFromMs(range.fromMs), to: timestampFromMs(range.toMs) },
-    granularity: range.granularity,
-    timezone: range.timezone,
-    ...(asOfMs !== undefined && { asOf: timestampFromMs(asOfMs) }),
-  });
-  return result;
-}
-
 /**
  * Asks for the range and for shorter ones, so that no answer is kept whole: the second question has the days kept, the
  * third finds them. Compares these two with raw rows.
  */
-async function expectRaw(spec: Asked, range: Range, turnMs = 900_000): Promise<void> {
-  await ask(spec, range);
+async function expectAsRows(spec: AskedSpec, range: AskedRange, turnMs = 900_000): Promise<void> {
+  await project.ask(spec, range);
   for (const turn of [1, 2]) {
-    const asked = { ...range, toMs: range.toMs - turn * turnMs };
-    expect(await ask(spec, asked)).toEqual(await ask(spec, asked, Date.UTC(2199, 0, 1)));
+    await project.expectAsRows(spec, { ...range, toMs: range.toMs - turn * turnMs });
   }
 }
 
-const ending = (hours: number): Range => ({ ...berlin, toMs: berlin.toMs - hours * hourMs });
+const ending = (hours: number): AskedRange => ({ ...berlin, toMs: berlin.toMs - hours * hourMs });
 
 async function changeTables(query: string): Promise<void> {
-  await service.clickhouse.command({ query, query_params: { project } });
+  await service.clickhouse.command({ query, query_params: { project: project.id } });
 }
 
 async function empty(...tables: readonly string[]): Promise<void> {
@@ -179,21 +141,25 @@ function nextOf(moment: 'begin' | 'end'): () => Promise<void> {
 async function listed(what: string): Promise<string[]> {
   const query = `SELECT ${what} FROM kept_days WHERE project_id = {project:String} ORDER BY 1`;
   const format = 'JSONCompactEachRow';
-  const result = await service.clickhouse.query({ query, query_params: { project }, format });
+  const result = await service.clickhouse.query({
+    query,
+    query_params: { project: project.id },
+    format,
+  });
   return (await result.json<[string]>()).map(([one]) => one);
 }
 
 const listedDays = (): Promise<string[]> => listed('DISTINCT toString(day)');
 
 const pageViews = { event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL };
-const byBrowser: Asked = {
+const byBrowser: AskedSpec = {
   insightType: InsightType.TRENDS,
   events: [pageViews],
   breakdowns: [{ property: '$browser' }],
   breakdownLimit: 2,
 };
 const trends = { insightType: InsightType.TRENDS };
-const byPath: Asked = { ...trends, breakdowns: [{ property: '$pathname' }], breakdownLimit: 3 };
+const byPath: AskedSpec = { ...trends, breakdowns: [{ property: '$pathname' }], breakdownLimit: 3 };
 const isPro = { property: 'plan', operator: FilterOperator.EQUALS, value: 'pro' };
 const ofPlan = { filters: [isPro] };
 const whole = { insightType: InsightType.SEGMENTATION };
@@ -202,12 +168,16 @@ const ofAmount = (aggregation: AggregationType) => ({
   aggregation,
   aggregationProperty: 'amount',
 });
-const topOf = (dimension: TopKQuery_Dimension, property: string, omitOthers: boolean): Asked => ({
+const topOf = (
+  dimension: TopKQuery_Dimension,
+  property: string,
+  omitOthers: boolean,
+): AskedSpec => ({
   insightType: InsightType.TOP_K,
   topK: { dimension, property, limit: 3, omitOthers, scope: { kind: 'page_view', filters: [] } },
 });
 
-const waysByPath: Asked = {
+const waysByPath: AskedSpec = {
   insightType: InsightType.USER_FLOW,
   userFlow: { nodeKind: UserFlowQuery_NodeKind.PROPERTY, nodeProperty: '$pathname', maxHops: 2 },
   filterGroups: [ofPlan],
@@ -217,16 +187,16 @@ const keptDates = Array.from({ length: 8 }, (_, index) => `2026-10-${20 + index}
 
 /** The same series over ranges that end at six moments, asked for once before. */
 async function askAtOnce(): Promise<void> {
-  await ask(byBrowser, berlin);
+  await project.ask(byBrowser, berlin);
   const ranges = Array.from({ length: 6 }, (_, turn) => ({
     ...berlin,
     toMs: berlin.toMs - turn * 900_000,
   }));
-  await Promise.all(ranges.map((range) => ask(byBrowser, range)));
+  await Promise.all(ranges.map((range) => project.ask(byBrowser, range)));
 }
 
 describe('kept days', () => {
-  const specs: [string, Asked][] = [
+  const specs: [string, AskedSpec][] = [
     ['a trend by a property', byBrowser],
     ['a total by a property', { ...byBrowser, ...whole }],
     [
@@ -235,13 +205,13 @@ describe('kept days', () => {
     ],
     ['a filter', { ...byBrowser, breakdowns: [], filterGroups: [ofPlan] }],
     ...[AggregationType.SUM, AggregationType.AVG, AggregationType.MIN, AggregationType.MAX].map(
-      (type): [string, Asked] => [
+      (type): [string, AskedSpec] => [
         `${AggregationType[type]} by a property`,
         { ...byBrowser, events: [ofAmount(type), pageViews] },
       ],
     ),
     ...[SessionMetric.SESSIONS, SessionMetric.AVG_DURATION, SessionMetric.EXIT].flatMap(
-      (metric): [string, Asked][] => [
+      (metric): [string, AskedSpec][] => [
         [`${SessionMetric[metric]}`, { ...trends, session: { metric } }],
         [`${SessionMetric[metric]} by a property`, { ...byPath, session: { metric } }],
       ],
@@ -258,13 +228,13 @@ describe('kept days', () => {
   it.each(specs)('answer %s as raw rows do', async (_, spec) => {
     const { WEEK, HOUR } = Granularity;
     const kolkata = { timezone: zones.kolkata, fromMs: firstMs + 5.5 * hourMs, granularity: WEEK };
-    await expectRaw(spec, { ...berlin, ...kolkata });
-    await expectRaw(spec, { ...berlin, granularity: HOUR });
+    await expectAsRows(spec, { ...berlin, ...kolkata });
+    await expectAsRows(spec, { ...berlin, granularity: HOUR });
     expect(await listedDays()).toEqual(keptDates);
   });
 
   const users = { ...pageViews, aggregation: AggregationType.UNIQUE_USERS };
-  const ofUsers: [string, Asked][] = [
+  const ofUsers: [string, AskedSpec][] = [
     ['users of a kind', { ...trends, events: [users, { ...users, event: { kind: 'purchase' } }] }],
     ['users with a filter', { ...trends, events: [users, users], filterGroups: [ofPlan] }],
     ['users with cookieless ones', { ...trends, events: [users], includeCookieless: true }],
@@ -273,10 +243,12 @@ describe('kept days', () => {
     ['stickiness', { insightType: InsightType.STICKINESS, events: [pageViews] }],
   ];
   it.each(ofUsers)('answer %s as raw rows do', async (_, spec) => {
-    await store([{ ...eventOf(3), kind: 'page_view', distinctId: 'nobody', cookieless: true }]);
+    await project.store([
+      { ...eventOf(3), kind: 'page_view', distinctId: 'nobody', cookieless: true },
+    ]);
     const kolkata = { timezone: zones.kolkata, fromMs: firstMs - 5.5 * hourMs };
-    await expectRaw(spec, { ...berlin, ...kolkata, granularity: Granularity.WEEK });
-    await expectRaw(spec, berlin);
+    await expectAsRows(spec, { ...berlin, ...kolkata, granularity: Granularity.WEEK });
+    await expectAsRows(spec, berlin);
     expect(await listedDays()).toEqual(keptDates);
   });
 
@@ -284,7 +256,7 @@ describe('kept days', () => {
   it.each(zoned)('have the users of days of %s after merges and deletions', async (timezone) => {
     const spec = { ...trends, events: [users] };
     const cookieless = { kind: 'page_view', distinctId: 'nobody', cookieless: true };
-    await store([
+    await project.store([
       { ...eventOf(3), ...cookieless },
       { ...eventOf(5), ...cookieless },
     ]);
@@ -292,15 +264,18 @@ describe('kept days', () => {
       ...{ distinctId: `visitor-${one}`, owner: `visitor-${root}`, root: `visitor-${root}` },
       wasClaimed: true,
     });
-    await change([merged(1, 2), merged(7, 5)], '1');
-    await expectRaw(spec, { ...berlin, timezone });
+    await project.change([merged(1, 2), merged(7, 5)], '1');
+    await expectAsRows(spec, { ...berlin, timezone });
     // A day of the zone goes on in this UTC day.
     const late = { occurTimeMs: firstMs + 3 * dayMs + hourMs, kind: 'page_view' };
-    await store([{ ...late, distinctId: 'late' }]);
-    await change([merged(3, 4), merged(4, 6), { distinctId: 'visitor-5', deleted: true }], '2');
+    await project.store([{ ...late, distinctId: 'late' }]);
+    await project.change(
+      [merged(3, 4), merged(4, 6), { distinctId: 'visitor-5', deleted: true }],
+      '2',
+    );
     for (const includeCookieless of [false, true]) {
-      await expectRaw({ ...spec, includeCookieless }, { ...berlin, timezone });
-      await expectRaw({ ...spec, includeCookieless }, { ...cut, timezone }, dayMs);
+      await expectAsRows({ ...spec, includeCookieless }, { ...berlin, timezone });
+      await expectAsRows({ ...spec, includeCookieless }, { ...cut, timezone }, dayMs);
     }
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
@@ -308,15 +283,15 @@ describe('kept days', () => {
   it.each(zoned)('lack who was there before a day of %s', async (timezone) => {
     // London has the clock of UTC by then.
     const fromMs = bucketStart(Granularity.DAY, timezone, firstMs + 6 * dayMs);
-    await expectRaw({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
+    await expectAsRows({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
     // Another series has the same days kept once more, from a range that begins elsewhere.
     const more = { ...users, event: { kind: 'purchase' } };
-    await expectRaw({ ...trends, events: [users, more] }, { ...berlin, timezone });
+    await expectAsRows({ ...trends, events: [users, more] }, { ...berlin, timezone });
   });
 
   it('have the users of more days than a number has bits', async () => {
     const spec = { ...trends, events: [users] };
-    await expectRaw(spec, { ...berlin, fromMs: firstMs - 80 * dayMs });
+    await expectAsRows(spec, { ...berlin, fromMs: firstMs - 80 * dayMs });
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
 
@@ -331,111 +306,108 @@ describe('kept days', () => {
   ];
   it.each(cutByDays)('answer %s where days of a zone cut them', async (name) => {
     const spec = new Map([...specs, ...ofUsers]).get(name) ?? expect.fail('no such question');
-    await expectRaw(spec, cut, dayMs);
+    await expectAsRows(spec, cut, dayMs);
     expect(await listedDays()).toEqual(keptDates.slice(1));
   });
 
   it('are whole where the range begins and ends within a day, and has no buckets', async () => {
-    await expectRaw({ ...byBrowser, ...whole }, cut, dayMs);
+    await expectAsRows({ ...byBrowser, ...whole }, cut, dayMs);
     expect(await listedDays()).toEqual(keptDates.slice(2, -1));
   });
 
   it('are read: a profile that is in the table alone counts', async () => {
-    const spec: Asked = { ...whole, events: [users] };
-    await expectRaw(spec, berlin);
+    const spec: AskedSpec = { ...whole, events: [users] };
+    await expectAsRows(spec, berlin);
     await changeTables(`INSERT INTO kept_profile_days (project_id, series, day, profile_key, morning, edition)
         SELECT project_id, series, day, 1, 1, edition
         FROM kept_profile_days WHERE project_id = {project:String} LIMIT 1`);
     const asked = ending(1);
-    const counted = async (asOfMs?: number) => {
-      const result = await ask(spec, asked, asOfMs);
+    const counted = ({ result }: Answered) => {
       return result.case === 'segmentation' ? (result.value.total ?? 0) : 0;
     };
-    expect(await counted()).toBe((await counted(Date.UTC(2199, 0, 1))) + 1);
+    const raw = counted(await project.askRows(spec, asked));
+    expect(counted(await project.ask(spec, asked))).toBe(raw + 1);
   });
 
   it('are read: the number of profiles of a day of the zone counts', async () => {
-    const spec: Asked = { ...trends, events: [users] };
-    await expectRaw(spec, berlin);
+    const spec: AskedSpec = { ...trends, events: [users] };
+    await expectAsRows(spec, berlin);
     await changeTables(`INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, a + 1000 AS a)
         FROM kept_cells WHERE project_id = {project:String} AND day = '2026-10-23'`);
     const asked = ending(1);
-    const counted = async (asOfMs?: number) => {
-      const result = await ask(spec, asked, asOfMs);
+    const counted = ({ result }: Answered) => {
       const [series] = result.case === 'trends' ? result.value.series : [];
       return series?.points.map(({ value = 0 }) => value) ?? [];
     };
-    const raw = await counted(Date.UTC(2199, 0, 1));
+    const raw = counted(await project.askRows(spec, asked));
     const place = raw.length - 5;
-    expect(await counted()).toEqual(
+    expect(counted(await project.ask(spec, asked))).toEqual(
       raw.map((value, index) => value + (index === place ? 1000 : 0)),
     );
   });
 
   it('are read: a cell that is in the table alone counts', async () => {
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     await changeTables(`INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, c)
         SELECT project_id, series, day, moment_ms, ['=made up'], version, edition, 1000, 1000
         FROM kept_cells WHERE project_id = {project:String} LIMIT 1`);
-    const result = await ask(byBrowser, ending(1));
+    const { result } = await project.ask(byBrowser, ending(1));
     const series = result.case === 'trends' ? result.value.series : [];
     expect(series[0]?.breakdown).toEqual({ $browser: 'made up' });
   });
 
   it('are read where another process has kept a newer version of the day meanwhile', async () => {
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     await changeTables(`INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, edition + 1 AS edition, a + 1 AS a)
         FROM kept_cells WHERE project_id = {project:String}`);
-    await expectRaw(byBrowser, ending(1));
+    await expectAsRows(byBrowser, ending(1));
   });
 
   it('no longer hold once an event of theirs was stored', async () => {
-    await expectRaw(byBrowser, berlin);
-    await store([{ occurTimeMs: firstMs + 3 * dayMs, columns: { browser: 'browser 1' } }]);
+    await expectAsRows(byBrowser, berlin);
+    await project.store([{ occurTimeMs: firstMs + 3 * dayMs, columns: { browser: 'browser 1' } }]);
     // The first question after it would find them all, as those before it did.
-    const next = ending(3);
-    const farMs = Date.UTC(2199, 0, 1);
-    expect(await ask(byBrowser, next)).toEqual(await ask(byBrowser, next, farMs));
-    await expectRaw(byBrowser, ending(1));
+    await project.expectAsRows(byBrowser, ending(3));
+    await expectAsRows(byBrowser, ending(1));
   });
 
   it('are looked at beside the statement, where they were found before', async () => {
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     gates.set('look', nextOf('begin'));
-    await ask(byBrowser, ending(3));
+    await project.ask(byBrowser, ending(3));
     expect(gates).toEqual(new Map());
   });
 
   it('are not taken from a statement that ran before somebody else kept them', async () => {
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     await empty('days', 'cells');
     const wasRead = nextOf('end');
     gates.set('look', async () => {
       await wasRead();
-      await ask(byBrowser, ending(2));
+      await project.ask(byBrowser, ending(2));
     });
-    const answered = await ask(byBrowser, ending(3));
-    expect(answered).toEqual(await ask(byBrowser, ending(3), Date.UTC(2199, 0, 1)));
+    const answered = await project.ask(byBrowser, ending(3));
+    expect(answered).toEqual(await project.askRows(byBrowser, ending(3)));
     expect(await listedDays()).toEqual(keptDates);
   });
 
   it('have an event in all of their tables that was stored while they were kept', async () => {
     const [root = '', claimed = ''] = ['somebody', 'somebody-else'];
     const seen = { occurTimeMs: firstMs + 2 * dayMs + hourMs, kind: 'signup' };
-    await store([{ ...seen, distinctId: root }]);
-    await change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
-    gates.set('profiles', () => store([{ ...seen, distinctId: claimed }]));
-    await expectRaw({ ...trends, events: [{ ...users, event: { kind: 'signup' } }] }, berlin);
+    await project.store([{ ...seen, distinctId: root }]);
+    await project.change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
+    gates.set('profiles', () => project.store([{ ...seen, distinctId: claimed }]));
+    await expectAsRows({ ...trends, events: [{ ...users, event: { kind: 'signup' } }] }, berlin);
     expect(gates).toEqual(new Map());
   });
 
   it('are kept anew where all of them were emptied', async () => {
-    const ofUsers: Asked = { ...trends, events: [users] };
-    for (const spec of [byBrowser, ofUsers]) await expectRaw(spec, berlin);
+    const ofUsers: AskedSpec = { ...trends, events: [users] };
+    for (const spec of [byBrowser, ofUsers]) await expectAsRows(spec, berlin);
     await empty('days', 'cells', 'profile_days', 'active_profiles');
     const next = ending(3);
     for (const spec of [byBrowser, ofUsers]) {
-      expect(await ask(spec, next)).toEqual(await ask(spec, next, Date.UTC(2199, 0, 1)));
+      await project.expectAsRows(spec, next);
     }
     expect(await listedDays()).toEqual(keptDates);
   });
@@ -443,9 +415,9 @@ describe('kept days', () => {
   it('are those of a question that is asked again, and whole ones in the past', async () => {
     nowMs = firstMs + 5 * dayMs + hourMs;
     completeUntilMs = nowMs;
-    await ask(byBrowser, berlin);
+    await project.ask(byBrowser, berlin);
     expect(await listedDays()).toEqual([]);
-    await ask(byBrowser, ending(1));
+    await project.ask(byBrowser, ending(1));
     expect(await listedDays()).toEqual(
       Array.from({ length: 5 }, (_, index) => `2026-10-${20 + index}`),
     );
@@ -453,35 +425,35 @@ describe('kept days', () => {
 
   it('are not kept while an insert may be on its way to them', async () => {
     completeUntilMs = nowMs - 1;
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     completeUntilMs = undefined;
-    await expectRaw(byBrowser, ending(1));
+    await expectAsRows(byBrowser, ending(1));
     expect(await listedDays()).toEqual([]);
     completeUntilMs = nowMs;
-    await ask(byBrowser, ending(2));
+    await project.ask(byBrowser, ending(2));
     expect(await listedDays()).toHaveLength(8);
   });
 
   it('are not kept where persons, traits or an as_of decide', async () => {
-    await expectRaw({ ...byBrowser, events: [users] }, berlin);
-    await expectRaw({ ...byBrowser, breakdowns: [{ property: 'profile.plan' }] }, berlin);
+    await expectAsRows({ ...byBrowser, events: [users] }, berlin);
+    await expectAsRows({ ...byBrowser, breakdowns: [{ property: 'profile.plan' }] }, berlin);
     expect(await listedDays()).toEqual([]);
   });
 
   it('are not kept where they would have too many cells or too long values', async () => {
-    await store([{ occurTimeMs: firstMs + dayMs, strings: { plan: 'x'.repeat(300) } }]);
+    await project.store([{ occurTimeMs: firstMs + dayMs, strings: { plan: 'x'.repeat(300) } }]);
     const byPlan = { ...byBrowser, breakdowns: [{ property: 'plan' }] };
-    await expectRaw(byPlan, berlin);
+    await expectAsRows(byPlan, berlin);
     await changeTables(`INSERT INTO events (project_id, event_id, kind, occur_time, receive_time, distinct_id, session_id, pathname)
         SELECT {project:String}, generateUUIDv4(), 'page_view', toDateTime64('2026-10-22 10:00:00', 3, 'UTC'), now64(3), 'ada', generateUUIDv4(), toString(number)
         FROM numbers(60000)`);
-    await expectRaw(topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false), berlin);
+    await expectAsRows(topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false), berlin);
     expect(await listedDays()).toEqual([]);
   });
 
   it('are not needed: a question that cannot keep any is answered', async () => {
     refusesWrites = true;
-    await expectRaw(byBrowser, berlin);
+    await expectAsRows(byBrowser, berlin);
     refusesWrites = false;
     expect(await listedDays()).toEqual([]);
   });

@@ -1,24 +1,20 @@
 // Top users from held days answer as the rows of events do: the same questions are asked again with an as_of in the far
 // future, for which only rows of events can tell.
 
-import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
 import {
-  type InsightQuerySpecSchema,
   InsightType,
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  AskedProject,
+  type AskedRange,
+  type AskedSpec,
+} from '../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
-import {
-  type StoredRow,
-  storedRow,
-  storeRows,
-} from '../../../test/harness/tables/stored-events.ts';
-import { type StoredProfile, storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
+import type { StoredRow } from '../../../test/harness/tables/stored-events.ts';
 
 const engine = useEngine();
 const firstMs = Date.parse('2026-10-20T00:00:00Z');
@@ -63,12 +59,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-let project = '';
+let project: AskedProject;
 beforeEach(async () => {
-  project = randomUUID();
+  project = new AskedProject(service);
   nowMs = firstMs + 20 * dayMs;
   completeUntilMs = nowMs;
-  await store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
+  await project.store(Array.from({ length: 300 }, (_, index) => eventOf(index)));
   [held, loadedDays] = [[], 0];
 });
 
@@ -81,53 +77,30 @@ function eventOf(index: number): Partial<StoredRow> {
   };
 }
 
-async function store(rows: readonly Partial<StoredRow>[]): Promise<void> {
-  await storeRows(
-    service.clickhouse,
-    rows.map((row) => storedRow({ projectId: project, ...row })),
-  );
-}
-
-async function change(
-  profiles: readonly Omit<StoredProfile, 'projectId'>[],
-  version: string,
-): Promise<void> {
-  const ofProject = profiles.map((profile) => ({ projectId: project, ...profile }));
-  await storeProfiles(service.clickhouse, ofProject, version);
-}
-
 /** From an hour of the second day to an hour of the last one: seven whole days. */
-const range = { fromMs: firstMs + 5 * hourMs, toMs: firstMs + 8 * dayMs + 20 * hourMs };
-
-type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
+const whole = { fromMs: firstMs + 5 * hourMs, toMs: firstMs + 8 * dayMs + 20 * hourMs };
 
 const topUsers = { dimension: TopKQuery_Dimension.USER, limit: 5 };
+const ofTopUsers: AskedSpec = { insightType: InsightType.TOP_K, topK: topUsers };
 
-async function ask(turn: number, asOfMs?: number, spec: Asked = {}) {
-  const { result, leftOut } = await service.insights(project).query({
-    spec: { insightType: InsightType.TOP_K, topK: topUsers, ...spec },
-    // Another range, so that no answer is kept whole.
-    timeRange: {
-      from: timestampFromMs(range.fromMs),
-      to: timestampFromMs(range.toMs - turn * 900_000),
-    },
-    timezone: 'Europe/Berlin',
-    ...(asOfMs !== undefined && { asOf: timestampFromMs(asOfMs) }),
-  });
-  return { result, leftOut };
-}
+/** Another one each time, so that no answer is kept whole. */
+const rangeOf = (turn: number): AskedRange => ({
+  ...whole,
+  toMs: whole.toMs - turn * 900_000,
+  timezone: 'Europe/Berlin',
+});
 
 let turn = 0;
-/** The next question, and whether it found days held. */
-async function expectRaw(spec: Asked = {}): Promise<void> {
+/** The next question. */
+async function expectAsRows(more: AskedSpec = {}): Promise<void> {
   turn = (turn + 1) % 60;
-  expect(await ask(turn, undefined, spec)).toEqual(await ask(turn, Date.UTC(2199, 0, 1), spec));
+  await project.expectAsRows({ ...ofTopUsers, ...more }, rangeOf(turn));
 }
 
 /** Asks until all days are held: they are read beside the questions. */
 async function untilHeld(): Promise<void> {
   await vi.waitFor(async () => {
-    await expectRaw();
+    await expectAsRows();
     expect(held.at(-1)).toEqual([]);
   }, patience);
 }
@@ -146,28 +119,28 @@ const late = (day: number, distinctId: string, count = 1): Partial<StoredRow>[] 
 
 describe('top users', () => {
   it('are held after the second question, and read no whole day then', async () => {
-    await expectRaw();
+    await expectAsRows();
     expect([loadedDays, held]).toEqual([0, []]);
     await untilHeld();
     expect(loadedDays).toBe(7);
     held = [];
-    await expectRaw({ topK: { ...topUsers, limit: 1, omitOthers: true } });
-    await expectRaw({ topK: { ...topUsers, limit: 100 } });
+    await expectAsRows({ topK: { ...topUsers, limit: 1, omitOthers: true } });
+    await expectAsRows({ topK: { ...topUsers, limit: 100 } });
     expect([loadedDays, held]).toEqual([7, [[], []]]);
   });
 
   it('of a project without events are none', async () => {
-    project = randomUUID();
+    project = new AskedProject(service);
     await hold();
-    await expectRaw();
+    await expectAsRows();
     expect(held).toEqual([[]]);
   });
 
   it('have late events: the day is read anew', async () => {
     await hold();
-    await store(late(4, 'latecomer', 60));
+    await project.store(late(4, 'latecomer', 60));
     completeUntilMs = 0;
-    await expectRaw();
+    await expectAsRows();
     // Nobody knows whether more of it is on its way.
     expect(loadedDays).toBe(0);
     expect(held.at(-1)).toEqual(['2026-10-24']);
@@ -177,8 +150,8 @@ describe('top users', () => {
   });
 
   it('have an event that was stored while its day was read', async () => {
-    await expectRaw();
-    gates.set('load', () => store(late(1, 'latecomer', 70)));
+    await expectAsRows();
+    gates.set('load', () => project.store(late(1, 'latecomer', 70)));
     await untilHeld();
     // Once more for the day that changed.
     expect(loadedDays).toBe(8);
@@ -186,14 +159,14 @@ describe('top users', () => {
 
   it('miss no event that was stored before the question, though its statement ran before the look', async () => {
     await hold();
-    await store(late(3, 'latecomer', 80));
-    gates.set('held', () => store(late(0, 'later', 5)));
-    await expectRaw();
+    await project.store(late(3, 'latecomer', 80));
+    gates.set('held', () => project.store(late(0, 'later', 5)));
+    await expectAsRows();
   });
 
   it('follow merges, unmerges and deletions', async () => {
     await hold();
-    await change(
+    await project.change(
       [
         { distinctId: 'visitor-1', owner: 'ada', root: 'ada', wasClaimed: true },
         { distinctId: 'visitor-4', owner: 'ada', root: 'ada', wasClaimed: true },
@@ -203,49 +176,56 @@ describe('top users', () => {
       ],
       '1',
     );
-    await expectRaw();
+    await expectAsRows();
     const wasOfAda = { storedRoot: 'ada', wasClaimed: true };
-    await change([{ distinctId: 'visitor-4', owner: 'bob', root: 'bob', ...wasOfAda }], '2');
-    await expectRaw();
-    await change([{ distinctId: 'visitor-1', owner: 'visitor-1', root: '', ...wasOfAda }], '3');
-    await expectRaw();
+    await project.change(
+      [{ distinctId: 'visitor-4', owner: 'bob', root: 'bob', ...wasOfAda }],
+      '2',
+    );
+    await expectAsRows();
+    await project.change(
+      [{ distinctId: 'visitor-1', owner: 'visitor-1', root: '', ...wasOfAda }],
+      '3',
+    );
+    await expectAsRows();
     expect(held).toEqual([[], [], []]);
-    await change(
+    await project.change(
       [
         { distinctId: 'bob', deleted: true },
         { distinctId: 'visitor-9', deleted: true },
       ],
       '4',
     );
-    await expectRaw();
-    await expectRaw();
+    await expectAsRows();
+    await expectAsRows();
     expect(loadedDays).toBe(0);
     expect(held.length).toBeGreaterThan(4);
-    await change([{ distinctId: 'bob', deleted: false }], '5');
-    await expectRaw();
+    await project.change([{ distinctId: 'bob', deleted: false }], '5');
+    await expectAsRows();
   });
 
   it('with cookieless visitors are those of the tables', async () => {
     await hold();
-    for (let question = 0; question < 3; question++) await expectRaw({ includeCookieless: true });
+    for (let question = 0; question < 3; question++)
+      await expectAsRows({ includeCookieless: true });
     expect(held).toEqual([]);
   });
 
   it('of a range of which few days are held are those of the tables', async () => {
     completeUntilMs = 0;
-    await expectRaw();
-    await store([0, 1, 2, 3, 4, 5].flatMap((day) => late(day, 'latecomer')));
-    await expectRaw();
+    await expectAsRows();
+    await project.store([0, 1, 2, 3, 4, 5].flatMap((day) => late(day, 'latecomer')));
+    await expectAsRows();
     expect([loadedDays, held]).toEqual([0, []]);
   });
 
   it('are answered at once by many', async () => {
-    await expectRaw();
+    await expectAsRows();
     const turns = Array.from({ length: 6 }, (_, index) => index + 1);
     for (const _ of [1, 2]) {
-      const answers = await Promise.all(turns.map((one) => ask(one)));
+      const answers = await Promise.all(turns.map((one) => project.ask(ofTopUsers, rangeOf(one))));
       for (const [index, answer] of answers.entries()) {
-        expect(answer).toEqual(await ask(index + 1, Date.UTC(2199, 0, 1)));
+        expect(answer).toEqual(await project.askRows(ofTopUsers, rangeOf(index + 1)));
       }
     }
     await untilHeld();

@@ -1,8 +1,6 @@
 // Users of every kind from held days: users a day, retention, lifecycle and stickiness answer as the rows of events do.
 // The same questions are asked again with an as_of in the far future, for which only rows of events can tell.
 
-import { randomUUID } from 'node:crypto';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dayMs } from '../../../../platform/clock.ts';
 import {
@@ -10,17 +8,13 @@ import {
   Granularity,
   InsightType,
 } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { AskedProject, type AskedRange } from '../../../../test/harness/insights/asked-project.ts';
 import { createDraw } from '../../../../test/harness/insights/random.ts';
 import { useEngine } from '../../../../test/harness/servers/use-servers.ts';
 import {
   type ReadService,
   startReadService,
 } from '../../../../test/harness/services/read-service.ts';
-import { storedRow, storeRows } from '../../../../test/harness/tables/stored-events.ts';
-import {
-  type StoredProfile,
-  storeProfiles,
-} from '../../../../test/harness/tables/stored-profiles.ts';
 
 const engine = useEngine();
 const hourMs = 3_600_000;
@@ -54,9 +48,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-let project = '';
+let project: AskedProject;
 beforeEach(async () => {
-  project = randomUUID();
+  project = new AskedProject(service);
   nowMs = firstMs + 40 * dayMs;
   completeUntilMs = nowMs;
   await store(600, () => firstMs + draw.below(days * dayMs));
@@ -68,50 +62,24 @@ async function store(count: number, momentMs: () => number): Promise<void> {
   const rows = Array.from({ length: count }, () => {
     const cookieless = draw.chance(0.1);
     const person = draw.chance(0.5) ? draw.below(8) : draw.below(200);
-    return storedRow({
-      ...{ projectId: project, occurTimeMs: momentMs(), cookieless },
-      distinctId: `${cookieless ? 'cookieless' : 'visitor'}-${person}`,
-    });
+    const distinctId = `${cookieless ? 'cookieless' : 'visitor'}-${person}`;
+    return { occurTimeMs: momentMs(), cookieless, distinctId };
   });
-  await storeRows(service.clickhouse, rows);
+  await project.store(rows);
 }
 
-async function change(
-  profiles: readonly Omit<StoredProfile, 'projectId'>[],
-  version: string,
-): Promise<void> {
-  const ofProject = profiles.map((profile) => ({ projectId: project, ...profile }));
-  await storeProfiles(service.clickhouse, ofProject, version);
-}
-
-interface Asked {
+interface Asked extends AskedRange {
   insightType: InsightType;
-  timezone: string;
-  granularity: Granularity;
   includeCookieless: boolean;
-  fromMs: number;
 }
 
 let turn = 0;
-async function ask({ insightType, ...asked }: Asked, asOfMs?: number) {
-  const aggregation = AggregationType.UNIQUE_USERS;
-  const { fromMs, timezone, granularity, includeCookieless } = asked;
-  const { result, leftOut } = await service.insights(project).query({
-    spec: { insightType, events: [{ event: {}, aggregation }], includeCookieless },
-    // Another range each time, so that no answer is kept whole.
-    timeRange: {
-      from: timestampFromMs(fromMs),
-      to: timestampFromMs(firstMs + days * dayMs - turn * 15 * minuteMs),
-    },
-    ...{ timezone, granularity },
-    ...(asOfMs !== undefined && { asOf: timestampFromMs(asOfMs) }),
-  });
-  return { result, leftOut };
-}
-
-async function expectRaw(asked: Asked): Promise<void> {
+/** The next question: another range each time, so that no answer is kept whole. */
+async function expectAsRows({ insightType, includeCookieless, ...range }: Asked): Promise<void> {
   turn = (turn + 1) % 40;
-  expect(await ask(asked)).toEqual(await ask(asked, Date.UTC(2199, 0, 1)));
+  const events = [{ event: {}, aggregation: AggregationType.UNIQUE_USERS }];
+  const toMs = range.toMs - turn * 15 * minuteMs;
+  await project.expectAsRows({ insightType, events, includeCookieless }, { ...range, toMs });
 }
 
 /** Asks until all days are held: they are read beside the questions. */
@@ -119,7 +87,7 @@ async function untilHeld(asked: Asked): Promise<void> {
   held = [];
   await vi.waitFor(
     async () => {
-      await expectRaw(asked);
+      await expectAsRows(asked);
       expect(held.at(-1)).toEqual([]);
     },
     { timeout: 20_000, interval: 20 },
@@ -133,6 +101,7 @@ const lifecycle: Asked = {
   insightType: InsightType.LIFECYCLE,
   ...{ timezone: 'Europe/Berlin', granularity: DAY, includeCookieless: false },
   fromMs: firstMs + 9 * dayMs - 2 * hourMs,
+  toMs: firstMs + days * dayMs,
 };
 
 describe('users of held days', () => {
@@ -143,6 +112,7 @@ describe('users of held days', () => {
         granularity: index % 2 === 0 ? DAY : WEEK,
         // Once a range begins where a quarter of an hour does not.
         fromMs: firstMs + (5 + draw.below(5)) * dayMs + draw.below(96) * 15 * minuteMs,
+        toMs: lifecycle.toMs,
         includeCookieless: type !== 'LIFECYCLE' && index % 2 === 1,
       };
       nowMs += 10 * minuteMs;
@@ -153,13 +123,13 @@ describe('users of held days', () => {
           ...{ distinctId: `visitor-${one}`, owner: `visitor-${100 + (one % 7)}` },
           ...{ root: `visitor-${100 + (one % 7)}`, wasClaimed: true },
         }));
-        await change(merges, '1');
+        await project.change(merges, '1');
       }
       if (index === 2) {
-        await change([{ distinctId: 'visitor-101', deleted: true }], '2');
+        await project.change([{ distinctId: 'visitor-101', deleted: true }], '2');
         await store(30, () => firstMs + (12 + draw.below(3)) * dayMs);
       }
-      await expectRaw(asked);
+      await expectAsRows(asked);
       nowMs += 10 * minuteMs;
       completeUntilMs = nowMs;
       await untilHeld(asked);
@@ -171,11 +141,11 @@ describe('users of held days', () => {
     expect(readsOfFirstDays).toBe(1);
     held = [];
     await store(50, () => firstMs + draw.below(5 * dayMs));
-    await expectRaw(lifecycle);
+    await expectAsRows(lifecycle);
     expect([held, readsOfFirstDays]).toEqual([[], 1]);
     nowMs += 10 * minuteMs;
     completeUntilMs = 0;
-    await expectRaw(lifecycle);
+    await expectAsRows(lifecycle);
     expect(readsOfFirstDays).toBe(1);
     completeUntilMs = nowMs;
     await untilHeld(lifecycle);
@@ -187,7 +157,7 @@ describe('users of held days', () => {
     await untilHeld({ ...lifecycle, fromMs: lifecycle.fromMs + 4 * dayMs });
     expect(readsOfFirstDays).toBe(1);
     held = [];
-    await expectRaw({ ...lifecycle, fromMs: lifecycle.fromMs - 3 * dayMs });
+    await expectAsRows({ ...lifecycle, fromMs: lifecycle.fromMs - 3 * dayMs });
     expect(held).toEqual([]);
   });
 });
