@@ -11,9 +11,10 @@ import { JointReads } from '../run/joint-reads.ts';
 import type { Access, KeptRange } from './kept-days.ts';
 import type { Found } from './kept-parts.ts';
 import { type DaysLook, lookAtDays, versionOf, versionsOf } from './look-at-days.ts';
+import { Refusals } from './refusals.ts';
 import type { SettledDays } from './settled-days.ts';
 
-/** Days are read when a project asks again within so long; where that failed, not for so long. */
+/** Days are read when a project asks again within so long. */
 const askedAgainMs = 3_600_000;
 /** Late events make the first days of all profiles old, and to read those of a million takes half a second. */
 const firstDaysAgainMs = 600_000;
@@ -29,9 +30,9 @@ export class HeldLook {
   readonly #sources: Sources;
   readonly #held: HeldDays;
   readonly #looks = new JointReads<DaysLook>();
-  /** When each project asked last, and when days could not be read. */
+  /** When each project asked last. */
   readonly #asked = new Map<string, number>();
-  readonly #refused = new Map<string, number>();
+  readonly #refusals: Refusals;
   /** Projects whose days are being read. */
   readonly #holding = new Set<string>();
   /** When the first days of a project's profiles were read last. */
@@ -40,6 +41,7 @@ export class HeldLook {
   constructor(sources: Sources, held: HeldDays) {
     this.#sources = sources;
     this.#held = held;
+    this.#refusals = new Refusals(sources.clock);
   }
 
   /** The days that are held as of their events now. */
@@ -64,11 +66,14 @@ export class HeldLook {
     const { before } = look;
     const lacksFirstDays = before !== undefined && held?.firstDays?.holds(first, before) !== true;
     const isWhole = look.kept.size > last - first && !lacksFirstDays;
-    const mayHold = isAgain && !this.#isRecent(this.#refused, name, askedAgainMs);
+    const mayHold = isAgain && !this.#refusals.mustWait(name);
     if (mayHold && !isWhole && !this.#holding.has(projectId)) {
       this.#holding.add(projectId);
       void this.#hold(look, lacksFirstDays, access)
-        .catch(() => this.#note(this.#refused, name))
+        .then(
+          () => this.#refusals.succeeded(name),
+          () => this.#refusals.failed(name),
+        )
         .finally(() => this.#holding.delete(projectId));
     }
     return lacksFirstDays ? [] : versionsOf(look, look.kept, 0);

@@ -465,6 +465,18 @@ describe('kept days', () => {
     expect(refusedWrites).toBe(1);
   });
 
+  it('that could not be kept are tried again a minute later', async () => {
+    refusesWrites = true;
+    await askAtOnce();
+    refusesWrites = false;
+    nowMs += 59_999;
+    await project.ask(byBrowser, ending(3));
+    expect(await listedDays()).toEqual([]);
+    nowMs += 1;
+    await project.ask(byBrowser, ending(2));
+    expect(await listedDays()).toEqual(keptDates);
+  });
+
   it('are kept once for all who ask at the same time', async () => {
     await askAtOnce();
     expect(await listed('count()')).toEqual(['8']);

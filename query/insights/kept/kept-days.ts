@@ -14,6 +14,7 @@ import { EarlyRun } from './early-run.ts';
 import { HeldLook } from './held-look.ts';
 import { type Found, paramsOf, paramsToKeep, within } from './kept-parts.ts';
 import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
+import { Refusals } from './refusals.ts';
 import { SettledDays } from './settled-days.ts';
 
 /** What a statement may find kept. */
@@ -42,7 +43,7 @@ export interface Access {
   mayRunEarly: boolean;
 }
 
-/** A series is kept when it is asked for again within so long; where that failed, not for so long. */
+/** A series is kept when it is asked for again within so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
 /** Some 20 KB each at most, of a year. */
@@ -57,9 +58,9 @@ export class KeptDays {
   readonly #held: HeldDays;
   readonly #settled = new SettledDays();
   readonly #heldLook: HeldLook;
-  /** When each set of series was asked for last, and when one could not be kept. */
+  /** When each set of series was asked for last. */
   readonly #asked = new Map<string, number>();
-  readonly #refused = new Map<string, number>();
+  readonly #refusals: Refusals;
   readonly #keeping = new Map<string, Promise<void>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
@@ -70,6 +71,7 @@ export class KeptDays {
     this.#clock = sources.clock;
     this.#completeUntilMs = sources.completeUntilMs;
     this.#held = held;
+    this.#refusals = new Refusals(sources.clock);
     this.#heldLook = new HeldLook({ ...sources, settled: this.#settled }, held);
   }
 
@@ -146,7 +148,7 @@ export class KeptDays {
       this.#settled.see(access.projectId, look, this.#clock.nowMs());
       const foundOf = (of: Iterable<number>): Found => versionsOf(look, of, reachDays);
       // Whoever waited for a keeping that failed does not try the same again.
-      mayKeep &&= !this.#isRecent(this.#refused.get(name));
+      mayKeep &&= !this.#refusals.mustWait(name);
       const days = mayKeep ? await this.#daysToKeep(look, reachDays, access) : [];
       if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
       early?.end();
@@ -189,7 +191,10 @@ export class KeptDays {
    */
   #keepOnce(name: string, keep: () => Promise<void>): Promise<void> {
     const done = keep()
-      .catch(() => setBounded(this.#refused, name, this.#clock.nowMs(), maxSeries))
+      .then(
+        () => this.#refusals.succeeded(name),
+        () => this.#refusals.failed(name),
+      )
       .finally(() => {
         this.#keeping.delete(name);
         setBounded(this.#ends, name, (this.#ends.get(name) ?? 0) + 1, maxSeries);
