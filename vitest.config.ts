@@ -13,6 +13,7 @@ const longest = [
   'test/profile-model.test.ts',
   'test/web/every-route.test.ts',
   'query/filters/filter.test.ts',
+  'pipeline/dedup/seen-set.test.ts',
   'test/start.test.ts',
   'pipeline/start.test.ts',
   'ingest/rpc/differential.test.ts',
