@@ -1,7 +1,7 @@
 // The questions of a board share statements: each must be answered as it is answered alone.
 
 import { randomUUID } from 'node:crypto';
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
@@ -10,7 +10,6 @@ import { createLog } from '../../platform/log.ts';
 import {
   AggregationType,
   Granularity,
-  type InsightQuerySpecSchema,
   InsightType,
   type QueryRequest,
   QueryRequestSchema,
@@ -20,11 +19,10 @@ import { createRunQuestion, type RunQuestion } from '../../query/insights/query-
 import { AskedTogether } from '../../query/insights/run/asked-together.ts';
 import { systemTimer } from '../../query/timer.ts';
 import { insightTurnBounds, Turns, turnBounds } from '../../query/turns.ts';
+import type { AskedSpec } from '../harness/insights/asked-project.ts';
 import { createDraw, type Draw } from '../harness/insights/random.ts';
 import { useEngine } from '../harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../harness/tables/stored-events.ts';
-
-type Spec = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
 
 const engine = useEngine();
 const projectId = randomUUID();
@@ -68,7 +66,7 @@ beforeAll(async () => {
 
 afterAll(() => clickhouse?.close());
 
-function visits(draw: Draw): Spec {
+function visits(draw: Draw): AskedSpec {
   const metric = draw.pick([
     SessionMetric.SESSIONS,
     SessionMetric.AVG_DURATION,
@@ -84,7 +82,7 @@ function visits(draw: Draw): Spec {
   };
 }
 
-function series(draw: Draw): Spec {
+function series(draw: Draw): AskedSpec {
   const aggregations = [AggregationType.TOTAL, AggregationType.UNIQUE_USERS];
   return {
     events: Array.from({ length: 1 + draw.below(2) }, () => ({

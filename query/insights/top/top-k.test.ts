@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator, PropertySource } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
-  type InsightQuerySpecSchema,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
   TopKQuery_Dimension,
   type TopKQuerySchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { AskedSpec } from '../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
 import {
@@ -82,12 +82,11 @@ const timeRange = {
   to: timestampFromMs(at('11T00:00:00')),
 };
 
-type SpecAsked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
 type TopKAsked = Extract<MessageInitShape<typeof TopKQuerySchema>, { $typeName?: never }>;
 
 async function top(
   topK: TopKAsked,
-  more: Pick<SpecAsked, 'filterGroups' | 'includeCookieless'> = {},
+  more: Pick<AskedSpec, 'filterGroups' | 'includeCookieless'> = {},
   asOf?: number,
 ) {
   const { result, leftOut } = await insights.query({

@@ -1,18 +1,17 @@
 // Questions about visits over HTTP on a real engine, with answers worked out by hand.
 
 import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator, PropertySource } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
-  type InsightQuerySpecSchema,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
   SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { AskedSpec } from '../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
 import {
@@ -80,10 +79,9 @@ const timeRange = {
   from: timestampFromMs(at('10T00:00:00')),
   to: timestampFromMs(at('13T00:00:00')),
 };
-type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
-type Session = Exclude<Asked['session'], undefined>;
+type Session = Exclude<AskedSpec['session'], undefined>;
 
-async function days(session: Session, more: Asked = {}, asOf?: number) {
+async function days(session: Session, more: AskedSpec = {}, asOf?: number) {
   const { result, leftOut } = await insights.query({
     spec: { insightType: InsightType.TRENDS, ...more, session },
     timeRange,
@@ -99,7 +97,7 @@ async function days(session: Session, more: Asked = {}, asOf?: number) {
   };
 }
 
-async function whole(session: Session, more: Asked = {}) {
+async function whole(session: Session, more: AskedSpec = {}) {
   const { result } = await insights.query({
     spec: { insightType: InsightType.SEGMENTATION, ...more, session },
     timeRange,

@@ -2,12 +2,11 @@
 // Each question is asked of the tables of visits and, with an as_of in the far future, of the rows of events.
 
 import { randomUUID } from 'node:crypto';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InsightType, SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { AskedProject } from '../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
-import { storedRow, storeRows } from '../../../test/harness/tables/stored-events.ts';
 
 const at = (time: string): number => Date.parse(`2026-10-${time}:00Z`);
 const { SESSIONS, AVG_DURATION, AVG_EVENTS_PER_SESSION, BOUNCE_RATE, EXIT } = SessionMetric;
@@ -24,7 +23,7 @@ type Name = keyof typeof histories;
 
 const engine = useEngine();
 let service: ReadService;
-const projects = new Map(Object.keys(histories).map((name) => [name, randomUUID()]));
+const projects = new Map<string, AskedProject>();
 
 /** Each event in an insert of its own, so that a day may have several rows. */
 beforeAll(async () => {
@@ -33,11 +32,11 @@ beforeAll(async () => {
     await service.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
   }
   for (const [name, events] of Object.entries(histories)) {
-    const [projectId = '', sessionId] = [projects.get(name), randomUUID()];
+    const [project, sessionId] = [new AskedProject(service), randomUUID()];
+    projects.set(name, project);
     for (const event of events) {
       const [time = '', pathname = ''] = event.split(' ');
-      const row = { projectId, sessionId, occurTimeMs: at(time), columns: { pathname } };
-      await storeRows(service.clickhouse, [storedRow(row)]);
+      await project.store([{ sessionId, occurTimeMs: at(time), columns: { pathname } }]);
     }
   }
 });
@@ -87,22 +86,22 @@ it.each([
 });
 
 /** The groups of both answers. */
-function ask(name: Name, metric: SessionMetric, [from, to]: [string, string], property?: string) {
-  const insights = service.insights(projects.get(name) ?? '');
+async function ask(
+  name: Name,
+  metric: SessionMetric,
+  [from, to]: [string, string],
+  property?: string,
+) {
   const breakdowns = property === undefined ? [] : [{ property }];
-  const question = {
-    spec: { insightType: InsightType.TRENDS, session: { metric }, breakdowns },
-    timeRange: { from: timestampFromMs(at(from)), to: timestampFromMs(at(to)) },
-  };
-  const farFuture = timestampFromMs(Date.UTC(2199, 0, 1));
-  return Promise.all(
-    [{}, { asOf: farFuture }].map(async (more) => {
-      const { result } = await insights.query({ ...question, ...more });
-      if (result.case !== 'trends') throw new Error('no trends');
-      return result.value.series.map(({ breakdown, points }) => ({
-        group: breakdown,
-        points: points.map(({ value }) => value),
-      }));
-    }),
-  );
+  const spec = { insightType: InsightType.TRENDS, session: { metric }, breakdowns };
+  const range = { fromMs: at(from), toMs: at(to) };
+  const project = projects.get(name) ?? expect.fail('no such project');
+  const answers = await Promise.all([project.ask(spec, range), project.askRows(spec, range)]);
+  return answers.map(({ result }) => {
+    if (result.case !== 'trends') throw new Error('no trends');
+    return result.value.series.map(({ breakdown, points }) => ({
+      group: breakdown,
+      points: points.map(({ value }) => value),
+    }));
+  });
 }

@@ -1,18 +1,17 @@
 // USER_FLOW over HTTP on a real engine, with answers worked out by hand.
 
 import { randomUUID } from 'node:crypto';
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../../../proto/gen/common/v1/filter_pb.js';
 import {
-  type InsightQuerySpecSchema,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
   UserFlowQuery_NodeKind,
 } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { AskedSpec } from '../../../../test/harness/insights/asked-project.ts';
 import { useEngine } from '../../../../test/harness/servers/use-servers.ts';
 import {
   type ReadService,
@@ -64,9 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-type Asked = Extract<MessageInitShape<typeof InsightQuerySpecSchema>, { $typeName?: never }>;
-
-async function flow(userFlow: Exclude<Asked['userFlow'], undefined>, more: Asked = {}) {
+async function flow(userFlow: Exclude<AskedSpec['userFlow'], undefined>, more: AskedSpec = {}) {
   const { result, leftOut } = await insights.query({
     spec: { insightType: InsightType.USER_FLOW, ...more, userFlow },
     timeRange: { from: timestampFromMs(dayMs), to: timestampFromMs(dayMs + 86_400_000) },
