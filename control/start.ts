@@ -58,6 +58,7 @@ import { createFailureInterceptor } from './failure-interceptor.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { createOrganizationMail, type OrganizationMail } from './mail/organization-mail.ts';
 import { type Mail, startMail } from './mail/start-mail.ts';
+import { createOpenCallLimit } from './open-call-limit.ts';
 import {
   createProjectsByOrganization,
   type ProjectsByOrganization,
@@ -172,6 +173,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     organizationMail: createOrganizationMail({ directory, customers, ...mail }),
     customerAccess,
     interceptors: [
+      createOpenCallLimit(auth.attempts, options.addressOf),
       createOrganizationInterceptor(roleOf),
       boundRequests,
       createChangeLimit(clock, options.changeLimits ?? defaultChangeLimits),

@@ -93,11 +93,12 @@ it('limits the wrong passwords of one session', async () => {
 it('limits passwords from one IPv4 address and from one IPv6 network, and links apart from them', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
-  const signUp = (address: string) => () => attempts.signUp(address, `${++number}@example.com`);
+  const signUp = (address: string) => () =>
+    attempts.signUp(address, `${++number}@example.com`).untold();
   expect(await passing(signUp('192.0.2.1'))).toBe(100);
   expect(await passing(signUp('::ffff:192.0.2.1'))).toBe(0);
   attempts.redeem('192.0.2.1');
-  attempts.sendMail('192.0.2.1', 'a@example.com');
+  attempts.link('192.0.2.1', 'a@example.com');
   expect(await passing(() => attempts.redeem(`2001:db8:1:2::${(++number).toString(16)}`))).toBe(
     100,
   );
@@ -106,31 +107,92 @@ it('limits passwords from one IPv4 address and from one IPv6 network, and links 
   expect(await passing(() => attempts.redeem('2001:db8:1:3:0:0:0:9'))).toBe(99);
 });
 
-it('limits mails to one e-mail address', async () => {
+it('limits links from one address for one e-mail address, and nobody’s by what others ask for', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
-  expect(await passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(3);
+  const asking = () => attempts.link('192.0.2.1', 'a@example.com');
+  expect(await passing(asking)).toBe(3);
+  expect(attempts.link('192.0.2.2', 'a@example.com')).toBe('send');
   nowMs += 20 * 60_000;
-  expect(await passing(() => attempts.sendMail(undefined, 'a@example.com'))).toBe(1);
+  expect(await passing(asking)).toBe(1);
+});
+
+it('a mailbox gets at most ten links at once and six an hour, and never has none that is good', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  let stranger = 0;
+  let sent = 0;
+  let lastSentMs = Number.NEGATIVE_INFINITY;
+  const hours = 24;
+  for (const endMs = nowMs + hours * 3_600_000; nowMs < endMs; nowMs += 30_000) {
+    const address = `2001:db8:${(++stranger).toString(16)}::1`;
+    if (attempts.link(address, 'a@example.com') === 'send') {
+      sent++;
+      lastSentMs = nowMs;
+    }
+    // Whoever asks now finds a link that is good for minutes.
+    expect(nowMs - lastSentMs).toBeLessThanOrEqual(10 * 60_000);
+  }
+  expect(sent).toBeLessThanOrEqual(10 + 6 * hours);
+  expect(attempts.link('192.0.2.1', 'a@example.com')).toBe('send');
+  expect(attempts.link('192.0.2.1', 'a@example.com')).toBe('sent_before');
+  // The owner has used it and asks for another, on a telephone.
+  attempts.linkUsed('a@example.com');
+  expect(attempts.link('192.0.2.1', 'a@example.com')).toBe('send');
 });
 
 it('limits mails from one network to strangers, far below its other attempts', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
-  const asking = () => attempts.sendMail('192.0.2.1', `${++number}@example.com`);
+  const asking = () => attempts.link('192.0.2.1', `${++number}@example.com`);
   expect(await passing(asking)).toBe(30);
-  attempts.sendMail('192.0.2.2', 'a@example.com');
+  attempts.link('192.0.2.2', 'a@example.com');
   attempts.redeem('192.0.2.1');
   nowMs += 60_000;
   expect(await passing(asking)).toBe(1);
 });
 
-it('limits invitations by one customer and to one address, over all organizations', async () => {
+it('limits what one network is told of accounts by signing up, and not its new accounts', async () => {
   const attempts = createAttempts(clock, defaultAttemptLimits);
   let number = 0;
-  expect(await passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(20);
+  const signUp = (address: string) => attempts.signUp(address, `${++number}@example.com`);
+  expect(await passing(() => signUp('192.0.2.1').untold())).toBe(100);
+  expect(await passing(() => signUp('192.0.2.2'))).toBe(20);
+  signUp('192.0.2.3');
+  nowMs += 30_000;
+  expect(await passing(() => signUp('192.0.2.2'))).toBe(1);
+});
+
+it('limits the calls of each open method from one network', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  expect(await passing(() => attempts.call('a', '192.0.2.1'))).toBe(300);
+  attempts.call('b', '192.0.2.1');
+  attempts.call('a', '192.0.2.2');
+  nowMs += 1_000;
+  expect(await passing(() => attempts.call('a', '192.0.2.1'))).toBe(5);
+});
+
+it('limits invitations by one customer and to one address, over all organizations', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  const inviting = () => attempts.invite('one', 'a@example.com');
+  expect(await passing(inviting)).toBe(20 + 3);
   nowMs += 3_600_000;
-  expect(await passing(() => attempts.invite(`customer ${++number}`, 'a@example.com'))).toBe(1);
-  expect(await passing(() => attempts.invite('one', `${++number}@example.com`))).toBe(500);
+  expect(await passing(inviting)).toBe(1);
+  let number = 0;
+  expect(await passing(() => attempts.invite('two', `${++number}@example.com`))).toBe(500);
+});
+
+it('keeps nobody from inviting an address that others invite all day', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  const stranger = () => attempts.invite('stranger', 'a@example.com');
+  await passing(stranger);
+  expect(await passing(() => attempts.invite('admin', 'a@example.com'))).toBe(3);
+  let passed = 0;
+  for (let hours = 0; hours < 24; hours++) {
+    nowMs += 3_600_000;
+    passed += await passing(stranger);
+  }
+  // One an hour of the address's, and one in eight hours of the stranger's own.
+  expect(passed).toBe(24 + 3);
+  expect(await passing(() => attempts.invite('admin', 'a@example.com'))).toBe(3);
 });
 
 it('limits the test mails of one organization', async () => {

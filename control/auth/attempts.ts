@@ -1,6 +1,6 @@
-// Limits on attempts: passwords, sign-ups and mails, counted per network address and per e-mail address; invitations;
-// test mails. Nobody can lock the owner of an account out: wrong passwords from elsewhere only slow the owner down, and
-// links have counts of their own. Counts live in this process's memory, and network addresses nowhere else.
+// Limits on attempts: calls without a credential, passwords, sign-ups, mails, counted per network address and e-mail
+// address; invitations; test mails. Nobody can lock the owner of an e-mail address out: a count for the e-mail address
+// alone refuses nothing. Counts live in this process's memory, and network addresses nowhere else.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
@@ -9,15 +9,25 @@ import type { Clock } from '../../platform/clock.ts';
 
 export interface Attempts {
   /**
-   * Counts a password as wrong before it is checked; `right` takes that back. Like all methods here, throws
-   * resource_exhausted with Retry-After beyond a limit. Resolves later after many wrong ones for the e-mail address.
+   * A call of a method that needs no credential. Like all methods here, throws resource_exhausted with Retry-After
+   * beyond a limit. `address` is the network's.
+   */
+  call(method: string, address: string | undefined): void;
+  /**
+   * Counts a password as wrong before it is checked; `right` takes that back. Resolves later after many wrong ones for
+   * the e-mail address.
    */
   password(by: PasswordTry): Promise<{ right(): void }>;
-  /** `address` is the network's. */
-  signUp(address: string | undefined, email: string): void;
+  /** Counts as an answer that the e-mail address has an account; `untold` takes that back. */
+  signUp(address: string | undefined, email: string): { untold(): void };
   /** An attempt without an e-mail address: a token or a code. */
   redeem(address: string | undefined): void;
-  sendMail(address: string | undefined, email: string): void;
+  /**
+   * `sent_before`: the mailbox gets no further mail now. A link of the last ten minutes is in it, good for five more at
+   * least, or the owner has used it: then `linkUsed` has made room for another.
+   */
+  link(address: string | undefined, email: string): 'send' | 'sent_before';
+  linkUsed(email: string): void;
   /** An invitation's mail, over all organizations. Each organization's own limit is orgs/invitation-sends.ts's. */
   invite(customerId: string, email: string): void;
   /** A connection to the mail server that an organization names. */
@@ -30,6 +40,8 @@ export type PasswordTry =
   | { kind: 'stranger'; address: string | undefined; email: string };
 
 export interface AttemptLimits {
+  /** Calls of each method without a credential from one network address: this many at once, then five per second. */
+  callsPerAddress: number;
   /**
    * Passwords and sign-ups from one network address, and apart from them links, tokens and codes: this many at once,
    * then one more per second. 0 switches all limits off.
@@ -39,29 +51,41 @@ export interface AttemptLimits {
   perAddressAndEmail: number;
   /** Wrong passwords for one e-mail address at full speed: this many at once, then one more per half a minute. */
   perEmail: number;
-  /** Mails to one e-mail address: this many at once, then one more per 20 minutes. */
-  mailsPerEmail: number;
+  /** Sign-ups from one network address for e-mail addresses with accounts: like `perAddressAndEmail`. */
+  takenPerAddress: number;
+  /** Links from one network address for one e-mail address: this many at once, then one more per 20 minutes. */
+  linksPerAddressAndEmail: number;
+  /** Links to one mailbox, whoever asks: this many at once, then one more per 10 minutes and for each that is used. */
+  linksPerEmail: number;
   /** Mails asked for from one network address, to all e-mail addresses: this many at once, then one more per minute. */
   mailsPerAddress: number;
   /** Invitations by one customer: this many at once, then one more per 3 minutes. */
   invitesPerCustomer: number;
-  /** Invitations to one e-mail address: this many at once, then one more per hour. */
+  /** Invitations to one e-mail address, whoever invites: this many at once, then one more per hour. */
   invitesPerEmail: number;
+  /** Beyond that, by one customer to one e-mail address: this many at once, then one more per 8 hours. */
+  invitesPerCustomerAndEmail: number;
   /** Test mails of one organization: this many at once, then one more per half a minute. */
   testsPerOrganization: number;
 }
 
 export const defaultAttemptLimits: AttemptLimits = {
+  callsPerAddress: 300,
   perAddress: 100,
   perAddressAndEmail: 20,
   perEmail: 20,
-  mailsPerEmail: 3,
+  takenPerAddress: 20,
+  linksPerAddressAndEmail: 3,
+  linksPerEmail: 10,
   mailsPerAddress: 30,
   invitesPerCustomer: 500,
   invitesPerEmail: 20,
+  invitesPerCustomerAndEmail: 3,
   testsPerOrganization: 10,
 };
 
+/** A link must be good for longer: else an owner could find none while strangers ask for the mailbox's links. */
+const secondsForOneLink = 600;
 /** Long beside a check's tenth of a second, short for an owner who waits. */
 const pauseMs = 2_000;
 // Each pause holds a request. Beyond this the bound on waiting checks (passwords.ts) pushes back alone.
@@ -76,22 +100,26 @@ export function createAttempts(
   const off = limits.perAddress === 0;
   const buckets = (perSecond: number, burst: number): TokenBuckets =>
     createTokenBuckets({ perSecond: off ? 0 : perSecond, burst: Math.max(1, burst), clock });
+  const callsByAddress = buckets(5, limits.callsPerAddress);
   const passwordsByAddress = buckets(1, limits.perAddress);
   const linksByAddress = buckets(1, limits.perAddress);
   const bySession = buckets(1 / 30, limits.perAddressAndEmail);
   const byAddressAndEmail = buckets(1 / 30, limits.perAddressAndEmail);
   const byEmail = buckets(1 / 30, limits.perEmail);
-  const mailsByEmail = buckets(1 / 1_200, limits.mailsPerEmail);
+  const takenByAddress = buckets(1 / 30, limits.takenPerAddress);
+  const linksByAddressAndEmail = buckets(1 / 1_200, limits.linksPerAddressAndEmail);
+  const linksByEmail = buckets(1 / secondsForOneLink, limits.linksPerEmail);
   const mailsByAddress = buckets(1 / 60, limits.mailsPerAddress);
   const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
   const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
+  const invitesByPair = buckets(1 / 28_800, limits.invitesPerCustomerAndEmail);
   const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
   const takeAddress = (from: TokenBuckets, address: string | undefined): void => {
     if (address !== undefined) take(from, network(address));
   };
   const takePair = (address: string | undefined, email: string): string => {
     takeAddress(passwordsByAddress, address);
-    const pair = `${address === undefined ? '' : network(address)} ${email}`;
+    const pair = pairOf(address, email);
     take(byAddressAndEmail, pair);
     return pair;
   };
@@ -102,6 +130,9 @@ export function createAttempts(
     await wait(pauseMs).finally(() => pauses--);
   };
   return {
+    call(method, address) {
+      if (address !== undefined) take(callsByAddress, `${network(address)} ${method}`);
+    },
     async password(by) {
       if (by.kind === 'session') {
         take(bySession, by.sessionId);
@@ -119,16 +150,30 @@ export function createAttempts(
         },
       };
     },
-    signUp: (address, email) => void takePair(address, email),
-    redeem: (address) => takeAddress(linksByAddress, address),
-    sendMail(address, email) {
-      takeAddress(linksByAddress, address);
-      if (address !== undefined) take(mailsByAddress, network(address));
-      take(mailsByEmail, email);
+    signUp(address, email) {
+      takePair(address, email);
+      takeAddress(takenByAddress, address);
+      return {
+        untold() {
+          if (address !== undefined) takenByAddress.give(network(address));
+        },
+      };
     },
+    redeem: (address) => takeAddress(linksByAddress, address),
+    link(address, email) {
+      takeAddress(linksByAddress, address);
+      takeAddress(mailsByAddress, address);
+      take(linksByAddressAndEmail, pairOf(address, email));
+      return linksByEmail.take(email, 1) === 0 ? 'send' : 'sent_before';
+    },
+    linkUsed: (email) => linksByEmail.give(email),
     invite(customerId, email) {
       take(invitesByCustomer, customerId);
-      take(invitesByEmail, email);
+      const waitSeconds = invitesByEmail.take(email, 1);
+      if (waitSeconds === 0) return;
+      // Others may have invited the address all day: an inviter's own first invitations go all the same.
+      const ownWaitSeconds = invitesByPair.take(`${customerId} ${email}`, 1);
+      if (ownWaitSeconds > 0) throw tooMany(Math.min(waitSeconds, ownWaitSeconds));
     },
     sendTest(organizationId) {
       take(testsByOrganization, organizationId);
@@ -138,10 +183,17 @@ export function createAttempts(
 
 function take(buckets: TokenBuckets, key: string): void {
   const waitSeconds = buckets.take(key, 1);
-  if (waitSeconds === 0) return;
-  throw new ConnectError('too many attempts, try again later', Code.ResourceExhausted, {
+  if (waitSeconds > 0) throw tooMany(waitSeconds);
+}
+
+function tooMany(waitSeconds: number): ConnectError {
+  return new ConnectError('too many attempts, try again later', Code.ResourceExhausted, {
     'retry-after': String(waitSeconds),
   });
+}
+
+function pairOf(address: string | undefined, email: string): string {
+  return `${address === undefined ? '' : network(address)} ${email}`;
 }
 
 /** The first 64 bits of an IPv6 address: one household has one IPv4 address, but 2^64 IPv6 addresses. */

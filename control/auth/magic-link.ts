@@ -15,8 +15,8 @@ export interface MagicLinkRecord {
 
 export interface MagicLinks {
   /**
-   * Makes a new token for the address and stores it; `unexpected` addresses get no mail and no place of their own: the
-   * same work is done, and their tokens are stored in each other's place.
+   * Makes a new token for the address and stores it; an `unexpected` one is in no mail and has no place of its own: the
+   * same work is done, and such tokens are stored in each other's place.
    */
   issue(email: string, whose: 'expected' | 'unexpected'): Promise<string>;
   /** Spends a token and returns its address; undefined if it is unknown, expired or spent. */

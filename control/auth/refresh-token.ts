@@ -43,10 +43,11 @@ export async function refreshToken(
 }
 
 export async function signOut(
-  deps: Pick<RefreshDeps, 'sessions' | 'publicUrl'>,
+  deps: Pick<RefreshDeps, 'sessions' | 'attempts' | 'publicUrl' | 'addressOf'>,
   request: SignOutRequest,
   context: HandlerContext,
 ): Promise<Record<string, never>> {
+  deps.attempts.redeem(deps.addressOf(context));
   await deps.sessions.end(request.refreshToken || cookieToken(context, deps.publicUrl()));
   clearSessionCookie(context);
   return {};

@@ -1,6 +1,6 @@
 // AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address that has
-// no account, and may have none, takes the same steps but for the mail: neither answer nor time tells. Redeeming the
-// token makes the account where there is none.
+// no account, and may have none, or a mailbox that has links enough, takes the same steps but for the mail: neither
+// answer nor time tells. Redeeming the token makes the account where there is none.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
@@ -17,7 +17,7 @@ import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {
   magicLinks: MagicLinks;
-  attempts: Pick<Attempts, 'redeem' | 'sendMail'>;
+  attempts: Pick<Attempts, 'redeem' | 'link' | 'linkUsed'>;
   customers: Pick<CustomerStore, 'findByEmail'>;
   provenAddress: ProvenAddress;
   mayJoin: MayJoin;
@@ -40,16 +40,17 @@ export async function signInWithMagicLink(
   }
   if (request.token !== '') return redeem(deps, request.token, context);
   const email = emailField('email', request.email);
-  deps.attempts.sendMail(address, email);
   if (!deps.outbox.hasRoomForLink()) {
     // Four at once leave in a second or two each.
     const retryAfter = { 'retry-after': '60' };
     throw new ConnectError('too many mails are waiting', Code.ResourceExhausted, retryAfter);
   }
-  const isExpected =
-    deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
-  const token = await deps.magicLinks.issue(email, isExpected ? 'expected' : 'unexpected');
-  if (!isExpected) return {};
+  // A mailbox that has just got a link from others' asking gets no more: its owner finds that one.
+  const isAsked = deps.attempts.link(address, email) === 'send';
+  const isKnown = deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
+  const isSent = isAsked && isKnown;
+  const token = await deps.magicLinks.issue(email, isSent ? 'expected' : 'unexpected');
+  if (!isSent) return {};
   const link = `${deps.publicUrl()}/sign-in?token=${token}`;
   deps.outbox.add({
     about: 'magic link',
@@ -70,5 +71,6 @@ async function redeem(
   if (email === undefined) {
     throw new ConnectError('the link is expired or used: ask for another', Code.Unauthenticated);
   }
+  deps.attempts.linkUsed(email);
   return deps.signInCustomer(await deps.provenAddress(email, context));
 }

@@ -35,9 +35,13 @@ export async function signUp(
   const displayName = nameFor(request.displayName, email);
   const organizationName = optionalDisplayNameField('organizationName', request.organizationName);
   const address = deps.addressOf(context);
-  deps.attempts.signUp(address, email);
-  if (!deps.mayJoin(email, context)) throw byInvitation();
+  const { untold } = deps.attempts.signUp(address, email);
+  if (!deps.mayJoin(email, context)) {
+    untold();
+    throw byInvitation();
+  }
   if (deps.customers.findByEmail(email) !== undefined) throw taken();
+  untold();
   const passwordHash = await deps.passwords.hash(password, {
     kind: 'stranger',
     from: address === undefined ? undefined : network(address),
