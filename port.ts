@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { callerOptions, type Foundation } from './foundation.ts';
+import { isTrustedProxy } from './ingest/caller/caller.ts';
 import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
@@ -66,7 +67,7 @@ export async function openPort(
   const operatorRoutes = operatorRoutesOf(config, foundation, pages, hasDetails);
   const refusedConnections = foundation.metrics.counter(
     'millrace_refused_connections_total',
-    'Connections closed at once, because too many are open, in all or from one address.',
+    'Connections closed at once: too many are open, in all or from one address, or the address has to wait.',
   );
   const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
   const webhooks = config.roles.includes('webhooks')
@@ -90,6 +91,7 @@ export async function openPort(
     },
     serviceAliases,
     ...(ingest && { pathAliases: shortPaths(config.browserPaths.collectPath) }),
+    isProxy: (address) => isTrustedProxy(config.trustedProxies, address),
     onRefusedConnection: () => refusedConnections.inc(),
     onBrokenConnection: (error) =>
       log.error({ err: error }, 'a connection was closed: its state was broken'),

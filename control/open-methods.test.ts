@@ -142,7 +142,7 @@ it.each(['refreshToken', 'signOut'] as const)('%s: tries of tokens are few', asy
   const address = newAddress();
   const part = (length: number) => 'a'.repeat(length);
   const madeUp = { refreshToken: `ref_${part(22)}.${part(22)}.${part(43)}` };
-  const codes: string[] = [];
+  const codes: unknown[] = [];
   for (let tried = 0; tried < 9; tried++) codes.push(await codeOf(from(address)[method](madeUp)));
   expect(codes.indexOf('ResourceExhausted')).toBe(8);
   expect(await codeOf(from(newAddress())[method]({ refreshToken }))).toBe('in');

@@ -78,11 +78,8 @@ export class CallerReader {
     );
   }
 
-  #isBelieved(request: CallerRequest): boolean {
-    if (!this.#hasProxies) return false;
-    const peer = bareAddress(request.peerAddress);
-    if (peer === undefined) return false;
-    return this.#options.trustedProxies.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4');
+  #isBelieved({ peerAddress }: CallerRequest): boolean {
+    return this.#hasProxies && isTrustedProxy(this.#options.trustedProxies, peerAddress);
   }
 
   #location(request: CallerRequest, isBelieved: boolean): Location | undefined {
@@ -95,6 +92,11 @@ export class CallerReader {
     const address = this.address(request);
     return address === undefined ? undefined : locate(address);
   }
+}
+
+export function isTrustedProxy(proxies: BlockList, peerAddress: string | undefined): boolean {
+  const peer = bareAddress(peerAddress);
+  return peer !== undefined && proxies.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4');
 }
 
 function readBotVerdict(

@@ -20,6 +20,7 @@ import { type PlainRequestRoute, PlainRequests } from './plain-requests.ts';
 import { completeUrl } from './router/call-url.ts';
 import { endAtCallersTimeout } from './router/caller-timeout.ts';
 import { ConnectionTurns } from './servers/connection-turns.ts';
+import { CutOffSenders } from './servers/cut-off-senders.ts';
 import { createHttp1 } from './servers/http1-server.ts';
 import { Http2Sessions } from './servers/http2-sessions.ts';
 import { defaultPatience } from './servers/patience.ts';
@@ -54,7 +55,11 @@ interface HttpOptions {
   idle?: { keepAliveMs: number; stallMs: number };
   /** Connections that may be open, how many of them may speak HTTP/2, and all their streams. */
   bounds?: { connections: number; http2Sessions: number; http2Streams: number };
-  /** Called for a connection or stream that was one too many. */
+  /** How long an address waits whose HTTP/2 session was cut off. */
+  cutOffWaitMs?: number;
+  /** Whether an address is a proxy that brings many callers. */
+  isProxy?: (address: string | undefined) => boolean;
+  /** Called for a connection or stream that was one too many, or that had to wait. */
   onRefusedConnection?: () => void;
   /** Receives the error behind a connection that was closed because its state was broken. */
   onBrokenConnection?: (error: unknown) => void;
@@ -73,6 +78,8 @@ const http2Preface = 'PRI * HTTP/2.0';
 // minute, so this is room for a hundred new ones a second; only servers and proxies have sessions. As many requests may
 // come by streams as by connections of their own.
 const defaultBounds = { connections: 8_192, http2Sessions: 1_024, http2Streams: 8_192 };
+// An address then leaves behind some hundred handlers a minute, and ten for each session that it had open before.
+const defaultCutOffWaitMs = 60_000;
 
 /** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
@@ -81,11 +88,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
   const { requestMs, headersMs, keepAliveMs } = patience;
   const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
+  const { cutOffWaitMs: waitMs = defaultCutOffWaitMs, isProxy = () => false } = options;
+  const cutOff = new CutOffSenders({ waitMs, isProxy, onRefused: onRefusedConnection });
   const connections = new SenderBound(bounds.connections, onRefusedConnection);
   const sessions = new SenderBound(bounds.http2Sessions, onRefusedConnection);
   const streams = new SenderBound(bounds.http2Streams, onRefusedConnection);
   const http1 = createHttp1(listener, patience);
-  const http2 = new Http2Sessions(listener, patience, { sessions, streams });
+  const http2 = new Http2Sessions(listener, patience, { sessions, streams, cutOff });
   const turns = new ConnectionTurns();
   const sockets = new Set<Socket>();
   const plain = new PlainRequests({

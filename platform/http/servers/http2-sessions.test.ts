@@ -28,6 +28,8 @@ afterEach(async () => {
 
 interface Running {
   port: number;
+  /** Connections that were closed at once. */
+  refused(): number;
   server: HttpServer;
   /** Handlers that were started and have not seen their stream end. */
   running: Set<ServerResponse>;
@@ -45,9 +47,11 @@ interface Times {
 async function start(
   { requestMs = never, headersMs = never, keepAliveMs = never, stallMs = never }: Times = {},
   bounds = { connections: 100, http2Sessions: 100, http2Streams: 1_000 },
+  senders: { cutOffWaitMs?: number; isProxy?: (address: string | undefined) => boolean } = {},
 ): Promise<Running> {
   const running = new Set<ServerResponse>();
   let started = 0;
+  let refused = 0;
   const server = await startHttp({
     host: '127.0.0.1',
     port: 0,
@@ -68,9 +72,12 @@ async function start(
     arrival: { requestMs, headersMs },
     idle: { keepAliveMs, stallMs },
     bounds,
+    ...senders,
+    onRefusedConnection: () => refused++,
   });
   opened.server = server;
-  return { port: server.port, server, running, started: () => started };
+  const { port } = server;
+  return { port, refused: () => refused, server, running, started: () => started };
 }
 
 function open(port: number, opening?: Buffer): BareHttp2 {
@@ -302,6 +309,92 @@ describe('a peer that asks too much', () => {
         return bytesOf(next, 1);
       })
       .toBe('whole'.length);
+  });
+});
+
+describe('a sender that was cut off', () => {
+  /** Requests that are given up at once, until the session ends. */
+  async function attack(connection: BareHttp2, requests = 1_000): Promise<void> {
+    for (let number = 0; number < requests; number++) {
+      const stream = 2 * number + 1;
+      connection.socket.write(Buffer.concat([requestFrame(stream, '/wait'), resetFrame(stream)]));
+    }
+    await connection.closed;
+  }
+  async function isServed(port: number): Promise<boolean> {
+    const connection = open(port);
+    connection.socket.write(requestFrame(1, '/whole'));
+    const answered = expect.poll(() => bytesOf(connection, 1)).toBe('whole'.length);
+    await Promise.race([answered, connection.closed]);
+    return bytesOf(connection, 1) > 0;
+  }
+  const bounds = { connections: 100, http2Sessions: 100, http2Streams: 1_000 };
+
+  it('for resets waits before it has another session, and HTTP/1.1 does not', async () => {
+    const { port, refused, started } = await start({}, bounds, { cutOffWaitMs: never });
+    await attack(open(port));
+    const before = started();
+    expect(await isServed(port)).toBe(false);
+    expect(started()).toBe(before);
+    expect(refused()).toBe(1);
+    const response = await fetch(`http://127.0.0.1:${port}/whole`);
+    expect(await response.text()).toBe('whole');
+  });
+
+  it('for streams that it may not open waits, too', async () => {
+    const { port } = await start({}, bounds, { cutOffWaitMs: never });
+    const connection = open(port);
+    for (let number = 0; number < 10_000; number++) {
+      connection.socket.write(requestFrame(2 * number + 1, '/wait', { body: true }));
+    }
+    await connection.closed;
+    expect(await isServed(port)).toBe(false);
+  });
+
+  it('is served again after its time', async () => {
+    const { port } = await start({}, bounds, { cutOffWaitMs: 50 });
+    await attack(open(port));
+    await expect.poll(() => isServed(port)).toBe(true);
+  });
+
+  it('goes on with its other sessions, but not with the attack', async () => {
+    const { port, started } = await start({}, bounds, { cutOffWaitMs: never });
+    const others = Array.from({ length: 5 }, () => open(port));
+    for (const [index, { socket }] of others.entries()) {
+      socket.write(requestFrame(10_001, '/whole'));
+      await expect.poll(started).toBe(index + 1);
+    }
+    await attack(open(port));
+    const [first, ...rest] = others;
+    first?.socket.write(requestFrame(10_003, '/whole'));
+    await expect.poll(() => first && bytesOf(first, 10_003)).toBe('whole'.length);
+    const before = started();
+    for (const { socket, closed } of rest) {
+      for (let stream = 10_003; stream < 10_203; stream += 2) {
+        socket.write(Buffer.concat([requestFrame(stream, '/wait'), resetFrame(stream)]));
+      }
+      await closed;
+    }
+    expect(started() - before).toBeLessThanOrEqual(4 * 20);
+  });
+
+  it('is a trusted proxy, and loses the session alone: it brings others, too', async () => {
+    const isProxy = (address: string | undefined) => address === '127.0.0.1';
+    const { port } = await start({}, bounds, { cutOffWaitMs: never, isProxy });
+    await attack(open(port));
+    expect(await isServed(port)).toBe(true);
+  });
+
+  it('has given up a few requests only: it does not wait', async () => {
+    const { port, started } = await start({}, bounds, { cutOffWaitMs: never });
+    const connection = open(port);
+    for (let stream = 1; stream < 160; stream += 2) {
+      connection.socket.write(Buffer.concat([requestFrame(stream, '/wait'), resetFrame(stream)]));
+    }
+    connection.socket.write(requestFrame(1_001, '/whole'));
+    await expect.poll(() => bytesOf(connection, 1_001)).toBe('whole'.length);
+    expect(started()).toBeGreaterThan(0);
+    expect(await isServed(port)).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 // HTTP/2 with prior knowledge (gRPC), with the bounds that node's server lacks: arrival, idle and stall time-outs, few
-// sessions, few resets. Session and stream ends are decided in a sweep; routes are http.ts's.
+// sessions, few resets; who was cut off waits (cut-off-senders.ts). Session and stream ends are decided in a sweep;
+// routes are http.ts's.
 
 import type { RequestListener } from 'node:http';
 import {
@@ -11,6 +12,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { peerAddressOf } from '../caller-request.ts';
+import type { CutOffSenders } from './cut-off-senders.ts';
 import { maxHeaderBytes, maxStreams, type Patience } from './patience.ts';
 import type { SenderBound } from './sender-bound.ts';
 
@@ -23,10 +25,15 @@ const sweepsPerTimeout = 4;
 const maxAbandoned = maxStreams;
 // Readers of live views come and go through one proxy's session.
 const abandonedPerSecond = 20;
+// Of each other session that a sender has open while it waits: else it would open all of them before its first reset.
+const maxAbandonedWhileWaiting = 10;
+/** Node's own end of a session: too many frames without sense, or streams that it may not open. */
+const tooManyInvalidFrames = 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES';
 
 interface Bounds {
   sessions: SenderBound;
   streams: SenderBound;
+  cutOff: CutOffSenders;
 }
 
 export class Http2Sessions {
@@ -73,12 +80,15 @@ export class Http2Sessions {
 
   /** Serves a connection whose first bytes are still unread. */
   serve(socket: Socket): void {
-    if (!this.#bounds.sessions.take(socket, peerAddressOf(socket))) {
+    const { sessions, cutOff } = this.#bounds;
+    const address = peerAddressOf(socket);
+    if (!cutOff.admit(address) || !sessions.take(socket, address)) {
       socket.destroy();
       return;
     }
+    const sender = { isWaiting: () => cutOff.waits(address), cutOff: () => cutOff.add(address) };
     this.#server.once('session', (http2) => {
-      const session = new Session(http2, socket, this.#patience);
+      const session = new Session(http2, socket, this.#patience, sender);
       this.#sessions.add(session);
       http2.once('close', () => this.#sessions.delete(session));
     });
@@ -107,20 +117,31 @@ interface Stream {
   endedAtMs: number | undefined;
 }
 
+/** The other end of a session, with all its sessions. */
+interface Sender {
+  isWaiting(): boolean;
+  cutOff(): void;
+}
+
 class Session {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
   readonly #patience: Patience;
+  readonly #sender: Sender;
   readonly #streams = new Map<ServerHttp2Stream, Stream>();
   #hasHadStream = false;
   #idleSinceMs = performance.now();
   #abandoned = 0;
   #abandonedAtMs = 0;
 
-  constructor(session: ServerHttp2Session, socket: Socket, patience: Patience) {
+  constructor(session: ServerHttp2Session, socket: Socket, patience: Patience, sender: Sender) {
     this.#session = session;
     this.#socket = socket;
     this.#patience = patience;
+    this.#sender = sender;
+    session.on('error', (error) => {
+      if (Reflect.get(error, 'code') === tooManyInvalidFrames) sender.cutOff();
+    });
     session.on('stream', (stream) => this.#open(stream));
   }
 
@@ -188,7 +209,12 @@ class Session {
     const forgotten = ((nowMs - this.#abandonedAtMs) / 1_000) * abandonedPerSecond;
     this.#abandoned = Math.max(0, this.#abandoned - forgotten) + 1;
     this.#abandonedAtMs = nowMs;
-    if (this.#abandoned > maxAbandoned) this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    const isWaiting = this.#sender.isWaiting();
+    if (this.#abandoned <= (isWaiting ? maxAbandonedWhileWaiting : maxAbandoned)) return;
+    // Streams that are given up because the session ends here count no more.
+    if (this.#session.destroyed) return;
+    if (!isWaiting) this.#sender.cutOff();
+    this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
   }
 }
 
