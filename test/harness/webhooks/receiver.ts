@@ -11,11 +11,12 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { listen } from '../listen.ts';
 
@@ -152,18 +153,59 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   };
 }
 
+interface SilentServer {
+  port: number;
+  close(): Promise<void>;
+}
+
 /** Takes connections and never answers. */
-export async function startSilentServer(): Promise<{ port: number; close(): Promise<void> }> {
+export async function startSilentServer(host?: string): Promise<SilentServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket.on('error', () => {}));
   });
-  const port = await listen(server);
+  const port = await listen(server, host);
   return {
     port,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * Has as many connections waiting as the system lets it, and takes none: the system drops whatever asks for another, as
+ * a firewall would.
+ */
+export async function startUnreachableServer(host: string): Promise<SilentServer> {
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const listening = `
+    const { workerData: { gate, host }, parentPort } = require('node:worker_threads');
+    const server = require('node:net').createServer().listen({ port: 0, host, backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port);
+      Atomics.wait(gate, 0, 0);
+      process.exit();
+    });`;
+  const worker = new Worker(listening, { eval: true, workerData: { gate, host } });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const waiting: Socket[] = [];
+  let isFull = false;
+  while (!isFull) {
+    const socket = connect(port, host).on('error', () => {});
+    waiting.push(socket);
+    isFull = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(false));
+      setTimeout(() => resolve(true), 200);
+    });
+  }
+  return {
+    port,
+    async close() {
+      for (const socket of waiting) socket.destroy();
+      Atomics.store(gate, 0, 1);
+      Atomics.notify(gate, 0);
+      await worker.terminate();
     },
   };
 }

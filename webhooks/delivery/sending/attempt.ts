@@ -21,7 +21,10 @@ import { signatureHeaders } from './signature.ts';
 export interface Attempt extends AttemptOutcome {
   startTimeMs: number;
   endTimeMs: number;
-  /** 0 where no connection came about: a refused address takes no other time than a failed one. */
+  /**
+   * 0 where no connection came about in time, as at a refused address, which must look no other; and for a failure of
+   * which an opened network tells no more.
+   */
   durationMs: number;
 }
 
@@ -47,7 +50,7 @@ export interface AttemptOptions {
   attemptTimeoutMs?: number;
 }
 
-const refusedUrl: PostResult = { kind: 'failed', failure: 'connection', code: 0 };
+const refusedUrl: PostResult = { kind: 'failed', failure: 'unreached', code: 0 };
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const {
@@ -101,8 +104,11 @@ export function createAttempts(options: AttemptOptions): Attempts {
       const tookMs = Math.round(performance.now() - startedMs);
       const endTimeMs = clock.nowMs();
       const full = outcomeOf(result, endTimeMs);
-      const outcome = isInside && !options.logsAllowedBodies ? withoutDetail(full) : full;
-      const durationMs = outcome.error === 'connection_failed' ? 0 : tookMs;
+      const isHidden = isInside && !options.logsAllowedBodies;
+      const outcome = isHidden ? withoutDetail(full) : full;
+      const isUnreached = result.kind === 'failed' && result.failure === 'unreached';
+      const isUntold = isUnreached || (isHidden && outcome.error === 'connection_failed');
+      const durationMs = isUntold ? 0 : tookMs;
       return { kind: 'made', attempt: { ...outcome, startTimeMs, endTimeMs, durationMs } };
     },
     close: () => pools.close(),

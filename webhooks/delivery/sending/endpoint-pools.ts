@@ -9,6 +9,8 @@ export interface EndpointPool {
   readonly pool: Pool;
   /** Sockets that were opened so far. */
   opened(): number;
+  /** Whether the error is that no connection came about. */
+  isUnreached(error: unknown): boolean;
   /** Whether the origin has led into a network that the operator opened. */
   isInside(): boolean;
 }
@@ -38,6 +40,7 @@ class CountedPool implements EndpointPool {
   inUse = 0;
   #opened = 0;
   #isInside = false;
+  readonly #unreached = new WeakSet<Error>();
 
   constructor(origin: string, { connectorFor, answerTimeoutMs }: PoolOptions) {
     const connector = connectorFor(() => {
@@ -53,13 +56,20 @@ class CountedPool implements EndpointPool {
       bodyTimeout: answerTimeoutMs,
       connect: (target, callback) => {
         this.#opened++;
-        connector(target, callback);
+        connector(target, (...result) => {
+          if (result[0] !== null) this.#unreached.add(result[0]);
+          callback(...result);
+        });
       },
     });
   }
 
   opened(): number {
     return this.#opened;
+  }
+
+  isUnreached(error: unknown): boolean {
+    return error instanceof Error && this.#unreached.has(error);
   }
 
   isInside(): boolean {

@@ -38,6 +38,7 @@ export function outcomeOf(result: PostResult, nowMs: number): AttemptOutcome {
 }
 
 const errorOf = {
+  unreached: 'connection_failed',
   connection: 'connection_failed',
   timeout: 'timeout',
   tls: 'tls_failed',
@@ -50,11 +51,11 @@ function failedWithout(failure: keyof typeof errorOf, responseCode: number): Att
 }
 
 /**
- * The outcome of an endpoint that refused to be looked at: no answer's text, and one class for whatever failed before
- * an answer, so that the log of a webhook is no scanner of a network that the operator opened.
+ * The outcome of an endpoint that refused to be looked at: no answer's text, and but for silence one class for whatever
+ * failed before an answer, so that the log of a webhook is no scanner of a network that the operator opened. Silence is
+ * told: its time shows in the next attempt's, and whoever looks after the receiver must know it.
  */
 export function withoutDetail(outcome: AttemptOutcome): AttemptOutcome {
-  const hasAnswer = outcome.responseCode !== 0;
-  const error = outcome.error === '' || hasAnswer ? outcome.error : 'connection_failed';
-  return { ...outcome, error, responseBody: '' };
+  const isTold = outcome.responseCode !== 0 || outcome.error === '' || outcome.error === 'timeout';
+  return { ...outcome, error: isTold ? outcome.error : 'connection_failed', responseBody: '' };
 }

@@ -14,8 +14,11 @@ export type PostResult =
   | { kind: 'answered'; code: number; retryAfter: string | undefined; text: string }
   | { kind: 'failed'; failure: PostFailure; code: number };
 
-/** `body`: the answer ended before its time; `code` is then its status. */
-export type PostFailure = 'connection' | 'timeout' | 'tls' | 'body';
+/**
+ * `unreached`: no connection came about, for a reason that is neither time nor TLS; `connection`: one did, and ended
+ * before an answer. `body`: the answer ended before its time; `code` is then its status.
+ */
+export type PostFailure = 'unreached' | 'connection' | 'timeout' | 'tls' | 'body';
 
 /** A keep-alive connection that the receiver is just closing fails within this time. */
 const instantRetryMs = 1_000;
@@ -53,13 +56,13 @@ async function postWithInstantRetry(
 }
 
 async function postOnce(
-  { pool }: EndpointPool,
+  counted: EndpointPool,
   { url, headers, body }: PostRequest,
   signal: AbortSignal,
 ): Promise<PostResult> {
   let code = 0;
   try {
-    const answer = await pool.request({
+    const answer = await counted.pool.request({
       path: `${url.pathname}${url.search}`,
       method: 'POST',
       headers,
@@ -70,7 +73,8 @@ async function postOnce(
     const text = await readResponseText(answer.body, isCompressed(answer.headers));
     return { kind: 'answered', code, retryAfter: oneOf(answer.headers['retry-after']), text };
   } catch (error) {
-    return { kind: 'failed', failure: signal.aborted ? 'timeout' : failureOf(error, code), code };
+    const failure = signal.aborted ? 'timeout' : failureOf(error, code, counted);
+    return { kind: 'failed', failure, code };
   }
 }
 
@@ -89,11 +93,12 @@ const timeoutCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-function failureOf(error: unknown, status: number): PostFailure {
+function failureOf(error: unknown, status: number, counted: EndpointPool): PostFailure {
   const code = error instanceof Error ? String(Reflect.get(error, 'code') ?? '') : '';
   if (timeoutCodes.has(code)) return 'timeout';
   if (status !== 0) return 'body';
-  return isTlsCode(code) ? 'tls' : 'connection';
+  if (isTlsCode(code)) return 'tls';
+  return counted.isUnreached(error) ? 'unreached' : 'connection';
 }
 
 /** OpenSSL's names of faults in certificates, and those of its library and of Node's own check of names. */
