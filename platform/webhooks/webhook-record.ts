@@ -2,6 +2,7 @@
 // it. One aggregate is one key, the organization's id, so that a change is one compare-and-set.
 
 import { hasTexts } from '../broker/record-bucket.ts';
+import { parseUrl } from '../http/parse-url.ts';
 
 export const subjectTypes = ['ROOM', 'SPACE', 'BLOCK'] as const;
 export type SubjectType = (typeof subjectTypes)[number];
@@ -36,6 +37,7 @@ export interface WebhookRecord {
   id: string;
   name: string;
   description: string;
+  /** As `sentUrl` writes it. */
   endpointUrl: string;
   status: WebhookStatus;
   subscriptions: readonly Subscription[];
@@ -67,9 +69,28 @@ export function webhookSecretPurpose(organizationId: string): string {
   return `webhook secret of ${organizationId}`;
 }
 
-/** Narrows a value of the bucket. Fields that this version does not know are kept. */
+/**
+ * The one form in which a URL is judged, stored, shown and sent to: what the parser of URLs makes of it, without the
+ * fragment, which is sent nowhere. A text that is no URL stays as it is.
+ */
+export function sentUrl(text: string): string {
+  const url = parseUrl(text);
+  if (url === undefined) return text;
+  url.hash = '';
+  return url.href;
+}
+
+/**
+ * Narrows a value of the bucket. Fields that this version does not know are kept. URLs come in the form in which they
+ * are sent to: earlier versions stored them as they were written.
+ */
 export function readOrganizationWebhooks(value: unknown): OrganizationWebhooksRecord | undefined {
-  return isOrganizationWebhooks(value) ? value : undefined;
+  if (!isOrganizationWebhooks(value)) return undefined;
+  const webhooks = value.webhooks.map((webhook) => {
+    const endpointUrl = sentUrl(webhook.endpointUrl);
+    return endpointUrl === webhook.endpointUrl ? webhook : { ...webhook, endpointUrl };
+  });
+  return { ...value, webhooks };
 }
 
 function isOrganizationWebhooks(value: unknown): value is OrganizationWebhooksRecord {

@@ -76,6 +76,43 @@ describe('webhooks', () => {
     expect(await listed('')).toEqual(['Straße']);
   });
 
+  it.each([
+    ['HTTPS://Example.COM:443/a/../Hook#part', 'https://example.com/Hook'],
+    ['https:\\\\example.com', 'https://example.com/'],
+    ['https://münchen.example/zoë', 'https://xn--mnchen-3ya.example/zo%C3%AB'],
+    ['http://2130706433:9/', 'http://127.0.0.1:9/'],
+  ])('with the endpoint %s are stored, shown and sent to as %s', async (text, url) => {
+    const admin = await newAdmin();
+    const made = await admin.create({ endpoint_url: text });
+    expect(made.text('webhook.endpoint_url')).toBe(url);
+    const path = `${admin.path}/${made.text('webhook.id')}`;
+    expect((await admin.call('GET', path)).text('webhook.endpoint_url')).toBe(url);
+    const other = await admin.create();
+    const changing = { content: { endpoint_url: text } };
+    const changed = await admin.call(
+      'PATCH',
+      `${admin.path}/${other.text('webhook.id')}`,
+      changing,
+    );
+    expect(changed.text('webhook.endpoint_url')).toBe(url);
+    const { connection } = management.accounts;
+    const bucket = await openBucket(connection, buckets.webhooks, (value) => {
+      return { schemaVersion: 1, text: JSON.stringify(value) };
+    });
+    const found = await bucket.get(admin.orgId);
+    const stored = JSON.parse(found.kind === 'found' ? found.record.text : '{}');
+    expect(stored).toMatchObject({ webhooks: [{ endpointUrl: url }, { endpointUrl: url }] });
+  });
+
+  it('have no endpoint that is too long in the form that it is sent to', async () => {
+    const admin = await newAdmin();
+    const url = (letters: number) => `https://example.com/${'ö'.repeat(letters)}`;
+    expect(outcome(await admin.create({ endpoint_url: url(1_000) }))).toContain(
+      'content.endpoint_url: must have at most 2048 characters',
+    );
+    expect((await admin.create({ endpoint_url: url(300) })).status).toBe(201);
+  });
+
   it('keep their secret, sealed, when it is rotated', async () => {
     const admin = await newAdmin();
     const before = await admin.create();
@@ -189,6 +226,14 @@ describe('a request', () => {
     [{ content: { ...content, name: 7 } }, 'content.name: must be a string'],
     [{ content: { ...content, private_only: 1 } }, 'content.private_only: must be true or false'],
     [{ content: { ...content, endpoint_url: 'ftp://example.com' } }, 'content.endpoint_url: must '],
+    [
+      { content: { ...content, endpoint_url: 'https://user@example.com' } },
+      'content.endpoint_url: must not have a user name or a password',
+    ],
+    [
+      { content: { ...content, endpoint_url: 'https://exam\tple.com' } },
+      'content.endpoint_url: must match ',
+    ],
     [
       { content: { ...content, endpoint_url: 'https://example\n.com' } },
       'content.endpoint_url: must match ',

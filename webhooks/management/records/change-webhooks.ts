@@ -1,7 +1,7 @@
 // The methods that make, change and delete webhooks, and change the organization's secret.
 
 import { newId } from '../../../platform/access/ids.ts';
-import type { WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
+import { sentUrl, type WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
 import { operation } from '../http/operation.ts';
 import { invalidArgument } from '../http/refusals.ts';
 import type { ManagementParts } from '../management-parts.ts';
@@ -96,10 +96,12 @@ export const rotateSecret = operation({
   },
 });
 
+/** The form that each attempt judges again and sends to. It may be longer than the text: `ö` becomes `%C3%B6`. */
 function checkedUrl({ checkEndpointUrl }: ManagementParts, text: string): string {
-  const checked = checkEndpointUrl(text);
+  const endpointUrl = sentUrl(text);
+  const checked = checkEndpointUrl(endpointUrl);
   if (checked.kind === 'refused') throw invalidArgument('content.endpoint_url', checked.rule);
-  return text;
+  return endpointUrl;
 }
 
 function updated(

@@ -65,7 +65,8 @@ const content = {
     // The parser of URLs would leave these characters out.
     pattern: '^[^\\s\\p{Cc}]+$',
     format: 'uri',
-    description: 'An https URL in the public internet, or what the operator has opened.',
+    description:
+      'An https URL in the public internet, or what the operator has opened. It is kept, shown and sent to in the form that parsing gives it: https://Example.com:443 becomes https://example.com/. That form has at most 2,048 characters.',
   },
   subscriptions: {
     type: 'array',
