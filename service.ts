@@ -30,6 +30,7 @@ import { shareReadiness, untilReady } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
+import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
@@ -60,7 +61,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     requireFreePort(config, '--port'),
     requireFreeOperatorPort(config),
     requireBroker(config),
-    takeDataDir(config.dataDir, shutdown),
+    takeDataDir(config.dataDir, log, shutdown),
   ]);
   const urls = await startEngines(
     { ...config, engineReads: readsAtOnce(config.ingestProcesses) },
@@ -247,9 +248,10 @@ async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<voi
   if (natsUrl === undefined) requireBrokerBinary(natsServerBinary);
 }
 
-async function takeDataDir(dataDir: string, shutdown: Shutdown): Promise<void> {
+async function takeDataDir(dataDir: string, log: Log, shutdown: Shutdown): Promise<void> {
   const unlock = lockDataDir(dataDir);
   shutdown.add('lock', async () => unlock());
+  keepPrivate(dataDir, log);
 }
 
 async function requireFreeOperatorPort({ host, operatorPort }: Config): Promise<void> {

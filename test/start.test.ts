@@ -3,7 +3,17 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +105,30 @@ it('says in one sentence that the port is taken', async () => {
     stdout: '',
     stderr: `millrace: port ${port} on 127.0.0.1 is taken: stop what uses it, or choose another with --port\n`,
   });
+});
+
+it('takes others out of the data directory, or says that they may enter it', async () => {
+  const made = join(dataDir, 'made-before');
+  const link = join(dataDir, 'link');
+  mkdirSync(made);
+  chmodSync(made, 0o755);
+  symlinkSync(made, link);
+  // The start ends early, and has looked at its directory.
+  const env = { MILLRACE_NATS_SERVER: join(dataDir, 'absent'), MILLRACE_LOG_LEVEL: 'info' };
+  const start = () => runToEnd(['--port', '0', '--data', link], env);
+  expect((await start()).stderr).toContain('the data directory was open to others: now 0700');
+  expect(statSync(made).mode & 0o777).toBe(0o700);
+  expect((await start()).stderr).not.toContain('data directory');
+  mkdirSync(join(made, 'postgresql'));
+  chmodSync(made, 0o755);
+  const lines = (await start()).stderr.split('\n').filter((line) => line.includes('others may'));
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    dataDir: link,
+    mode: '0755',
+    why: 'it holds directories that are not ours',
+  });
+  expect(statSync(made).mode & 0o777).toBe(0o755);
 });
 
 it('names at once a port that is taken and a data directory that is a file', async () => {
