@@ -1,5 +1,5 @@
-// Limits how often one network address calls each method that needs no credential, whatever it sends: those of the table
-// of access, and so every later one. What a method tells or does has tighter limits of its own (auth/attempts.ts).
+// Limits how often one network address calls each method that needs no credential, whatever it sends: those that the
+// table of access lists, and so every later one. What a method tells or does has tighter limits (auth/attempts.ts).
 
 import type { Interceptor } from '@connectrpc/connect';
 import { accessTable } from '../platform/access/access-table.ts';

@@ -102,21 +102,10 @@ export function createAttempts(
     createTokenBuckets({ perSecond: off ? 0 : perSecond, burst: Math.max(1, burst), clock });
   const callsByAddress = buckets(5, limits.callsPerAddress);
   const passwordsByAddress = buckets(1, limits.perAddress);
-  const linksByAddress = buckets(1, limits.perAddress);
   const bySession = buckets(1 / 30, limits.perAddressAndEmail);
   const byAddressAndEmail = buckets(1 / 30, limits.perAddressAndEmail);
   const byEmail = buckets(1 / 30, limits.perEmail);
   const takenByAddress = buckets(1 / 30, limits.takenPerAddress);
-  const linksByAddressAndEmail = buckets(1 / 1_200, limits.linksPerAddressAndEmail);
-  const linksByEmail = buckets(1 / secondsForOneLink, limits.linksPerEmail);
-  const mailsByAddress = buckets(1 / 60, limits.mailsPerAddress);
-  const invitesByCustomer = buckets(1 / 180, limits.invitesPerCustomer);
-  const invitesByEmail = buckets(1 / 3_600, limits.invitesPerEmail);
-  const invitesByPair = buckets(1 / 28_800, limits.invitesPerCustomerAndEmail);
-  const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
-  const takeAddress = (from: TokenBuckets, address: string | undefined): void => {
-    if (address !== undefined) take(from, network(address));
-  };
   const takePair = (address: string | undefined, email: string): string => {
     takeAddress(passwordsByAddress, address);
     const pair = pairOf(address, email);
@@ -159,26 +148,58 @@ export function createAttempts(
         },
       };
     },
-    redeem: (address) => takeAddress(linksByAddress, address),
+    ...createLinkAttempts(buckets, limits),
+    ...createMailAttempts(buckets, limits),
+  };
+}
+
+type CreateBuckets = (perSecond: number, burst: number) => TokenBuckets;
+
+/** Tokens and codes, and the links that bring them. */
+function createLinkAttempts(
+  buckets: CreateBuckets,
+  limits: AttemptLimits,
+): Pick<Attempts, 'redeem' | 'link' | 'linkUsed'> {
+  const byAddress = buckets(1, limits.perAddress);
+  const mailsByAddress = buckets(1 / 60, limits.mailsPerAddress);
+  const byAddressAndEmail = buckets(1 / 1_200, limits.linksPerAddressAndEmail);
+  const byEmail = buckets(1 / secondsForOneLink, limits.linksPerEmail);
+  return {
+    redeem: (address) => takeAddress(byAddress, address),
     link(address, email) {
-      takeAddress(linksByAddress, address);
+      takeAddress(byAddress, address);
       takeAddress(mailsByAddress, address);
-      take(linksByAddressAndEmail, pairOf(address, email));
-      return linksByEmail.take(email, 1) === 0 ? 'send' : 'sent_before';
+      take(byAddressAndEmail, pairOf(address, email));
+      return byEmail.take(email, 1) === 0 ? 'send' : 'sent_before';
     },
-    linkUsed: (email) => linksByEmail.give(email),
+    linkUsed: (email) => byEmail.give(email),
+  };
+}
+
+/** Mails that customers have sent. */
+function createMailAttempts(
+  buckets: CreateBuckets,
+  limits: AttemptLimits,
+): Pick<Attempts, 'invite' | 'sendTest'> {
+  const byCustomer = buckets(1 / 180, limits.invitesPerCustomer);
+  const byEmail = buckets(1 / 3_600, limits.invitesPerEmail);
+  const byCustomerAndEmail = buckets(1 / 28_800, limits.invitesPerCustomerAndEmail);
+  const testsByOrganization = buckets(1 / 30, limits.testsPerOrganization);
+  return {
     invite(customerId, email) {
-      take(invitesByCustomer, customerId);
-      const waitSeconds = invitesByEmail.take(email, 1);
+      take(byCustomer, customerId);
+      const waitSeconds = byEmail.take(email, 1);
       if (waitSeconds === 0) return;
       // Others may have invited the address all day: an inviter's own first invitations go all the same.
-      const ownWaitSeconds = invitesByPair.take(`${customerId} ${email}`, 1);
+      const ownWaitSeconds = byCustomerAndEmail.take(`${customerId} ${email}`, 1);
       if (ownWaitSeconds > 0) throw tooMany(Math.min(waitSeconds, ownWaitSeconds));
     },
-    sendTest(organizationId) {
-      take(testsByOrganization, organizationId);
-    },
+    sendTest: (organizationId) => take(testsByOrganization, organizationId),
   };
+}
+
+function takeAddress(from: TokenBuckets, address: string | undefined): void {
+  if (address !== undefined) take(from, network(address));
 }
 
 function take(buckets: TokenBuckets, key: string): void {

@@ -27,7 +27,10 @@ export function keepPrivate(dataDir: string, log: Log): void {
       return;
     case 'open': {
       const { mode, why } = privacy;
-      log.warn({ dataDir, mode, why }, 'others may enter the data directory: give it the mode 0700');
+      log.warn(
+        { dataDir, mode, why },
+        'others may enter the data directory: give it the mode 0700',
+      );
       return;
     }
     default:
