@@ -21,6 +21,7 @@ import { type CallerOptions, CallerReader } from './caller/caller.ts';
 import type { Salts } from './cookieless/salt.ts';
 import { CookielessResolver } from './cookieless/visitor-ids.ts';
 import { createIngestMetrics, type IngestMetrics } from './metrics.ts';
+import { type CrowdingProjects, hearCrowdingProjects } from './publish/crowding-projects.ts';
 import { createOutcomeLog } from './publish/outcome-log.ts';
 import { Publisher } from './publish/publish.ts';
 import { createPreflightNotice } from './refusals/preflights.ts';
@@ -61,6 +62,7 @@ export interface Queue {
   onPreflight(): void;
   events: IngestParts['publisher'];
   changes: IngestParts['publisher'];
+  crowding: Pick<CrowdingProjects, 'isSlowed'>;
   /** The largest body that fits into a message. */
   maxBodyBytes: number;
 }
@@ -91,6 +93,7 @@ export function startIngest(options: IngestOptions): Ingest {
   const noticeOutcome = createOutcomeLog(options.log);
   const state = followConnection(nats);
   const frameBytes = Math.min(maxFrameBytes, payloadBytes);
+  const crowding = hearCrowdingProjects(nats);
   const events = new Publisher({
     broker: nats,
     state,
@@ -100,6 +103,7 @@ export function startIngest(options: IngestOptions): Ingest {
     maxFrameBytes: frameBytes,
     maxInFlightBytes,
     lz4,
+    isApart: crowding.isApart,
     onFrame: (frame) => {
       metrics.recordFrame(frame);
       noticeOutcome(frame);
@@ -121,6 +125,7 @@ export function startIngest(options: IngestOptions): Ingest {
   const { nodeHttpRoute, plainRequestRoute, register } = createIngest(options, metrics, {
     events,
     changes,
+    crowding,
     refusals: new Refusals({ send, clock }),
     onPreflight: createPreflightNotice(send, clock),
     maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
@@ -130,6 +135,7 @@ export function startIngest(options: IngestOptions): Ingest {
     plainRequestRoute,
     register,
     close: () => {
+      crowding.close();
       events.close();
       changes.close();
     },
@@ -153,6 +159,7 @@ export function createIngest(
     }),
     cookieless: new CookielessResolver(options.salts, clock),
     publisher: queue.events,
+    crowding: queue.crowding,
     shardOf: (projectId) => shardOf(projectId, shards),
     clock,
     metrics,
@@ -163,6 +170,7 @@ export function createIngest(
     authenticate,
     eventLimit: eventParts.eventLimit,
     publisher: queue.changes,
+    crowding: queue.crowding,
     shardOf: eventParts.shardOf,
     clock,
     metrics,

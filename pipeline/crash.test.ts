@@ -22,7 +22,8 @@ import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse
 import { dayMs, systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
-import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { encodeContext } from '../proto/wire/frame.ts';
+import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { SessionModel } from '../test/harness/models/session-model.ts';
 import { asOperator } from '../test/harness/servers/broker.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
@@ -135,6 +136,20 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     writer: randomUUID(),
     retry: untilAnswered,
   });
+  const stream = openEventStream({
+    connection: nats,
+    stream: eventsStream(0),
+    created,
+    retry: untilAnswered,
+  });
+  const source = new MessageSource(stream, {
+    ...batchLimits[hooks.batches ?? 'small'],
+    maxBytes: 1e7,
+    maxQueuedBytes: 1e7,
+    minWaitMs: 20,
+    minIntervalMs: 0,
+    maxWaitMs: 100,
+  });
   const stored = openStoredState({
     clickhouse: hooks.isLoadingHeld ? neverLoads(clickhouse) : clickhouse,
     shard: 0,
@@ -146,21 +161,9 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     log: createLog('silent'),
     ledger,
     isLedgerCurrent: found === 'current',
+    completeTo: () => source.completeTo,
     untilAnswered: (call, signal) => retry(call, { signal, baseMs: 10, capMs: 100 }),
     abort: aborted.signal,
-  });
-  const stream = openEventStream({
-    connection: nats,
-    stream: eventsStream(0),
-    created,
-    retry: untilAnswered,
-  });
-  const source = new MessageSource(stream, {
-    ...batchLimits[hooks.batches ?? 'small'],
-    maxBytes: 1e7,
-    minWaitMs: 20,
-    minIntervalMs: 0,
-    maxWaitMs: 100,
   });
   const builder = new BatchBuilder(secret);
   const publishLetters = createDeadLetters({

@@ -27,6 +27,7 @@ import { readAgain } from './consume/message-batch.ts';
 import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
 import { openStoredMessages } from './consume/queue-state.ts';
+import { tellCrowding } from './consume/turns/tell-crowding.ts';
 import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { openStoredState, type StoredState } from './stored-state.ts';
@@ -67,6 +68,8 @@ export const eventBatches: BatchLimits = {
   maxBytes: 64 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
+  // Packed frames: three or four batches, so that a project that sends more than is stored does not keep out the others.
+  maxQueuedBytes: 64 * 1_048_576,
   enoughShare: 0.5,
   minWaitMs: 100,
   // At most two and a half parts a second in the table; an event waits half of this time on average.
@@ -102,17 +105,6 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     options.onState(halted.kind);
     return halted;
   }
-  const stored = openStoredState({
-    ...options,
-    ledger,
-    isLedgerCurrent: found === 'current',
-    untilAnswered,
-  });
-  const label = { shard: String(shard) };
-  options.metrics.loading.set(label, 1);
-  const onLoaded = () => options.metrics.loading.set(label, 0);
-  stored.loaded.then(onLoaded, () => {});
-  log.info({ shard, found, hwm: ledger.hwm }, 'writing a shard');
   const stream = openEventStream({
     connection: nats,
     stream: eventsStream(shard),
@@ -120,32 +112,62 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     retry: untilAnswered,
   });
   const source = new MessageSource(stream, eventBatches);
+  const stored = openStoredState({
+    ...options,
+    ledger,
+    isLedgerCurrent: found === 'current',
+    completeTo: () => source.completeTo,
+    untilAnswered,
+  });
+  const label = { shard: String(shard) };
+  options.metrics.loading.set(label, 1);
+  const onLoaded = () => options.metrics.loading.set(label, 0);
+  stored.loaded.then(onLoaded, () => {});
+  log.info({ shard, found, hwm: ledger.hwm }, 'writing a shard');
   const stopSource = () => source.stop();
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
-  const books = openBooks({ ...options, seenBytes: () => stored.seen.bytes });
-  const messages = openStoredMessages(nats, eventsStream(shard));
-  const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
+  const followers = followWriter(options, { ledger, source, stored });
   try {
     const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered });
-    const onDone = (done: DoneBatch) => {
-      stored.sessions.done();
-      books.record(done);
-      tellVerdicts(done, {
-        send: (subject, content) => tellLive(nats, subject, content),
-        isWatched: options.watched.isWatched,
-        nowMs: () => options.clock.nowMs(),
-        log,
-      });
-    };
+    const { onDone } = followers;
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
-    books.close();
-    leftovers.close();
+    followers.close();
     await stored.close();
   }
+}
+
+/** All that hears of each batch that is done, and tells others. Nothing of it holds up the writer. */
+function followWriter(
+  { nats, clickhouse, clock, shard, watched, log, metrics }: EventShardOptions,
+  { ledger, source, stored }: Pick<Opened, 'ledger' | 'source' | 'stored'>,
+): { onDone(done: DoneBatch): void; close(): void } {
+  const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);
+  const books = openBooks({ clickhouse, shard, log, metrics, seenBytes: () => stored.seen.bytes });
+  const messages = openStoredMessages(nats, eventsStream(shard));
+  const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
+  const crowding = tellCrowding({
+    ...{ shard, send, crowding: () => source.crowding },
+    onTold: (projects) =>
+      metrics.slowedProjects.set({ shard: String(shard), queue: 'events' }, projects),
+  });
+  return {
+    onDone(done) {
+      stored.sessions.done();
+      crowding.noteStored();
+      books.record(done);
+      const { isWatched } = watched;
+      tellVerdicts(done, { send, isWatched, nowMs: () => clock.nowMs(), log });
+    },
+    close() {
+      books.close();
+      leftovers.close();
+      crowding.close();
+    },
+  };
 }
 
 async function openHours({ nats, shard, clock }: EventShardOptions, untilAnswered: UntilAnswered) {

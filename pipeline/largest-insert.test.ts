@@ -10,7 +10,8 @@ import {
 } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { leastEngineMemoryMiB } from '../platform/memory/engine-memory.ts';
-import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { encodeContext } from '../proto/wire/frame.ts';
+import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { BatchBuilder } from './build/build-batch.ts';
 import type { BuiltMonth } from './build/thread-messages.ts';

@@ -94,7 +94,7 @@ it('fills a lost stream up to its mark, so that new messages come after it', asy
   ] as const) {
     const { created: streamCreated, lastSeq } = await queueState(nats, stream);
     expect(lastSeq).toBe(last);
-    expect(await haltedByLoss(nats, stream, { streamCreated, hwm: last })).toBeUndefined();
+    expect(await haltedByLoss(nats, stream, { streamCreated, lastDone: last })).toBeUndefined();
   }
   const { pipeline, stop } = start();
   await expect.poll(() => pipeline.ready(), { timeout: 10_000 }).toBe(true);

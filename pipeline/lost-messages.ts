@@ -15,10 +15,10 @@ import {
 import type { Log } from '../platform/log.ts';
 import { queueState } from './consume/queue-state.ts';
 import type { Ledger } from './write/ledger.ts';
-import { readLedgerRecord } from './write/ledger-record.ts';
+import { lastDoneOf, readLedgerRecord } from './write/ledger-record.ts';
 import type { WriterEnd } from './write/writer-state.ts';
 
-type Mark = Pick<Ledger, 'hwm' | 'streamCreated'>;
+type Mark = Pick<Ledger, 'lastDone' | 'streamCreated'>;
 
 const queues = [
   { streamOf: eventsStream, subjectOf: eventsSubject, keyOf: eventsLedgerKey },
@@ -38,7 +38,7 @@ export async function haltedByLoss(
   return {
     kind: 'halted',
     reason:
-      `the broker has lost messages: ${stream} ends at ${endsAt}, and those up to ${mark.hwm} are done. New ones ` +
+      `the broker has lost messages: ${stream} ends at ${endsAt}, and those up to ${mark.lastDone} are done. New ones ` +
       'would be taken for done: put the broker’s store back, or delete the stream with what it holds',
   };
 }
@@ -58,12 +58,14 @@ export async function passLostMessages(options: {
     for (let shard = 0; shard < shards; shard++) {
       const read = await ledgers.get(keyOf(shard));
       if (read.kind !== 'found') continue;
-      const { hwm } = read.record;
+      const { streamCreated } = read.record;
+      const lastDone = lastDoneOf(read.record);
       const stream = streamOf(shard);
-      const endsAt = await endBefore(nats, stream, read.record);
+      const endsAt = await endBefore(nats, stream, { lastDone, streamCreated });
       if (endsAt === undefined) continue;
-      log.error({ stream, endsAt, hwm }, 'the broker has lost messages, and goes on behind them');
-      await fill(nats, subjectOf(shard), hwm - endsAt);
+      const fields = { stream, endsAt, lastDone };
+      log.error(fields, 'the broker has lost messages, and goes on behind them');
+      await fill(nats, subjectOf(shard), lastDone - endsAt);
     }
   }
 }
@@ -71,10 +73,10 @@ export async function passLostMessages(options: {
 async function endBefore(
   nats: NatsConnection,
   stream: string,
-  { hwm, streamCreated }: Mark,
+  { lastDone, streamCreated }: Mark,
 ): Promise<number | undefined> {
   const { created, lastSeq } = await queueState(nats, stream);
-  return created === streamCreated && lastSeq < hwm ? lastSeq : undefined;
+  return created === streamCreated && lastSeq < lastDone ? lastSeq : undefined;
 }
 
 async function fill(nats: NatsConnection, subject: string, messages: number): Promise<void> {

@@ -23,6 +23,8 @@ export interface PipelineMetrics {
   webhookMatches: Counter<'outcome'>;
   activeBuilds: Gauge<never>;
   loading: Gauge<'shard'>;
+  /** Projects whose senders are told to slow down, because they fill the queue of events or of profiles. */
+  slowedProjects: Gauge<'shard' | 'queue'>;
   seenBytes: Gauge<'shard'>;
   unaccountedEvents: Counter<'shard'>;
   /** By kind: missing or surplus. */
@@ -148,8 +150,15 @@ function queueMetrics(metrics: Metrics, prefix: string, content: string): QueueM
   };
 }
 
-function seenMetrics(metrics: Metrics): Pick<PipelineMetrics, 'loading' | 'seenBytes'> {
+function seenMetrics(
+  metrics: Metrics,
+): Pick<PipelineMetrics, 'loading' | 'seenBytes' | 'slowedProjects'> {
   return {
+    slowedProjects: metrics.gauge(
+      'millrace_pipeline_slowed_projects',
+      'Projects whose senders are told to slow down, because they fill the queue of events or of profiles.',
+      ['shard', 'queue'],
+    ),
     loading: metrics.gauge(
       'millrace_pipeline_loading',
       'One while a writer loads what is stored; until then it looks each event up in the tables.',

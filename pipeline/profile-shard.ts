@@ -9,6 +9,7 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
 import { failureOf } from '../platform/clickhouse/clickhouse.ts';
+import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { createDeadLetters } from './consume/dead-letter.ts';
@@ -17,6 +18,7 @@ import { watchLeftovers } from './consume/leftover-messages.ts';
 import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
 import { openStoredMessages } from './consume/queue-state.ts';
+import { tellCrowding } from './consume/turns/tell-crowding.ts';
 import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { ProfileCache } from './profiles/cache.ts';
@@ -31,7 +33,7 @@ interface ProfileShardOptions {
   clickhouse: ClickHouseClient;
   shard: number;
   log: Log;
-  metrics: Pick<PipelineMetrics, 'profileChanges' | 'fullProfiles'>;
+  metrics: Pick<PipelineMetrics, 'profileChanges' | 'fullProfiles' | 'slowedProjects'>;
   /** Ends the source; what it has received is still written. */
   stop: AbortSignal;
   /** Ends every wait; the pending batch stays pending. */
@@ -43,6 +45,9 @@ const sourceLimits: BatchLimits = {
   maxRows: 10_000,
   maxBytes: 16 * 1_048_576,
   maxMessages: 4_000,
+  // The version of a profile's row is the sequence of its batch, and grows.
+  inOrder: true,
+  maxQueuedBytes: 16 * 1_048_576,
   enoughShare: 1,
   minWaitMs: 30,
   minIntervalMs: 200,
@@ -91,7 +96,13 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   const cache = new ProfileCache(cacheBytes);
   const stored = openStoredMessages(nats, stream);
   const leftovers = watchLeftovers({ stored, ledger, shard, log });
-  const onDone = createReport(options);
+  const report = createReport(options);
+  const crowding = tellCrowding({
+    ...{ shard, crowding: () => source.crowding },
+    send: (subject, content) => tellLive(nats, subject, content),
+    onTold: (projects) =>
+      options.metrics.slowedProjects.set({ shard: String(shard), queue: 'profiles' }, projects),
+  });
   try {
     return await runProfileWriter({
       ...{ clickhouse, shard, onState: options.onState },
@@ -101,12 +112,16 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
         maxPayloadBytes: maxPayloadBytes(nats),
         retry: untilAnswered,
       }),
-      onDone,
+      onDone(done) {
+        crowding.noteStored();
+        report(done);
+      },
     });
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
     leftovers.close();
+    crowding.close();
   }
 }
 

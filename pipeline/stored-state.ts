@@ -28,7 +28,9 @@ interface StoredStateOptions {
   maxSessions?: number;
   clock: Clock;
   log: Log;
-  ledger: Pick<Ledger, 'hwm' | 'streamCreated'>;
+  ledger: Pick<Ledger, 'hwm' | 'ahead' | 'streamCreated'>;
+  /** No message up to this sequence is still to be stored but those of batches that were checked. */
+  completeTo(): number;
   /** Whether the ledger is of this stream. Without it nothing says which rows count: all rows in the table do. */
   isLedgerCurrent: boolean;
   /** Repeats a call until it is answered; rejects once `signal` is aborted. */
@@ -64,6 +66,7 @@ export function openStoredState(options: StoredStateOptions): StoredState {
   const storedRows = (): StoredRows => ({
     ...source,
     hwm: isLedgerCurrent ? ledger.hwm : Number.MAX_SAFE_INTEGER,
+    ahead: isLedgerCurrent ? ledger.ahead : [],
   });
   const sessions = new Sessions({
     maxSessions: options.maxSessions ?? defaultMaxSessions,
@@ -83,7 +86,11 @@ export function openStoredState(options: StoredStateOptions): StoredState {
     duplicateCheck: new DuplicateCheck({
       ...{ seen, clock, loaded: idsLoaded },
       findStored: (ids, rows) => loader.findStored(ids, rows),
-      storeIds: (span, reach) => untilAnswered(() => storeIds(clickhouse, source, span, reach)),
+      // Rows of messages that wait for their project's turn come later, with sequences below those that leave now.
+      storeIds: (span, reach) => {
+        const reached = Math.min(reach, options.completeTo());
+        return untilAnswered(() => storeIds(clickhouse, source, span, reached));
+      },
     }),
     async close() {
       closed.abort(new Error('the writer has ended'));

@@ -13,7 +13,8 @@ import {
   type LedgerCounts,
   OperatorService,
 } from '../proto/gen/dashboard/operator/v1/operator_pb.js';
-import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { encodeContext } from '../proto/wire/frame.ts';
+import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { batchCreate, eventually, newEvent } from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';

@@ -13,7 +13,8 @@ import {
   type IngestHealthResponse,
   WatchStage,
 } from '../proto/gen/shared/activity/v1/activity_pb.js';
-import { encodeContext, encodeFrame } from '../proto/wire/frame.ts';
+import { encodeContext } from '../proto/wire/frame.ts';
+import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { batchCreate, call, eventually, newEvent } from './harness/clients/client.ts';
 import { type Watching, watch } from './harness/clients/watch-client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';

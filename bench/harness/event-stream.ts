@@ -80,9 +80,11 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
   });
   const source = new MessageSource(stream, {
     ...{ maxRows, maxBytes: 32 * 2 ** 20, maxMessages: 8_000, enoughShare: 1 },
+    maxQueuedBytes: 32 * 2 ** 20,
     ...{ minWaitMs: 1, minIntervalMs: 0, maxWaitMs: 1_000 },
   });
-  await source.start(0);
+  const done = { hwm: 0, lastDone: 0, isDone: (seq: number) => seq <= done.hwm };
+  await source.start(done);
   return {
     async receive(events) {
       const batches: Messages[] = [];
@@ -91,6 +93,7 @@ export async function openReceiver(nats: NatsConnection, maxRows: number): Promi
         if (batch === undefined) throw new Error('the source has ended');
         for (const { data } of batch.messages) left -= frameEvents(data);
         batches.push(packMessages(batch));
+        done.hwm = batch.messages.at(-1)?.seq ?? done.hwm;
         source.ack(batch);
       }
       return batches;

@@ -5,10 +5,10 @@ import { maxFrameBytes, maxFrameEvents } from '../../platform/limits.ts';
 import {
   type EncodedRequest,
   encodeContext,
-  encodeFrame,
   packFrame,
   requestBytes,
 } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import type { Body } from '../../test/harness/requests/bodies.ts';
 
 /** Frames of public-key requests, one request a body, each frame as full as ingest makes it under load. */

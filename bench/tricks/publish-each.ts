@@ -4,7 +4,7 @@
 import type { Publisher } from '../../ingest/publish/publish.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { eventsSubject } from '../../platform/broker/streams.ts';
-import { encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 
 export type OpenPublisher = Pick<Publisher, 'publish' | 'close'>;
 

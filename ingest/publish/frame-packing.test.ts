@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { decodeFrame, encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { FramePacking } from './frame-packing.ts';
 
 const context = encodeContext({ projectId: 'p', credential: 'public', receiveTimeMs: 1 });

@@ -9,7 +9,7 @@ import {
 } from '../../platform/broker/nats.ts';
 import { maxFrameBytes } from '../../platform/limits.ts';
 import { createLog } from '../../platform/log.ts';
-import { decodeFrame, encodeContext } from '../../proto/wire/frame.ts';
+import { decodeFrame, encodeContext, frameProjects, projectMark } from '../../proto/wire/frame.ts';
 import { operatorUrl, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
@@ -69,6 +69,17 @@ async function stored(shard: number): Promise<{ messages: number; projects: stri
     for (const { context } of decodeFrame(message.data)) projects.push(context.projectId);
   }
   return { messages, projects };
+}
+
+/** The marks of each message in shard 0, in order. */
+async function marksStored(): Promise<number[][]> {
+  const manager = await connection.jetstreamManager();
+  const { messages } = (await manager.streams.info('EVENTS_0')).state;
+  const marks: number[][] = [];
+  for (let seq = 1; seq <= messages; seq++) {
+    marks.push(frameProjects((await manager.streams.getMessage('EVENTS_0', { seq })).data));
+  }
+  return marks;
 }
 
 /** Resolves when the connection is next lost, or back. */
@@ -132,6 +143,40 @@ describe('frames', () => {
     expect(new Set(outcomes)).toEqual(new Set(['stored']));
     expect(frames.map(({ requests }) => requests)).toEqual([3, 1, 1]);
     expect((await stored(0)).projects).toEqual(['p0', 'p1', 'p2', 'p3', 'p4']);
+  });
+});
+
+describe('frames of projects', () => {
+  const of = (name: string, bodyBytes = 100) => ({
+    ...request(name, bodyBytes),
+    project: projectMark(name),
+  });
+
+  it('share one message where requests are small, which says whose they are', async () => {
+    await Promise.all(['a', 'b', 'a'].map((name) => publisher.publish(0, of(name), forEver)));
+    expect(await marksStored()).toEqual([[projectMark('a'), projectMark('b')]]);
+  });
+
+  it('are their own where a request is large, with what follows of that size', async () => {
+    const sent = [of('a', 20_000), of('b'), of('a', 20_000), of('c', 20_000), of('d')];
+    await Promise.all(sent.map((one) => publisher.publish(0, one, forEver)));
+    const marks = [['b', 'd'], ['a'], ['c']].map((names) => names.map(projectMark));
+    expect(await marksStored()).toEqual(marks);
+  });
+
+  it('are their own while a project fills its queue, however small its requests are', async () => {
+    publisher.close();
+    publisher = createPublisher({ isApart: (project) => project === projectMark('a') });
+    const sent = [of('a'), of('b'), of('a'), of('c')];
+    await Promise.all(sent.map((one) => publisher.publish(0, one, forEver)));
+    expect(await marksStored()).toEqual([['b', 'c'], ['a']].map((names) => names.map(projectMark)));
+  });
+
+  it('are of 64 projects at the most', async () => {
+    const names = Array.from({ length: 70 }, (_, index) => `p${index}`);
+    await Promise.all(names.map((name) => publisher.publish(0, of(name), forEver)));
+    expect((await marksStored()).map((marks) => marks.length)).toEqual([64, 6]);
+    expect((await stored(0)).projects).toEqual(names);
   });
 });
 

@@ -1,5 +1,6 @@
 // Puts accepted requests into the broker. Requests of one turn of the event loop share one message (a frame), and each
-// is answered when that message is acknowledged. Publishes on NATS core with one reply inbox for all messages, because
+// is answered when that message is acknowledged. Large requests share it with their project's alone, so that the
+// pipeline can give projects their turns. Publishes on NATS core with one reply inbox for all messages, because
 // a JetStream client's publish costs ten times as much. Never retries: the sender does, and event ids make that safe.
 
 import {
@@ -11,12 +12,8 @@ import {
 } from '../../platform/broker/nats.ts';
 import type { DiskRoom } from '../../platform/engines/disk-room.ts';
 import { maxFrameEvents } from '../../platform/limits.ts';
-import {
-  type EncodedRequest,
-  FRAME_HEADER_BYTES,
-  FrameWriter,
-  requestBytes,
-} from '../../proto/wire/frame.ts';
+import { type EncodedRequest, FRAME_HEADER_BYTES, requestBytes } from '../../proto/wire/frame.ts';
+import { FrameWriter } from '../../proto/wire/frame-writer.ts';
 import { FramePacking } from './frame-packing.ts';
 import { type Frame, type Published, SentFrames } from './sent-frames.ts';
 
@@ -43,6 +40,8 @@ export interface PublisherOptions {
   maxFrameBytes: number;
   /** Bytes of frames that wait for their acknowledgement; past it requests are refused as `full`. */
   maxInFlightBytes: number;
+  /** Whether a project's requests have frames of their own; see crowding-projects.ts. */
+  isApart?: (project: number) => boolean;
   /** Whether frames are packed where that pays. Bounds count bytes before packing. */
   lz4: boolean;
   /** Runs once for each frame, as soon as its outcome is known. */
@@ -68,6 +67,9 @@ interface OpenFrame {
   writer: FrameWriter;
 }
 
+/** From this size on a request gains nothing by sharing a frame with others', and others would wait with it. */
+const minApartBytes = 16_384;
+
 /** Writers of sent frames are kept for the next ones, except those that a large body made grow. */
 const maxKeptWriters = 4;
 
@@ -76,8 +78,10 @@ export class Publisher {
   readonly #inbox = createInbox();
   readonly #packing: FramePacking;
   readonly #subscription: { unsubscribe(): void };
-  /** At most one for each shard, with the requests of the current turn. */
-  readonly #open = new Map<number, OpenFrame>();
+  /** With the requests of the current turn, at most one for each shard … */
+  readonly #shared = new Map<number, OpenFrame>();
+  /** … and one for each project that has a frame of its own, by its mark. */
+  readonly #apart = new Map<number, OpenFrame>();
   readonly #sent: SentFrames;
   readonly #writers: FrameWriter[] = [];
   #frames = 0;
@@ -112,7 +116,7 @@ export class Publisher {
     if (disk.isScarce()) return Promise.resolve('disk_full');
     const bytes = requestBytes(request);
     if (this.#inFlightBytes() + bytes > maxInFlightBytes) return Promise.resolve('full');
-    const { frame, writer } = this.#frameFor(shard, bytes, request.events);
+    const { frame, writer } = this.#frameFor(shard, bytes, request);
     writer.append(request);
     frame.bytes = writer.length;
     frame.events = writer.events;
@@ -149,18 +153,34 @@ export class Publisher {
     return this.#openBytes + this.#sent.bytes;
   }
 
-  /** The shard's open frame. Sends a frame without room for the request and opens another. */
-  #frameFor(shard: number, bytes: number, events: number): OpenFrame {
+  /** The open frame for a request. Sends a frame without room for the request and opens another. */
+  #frameFor(shard: number, bytes: number, { events, project }: EncodedRequest): OpenFrame {
     const { maxFrameBytes } = this.#options;
-    const current = this.#open.get(shard);
+    const isApart = project !== undefined && this.#isApart(project, bytes);
+    const [open, key] = isApart ? [this.#apart, project] : [this.#shared, shard];
+    const current = open.get(key);
     if (current !== undefined) {
-      const { length, events: gathered } = current.writer;
-      const hasRoom = length + bytes <= maxFrameBytes && gathered + events <= maxFrameEvents;
+      const { writer } = current;
+      const hasRoom =
+        writer.length + bytes <= maxFrameBytes &&
+        writer.events + events <= maxFrameEvents &&
+        writer.hasRoomFor(project);
       if (hasRoom) return current;
-      this.#open.delete(shard);
+      open.delete(key);
       this.#send(current);
     }
-    const writer = this.#writers.pop() ?? new FrameWriter(maxFrameBytes);
+    const opened = this.#openFrame(shard, isApart ? FRAME_HEADER_BYTES + bytes : maxFrameBytes);
+    open.set(key, opened);
+    return opened;
+  }
+
+  #isApart(project: number, bytes: number): boolean {
+    return bytes >= minApartBytes || this.#options.isApart?.(project) === true;
+  }
+
+  /** `capacity` bounds what many frames of one turn hold: it grows where requests follow. */
+  #openFrame(shard: number, capacity: number): OpenFrame {
+    const writer = this.#writers.pop() ?? new FrameWriter(capacity);
     const frame: Frame = {
       shard,
       settle: [],
@@ -172,15 +192,19 @@ export class Publisher {
       isSettled: false,
     };
     this.#openBytes += FRAME_HEADER_BYTES;
-    const opened = { frame, writer };
-    this.#open.set(shard, opened);
-    return opened;
+    return { frame, writer };
   }
 
   #flush(): void {
     this.#isFlushScheduled = false;
-    for (const opened of this.#open.values()) this.#send(opened);
-    this.#open.clear();
+    for (const opened of this.#takeOpen()) this.#send(opened);
+  }
+
+  #takeOpen(): OpenFrame[] {
+    const open = [...this.#shared.values(), ...this.#apart.values()];
+    this.#shared.clear();
+    this.#apart.clear();
+    return open;
   }
 
   #send({ frame, writer }: OpenFrame): void {
@@ -223,9 +247,8 @@ export class Publisher {
 
   /** Frames that a lost connection had been sent may or may not be stored; open ones are dropped. */
   #abandonAll(reason: string): void {
-    const open = [...this.#open.values()].map(({ frame }) => frame);
+    const open = this.#takeOpen().map(({ frame }) => frame);
     const abandoned = [...this.#sent.takeAll(), ...open];
-    this.#open.clear();
     this.#openBytes = 0;
     for (const frame of abandoned) this.#settle(frame, { kind: 'unavailable', reason });
   }

@@ -6,15 +6,17 @@ import type { TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { maxTimerMs } from '../../platform/limits.ts';
-import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
+import { type CookielessIds, encodeContext, projectMark } from '../../proto/wire/frame.ts';
 import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import type { CrowdingProjects } from '../publish/crowding-projects.ts';
 import type { Publisher } from '../publish/publish.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
 import {
   type Answer,
+  crowdingRefusal,
   identityRefusal,
   limitRefusal,
   publishedAnswer,
@@ -30,6 +32,7 @@ export interface IngestParts {
   cookieless: Pick<CookielessResolver, 'resolve'>;
   eventLimit: TokenBuckets;
   publisher: Pick<Publisher, 'publish'>;
+  crowding: Pick<CrowdingProjects, 'isSlowed'>;
   shardOf: (projectId: string) => number;
   clock: Clock;
   metrics: IngestMetrics;
@@ -85,6 +88,8 @@ export function acceptEvents(
   const isCookieless = read.cookieless > 0;
   const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
+  const isSlowed = parts.crowding.isSlowed(projectMark(call.principal.projectId));
+  if (isSlowed && read.events > 0) return crowdingRefusal();
   const tokens = tokensOf(read.events, read.body.length);
   const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
@@ -170,7 +175,7 @@ async function publish(
     verifiedBot: caller.verifiedBot,
     cookieless,
   });
-  const request = { context, body, events };
+  const request = { context, body, events, project: projectMark(projectId) };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, events, 'retry with the same event ids');
 }

@@ -73,6 +73,15 @@ const retryWhenFullSeconds = 1;
 /** A full disk waits for a person. */
 const retryWhenDiskFullSeconds = 10;
 
+/** Others wait because of what the project sent: a second later a batch more of it is stored. */
+export function crowdingRefusal(): Refusal {
+  const message =
+    'so much of this project waits to be stored that others wait too, nothing of this request was queued: ' +
+    `retry in ${retryWhenFullSeconds} s`;
+  const slowed = refusal('resource_exhausted', 'project_queue_full', message);
+  return { ...slowed, retryAfterSeconds: retryWhenFullSeconds };
+}
+
 export function busyRefusal(): Refusal {
   const { message, retryAfterSeconds } = busy;
   return { ...refusal('resource_exhausted', 'busy', message), retryAfterSeconds };

@@ -11,7 +11,7 @@ import {
   IdentifyResponseSchema,
   ProfilesSDKService,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
-import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeContext, projectMark } from '../../proto/wire/frame.ts';
 import { encodeChange } from '../../proto/wire/profile-change.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import {
@@ -21,7 +21,13 @@ import {
   type ReadChange,
 } from '../validation/identity-rules.ts';
 import { type AuthenticatedCall, type IngestParts, readWithin, tokensOf } from './accept.ts';
-import { type Answer, limitRefusal, publishedAnswer, violationRefusal } from './answer.ts';
+import {
+  type Answer,
+  crowdingRefusal,
+  limitRefusal,
+  publishedAnswer,
+  violationRefusal,
+} from './answer.ts';
 import { authenticateContext, refusalError, tellRefusal } from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
@@ -29,6 +35,7 @@ type SharedParts =
   | 'authenticate'
   | 'eventLimit'
   | 'publisher'
+  | 'crowding'
   | 'shardOf'
   | 'clock'
   | 'maxBodyBytes'
@@ -137,13 +144,15 @@ async function acceptChange(
   parts: IdentifyParts,
 ): Promise<Answer> {
   if (read.kind === 'invalid') return violationRefusal(read.violation);
+  const { projectId, credential } = principal;
+  const project = projectMark(projectId);
+  if (parts.crowding.isSlowed(project)) return crowdingRefusal();
   const body = encodeChange(read.change);
   const tokens = tokensOf(1, Math.max(bodyBytes, body.length));
   const waitSeconds = parts.eventLimit.take(principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
-  const { projectId, credential } = principal;
   const context = encodeContext({ projectId, credential, receiveTimeMs });
-  const request = { context, body, events: 1 };
+  const request = { context, body, events: 1, project };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, 1, 'retry it unchanged');
 }

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
+import { encodeContext, type RequestContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { BatchBuilder } from './build-batch.ts';
 import type { Messages } from './thread-messages.ts';
 

@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { compiledWorker } from '../../test/harness/compiled-entries.ts';
 import { BatchBuilder } from './build-batch.ts';
 import { type BuilderPool, createBuilderPool } from './pool.ts';

@@ -8,6 +8,8 @@ import type { EventStream, StreamMessage } from './event-stream.ts';
 /** Messages of a shard in stream order. */
 export interface MessageBatch {
   messages: readonly StreamMessage[];
+  /** Every message up to this sequence is in this batch or in an earlier one; absent: up to the batch's last one. */
+  completeTo?: number;
 }
 
 const noBytes = new Uint8Array();

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import type { StreamMessage } from './event-stream.ts';
 import { type BatchLimits, MessageQueue } from './message-queue.ts';
 
 const limits: BatchLimits = {
   ...{ maxRows: 80, maxBytes: 1e6, maxMessages: 100, enoughShare: 0.5 },
+  maxQueuedBytes: 1e6,
   ...{ minWaitMs: 60_000, minIntervalMs: 0, maxWaitMs: 60_000 },
 };
 
@@ -19,7 +21,7 @@ function push(queue: MessageQueue, messages: number, events: number, padding = 0
   }
 }
 
-const taken = (queue: MessageQueue) => queue.take().messages.length;
+const taken = (queue: MessageQueue) => queue.take().length;
 
 describe('the queue', () => {
   it('closes a batch at its share of the rows', () => {
@@ -49,8 +51,8 @@ describe('the queue', () => {
     expect(queue.openMs(true)).toBeGreaterThan(0);
   });
 
-  it('has room for what the largest batch takes', () => {
-    const queue = new MessageQueue({ ...limits, maxBytes: 4_000 });
+  it('has room for so many bytes', () => {
+    const queue = new MessageQueue({ ...limits, maxQueuedBytes: 4_000 });
     push(queue, 2, 1, 1_500);
     expect(queue.hasRoom(0)).toBe(true);
     expect(queue.hasRoom(1_000)).toBe(false);

@@ -1,15 +1,20 @@
 // A shard's messages that wait to become a batch: how many go into one, and how long it stays open. The queue takes its
-// messages in stream order and knows neither the broker nor acks.
+// messages in stream order and knows neither the broker nor acks. Whose messages are next is turns/take-turns.ts's.
 
-import { frameEvents, unpackedBytes } from '../../proto/wire/frame.ts';
+import { frameEvents, frameProjects, unpackedBytes } from '../../proto/wire/frame.ts';
 import type { StreamMessage } from './event-stream.ts';
-import type { MessageBatch } from './message-batch.ts';
+import { Crowding } from './turns/crowding.ts';
+import { takeInOrder, takeTurns, type WaitingMessage } from './turns/take-turns.ts';
 
 export interface BatchLimits {
   /** A batch takes all that waits, up to any of these three, unless one message alone is larger. */
   maxRows: number;
   maxBytes: number;
   maxMessages: number;
+  /** Whether all messages keep their order; otherwise those of one project do, and projects take turns. */
+  inOrder?: true;
+  /** Of messages that wait, as the broker has them: among these, projects take turns. */
+  maxQueuedBytes: number;
   /**
    * This share of `maxRows` or `maxBytes` closes a batch. So a batch is larger only where more waits already: of a
    * writer that is behind, whose parts are then fewer and cheaper to merge.
@@ -27,9 +32,11 @@ export interface BatchLimits {
 
 export class MessageQueue {
   readonly #limits: BatchLimits;
+  readonly #crowding: Crowding;
   /** In stream order. */
-  readonly #messages: StreamMessage[] = [];
+  #waiting: WaitingMessage[] = [];
   #bytes = 0;
+  #queuedBytes = 0;
   #rows = 0;
   /** When the first message of the next batch was queued, or became its first because a batch was taken. */
   #waitingSinceMs = 0;
@@ -38,20 +45,26 @@ export class MessageQueue {
 
   constructor(limits: BatchLimits) {
     this.#limits = limits;
+    this.#crowding = new Crowding(limits.maxQueuedBytes);
   }
 
   get length(): number {
-    return this.#messages.length;
+    return this.#waiting.length;
   }
 
-  /** Sequence of the message that is taken next; undefined where the queue is empty. */
+  /** Sequence of the first message that waits; undefined where the queue is empty. */
   get firstSeq(): number | undefined {
-    return this.#messages[0]?.seq;
+    return this.#waiting[0]?.message.seq;
   }
 
   /** Sequence of the message that was queued last; undefined where the queue is empty. */
   get lastSeq(): number | undefined {
-    return this.#messages.at(-1)?.seq;
+    return this.#waiting.at(-1)?.message.seq;
+  }
+
+  /** The marks of the projects that fill the queue beyond their share, so that others wait. */
+  get crowding(): number[] {
+    return this.#crowding.find(this.#waiting, performance.now());
   }
 
   /** The next batch need not wait for more messages. */
@@ -60,20 +73,29 @@ export class MessageQueue {
     return (
       this.#rows >= enoughShare * maxRows ||
       this.#bytes >= enoughShare * maxBytes ||
-      this.#messages.length >= maxMessages
+      this.#waiting.length >= maxMessages
     );
   }
 
   /** The queue has room for more messages, beside `otherBytes` that wait elsewhere. */
   hasRoom(otherBytes: number): boolean {
-    return this.#bytes + otherBytes < this.#limits.maxBytes;
+    return this.#queuedBytes + otherBytes < this.#limits.maxQueuedBytes;
   }
 
   push(message: StreamMessage): void {
-    if (this.#messages.length === 0) this.#waitingSinceMs = performance.now();
-    this.#messages.push(message);
-    this.#bytes += unpackedBytes(message.data);
-    this.#rows += frameEvents(message.data);
+    const nowMs = performance.now();
+    if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
+    const { data } = message;
+    const waiting: WaitingMessage = {
+      message,
+      queuedBytes: data.length,
+      bytes: unpackedBytes(data),
+      rows: frameEvents(data),
+      projects: frameProjects(data),
+    };
+    this.#waiting.push(waiting);
+    this.#count(waiting, 1);
+    this.#crowding.noteSeen(waiting.projects, nowMs);
   }
 
   /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
@@ -85,25 +107,20 @@ export class MessageQueue {
     return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();
   }
 
-  /** Removes the messages of the next batch and returns them: at least one where the queue has any. */
-  take(): MessageBatch {
-    const { maxRows, maxBytes, maxMessages } = this.#limits;
-    let rows = 0;
-    let bytes = 0;
-    let count = 0;
-    for (const message of this.#messages) {
-      const events = frameEvents(message.data);
-      const size = unpackedBytes(message.data);
-      const fits = rows + events <= maxRows && bytes + size <= maxBytes;
-      if (count > 0 && (!fits || count === maxMessages)) break;
-      rows += events;
-      bytes += size;
-      count++;
-    }
-    this.#rows -= rows;
-    this.#bytes -= bytes;
+  /** Removes the messages of the next batch and returns them, ascending: at least one where the queue has any. */
+  take(): StreamMessage[] {
+    const take = this.#limits.inOrder === true ? takeInOrder : takeTurns;
+    const { taken, left } = take(this.#waiting, this.#limits);
+    this.#waiting = left;
+    for (const waiting of taken) this.#count(waiting, -1);
     this.#takenMs = performance.now();
     this.#waitingSinceMs = this.#takenMs;
-    return { messages: this.#messages.splice(0, count) };
+    return taken.map(({ message }) => message);
+  }
+
+  #count({ rows, bytes, queuedBytes }: WaitingMessage, sign: 1 | -1): void {
+    this.#rows += sign * rows;
+    this.#bytes += sign * bytes;
+    this.#queuedBytes += sign * queuedBytes;
   }
 }

@@ -10,7 +10,8 @@ import { eventsStream, eventsSubject, writerConsumer } from '../../platform/brok
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createLog } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { asOperator } from '../../test/harness/servers/broker.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type EventStream, openEventStream, streamCreated } from './event-stream.ts';
@@ -46,6 +47,7 @@ const limits: BatchLimits = {
   maxRows: 50_000,
   maxBytes: 32 * 1_048_576,
   maxMessages: 8_000,
+  maxQueuedBytes: 32 * 1_048_576,
   enoughShare: 1,
   minWaitMs: 100,
   minIntervalMs: 0,
@@ -66,8 +68,33 @@ async function openStream(connection = nats): Promise<EventStream> {
 async function openSource(hwm = 0, override: Partial<BatchLimits> = {}): Promise<MessageSource> {
   const source = new MessageSource(await openStream(), { ...limits, ...override });
   onTestFinished(() => source.stop());
-  await source.start(hwm);
+  const done = doneTo(hwm);
+  ledgers.set(source, done);
+  await source.start(done);
   return source;
+}
+
+/** What a ledger has as done: up to `hwm`, and each batch that the test has acked. */
+function doneTo(hwm: number) {
+  const seqs = new Set<number>();
+  return {
+    hwm,
+    get lastDone() {
+      return Math.max(hwm, ...seqs);
+    },
+    isDone: (seq: number) => seq <= hwm || seqs.has(seq),
+    add: (batch: MessageBatch) => {
+      for (const { seq } of batch.messages) seqs.add(seq);
+    },
+  };
+}
+
+const ledgers = new WeakMap<MessageSource, ReturnType<typeof doneTo>>();
+
+/** Acks a batch that the ledger has as done from now on. */
+function ack(source: MessageSource, batch: MessageBatch): void {
+  ledgers.get(source)?.add(batch);
+  source.ack(batch);
 }
 
 function frameOf(events: number, padding = 0): Uint8Array {
@@ -127,7 +154,7 @@ describe('the source', () => {
     const batches = await take(source, 5_000);
     expect(batches.flatMap(seqsOf)).toEqual(upTo(5_000));
     expect(await stored()).toBe(5_000);
-    for (const batch of batches) source.ack(batch);
+    for (const batch of batches) ack(source, batch);
     await untilStored(0);
   });
 
@@ -160,7 +187,7 @@ describe('the source', () => {
     await publish(1);
     const first = await source.next();
     const started = performance.now();
-    if (first !== undefined) source.ack(first);
+    if (first !== undefined) ack(source, first);
     await publish(1);
     expect(seqsOf(await source.next())).toEqual([2]);
     expect(performance.now() - started).toBeGreaterThan(380);
@@ -175,7 +202,7 @@ describe('the source', () => {
       await publish(1);
       await untilDelivered(seq);
     }
-    if (first !== undefined) source.ack(first);
+    if (first !== undefined) ack(source, first);
     expect(seqsOf(await next)).toEqual(upTo(5, 2));
   });
 
@@ -259,14 +286,14 @@ describe('the source', () => {
     await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 1e9 });
     const source = await openSource(0);
     const batches = await take(source, 3);
-    for (const batch of batches) source.ack(batch);
+    for (const batch of batches) ack(source, batch);
     await untilStored(0);
   });
 
   it('ends with an error where the stream was made anew, and acks none of its messages', async () => {
     await publish(3);
     const source = await openSource();
-    for (const batch of await take(source, 3)) source.ack(batch);
+    for (const batch of await take(source, 3)) ack(source, batch);
     await untilStored(0);
     const next = source.next();
     next.catch(() => {});
@@ -304,7 +331,7 @@ describe('the source', () => {
     const more = await take(source, 100);
     await after;
     expect([...before, ...more].flatMap(seqsOf).slice(0, 200)).toEqual(upTo(200));
-    for (const batch of [...before, ...more]) source.ack(batch);
+    for (const batch of [...before, ...more]) ack(source, batch);
   });
 
   it('once stopped gives the queued messages and then nothing', async () => {
@@ -345,7 +372,7 @@ describe('the counters', () => {
     ['that was taken before', 3],
   ])('end the source where it is given a message %s', async (_, seq) => {
     const source = new MessageSource(oneMessage(seq).stream, limits);
-    await source.start(5);
+    await source.start(doneTo(5));
     await expect(source.next()).rejects.toThrow(/^message-source: .* out of order$/);
   });
 
@@ -353,7 +380,7 @@ describe('the counters', () => {
     const { stream, acked } = oneMessage(6);
     const source = new MessageSource(stream, limits);
     onTestFinished(() => source.stop());
-    await source.start(5);
+    await source.start(doneTo(5));
     const batch = await source.next();
     expect(seqsOf(batch)).toEqual([6]);
     expect(() => source.ack({ messages: [{ seq: 7, data: frameOf(1) }] })).toThrow('out of order');
@@ -365,7 +392,7 @@ describe('the counters', () => {
     const source = new MessageSource(stream, limits);
     onTestFinished(() => source.stop());
     source.ack({ messages: [{ seq: 5, data: frameOf(1) }] });
-    await source.start(5);
+    await source.start(doneTo(5));
     expect(seqsOf(await source.next())).toEqual([6]);
     expect(acked).toEqual([5]);
   });
@@ -390,7 +417,7 @@ it('asks the broker for lost deliveries once at a time, however long it is away'
     limits,
   );
   onTestFinished(() => source.stop());
-  await source.start(5);
+  await source.start(doneTo(5));
   for (let turn = 0; turn < 3; turn++) silence();
   expect(asked).toHaveLength(2);
   asked[1]?.();

@@ -1,5 +1,6 @@
-// A shard's messages in stream order, without a gap, cut into batches: the only place that acks. The broker may deliver
-// late, twice or out of order; `next` gives every stored message after the last one done, once.
+// A shard's messages, queued in stream order and without a gap, cut into batches: the only place that acks. The broker
+// may deliver late, twice or out of order; `next` gives every stored message that is not done, once, and a project's
+// messages in stream order.
 
 import type { EventStream, StreamMessage } from './event-stream.ts';
 import type { MessageBatch } from './message-batch.ts';
@@ -11,25 +12,35 @@ const fillAtOnce = 16;
 /** The source waits this long before it looks again whether the queue has room for the missing messages. */
 const roomPauseMs = 50;
 
+/** The messages that are done, as the ledger knows them. */
+export interface DoneMessages {
+  /** Every message up to this sequence is done. */
+  readonly hwm: number;
+  /** The last sequence that is done. */
+  readonly lastDone: number;
+  isDone(seq: number): boolean;
+}
+
 /**
- * Four counters, all of them sequences of the stream, say how far a source is:
+ * Two counters, both sequences of the stream, say how far a source is:
  *
- *     done       the last message that the ledger has as done; `ack` moves it
- *     taken      the last message that `next` handed out: beyond `done` while a batch is being stored
- *     expected   the next message to queue: every stored message before it was queued, in order
+ *     expected   the next message to queue: every stored message before it was queued, in order, or was done before
  *     known      the last message that the stream is known to have held, delivered to this source or not
  *
- *     done <= taken < each queued message < expected <= known + 1
+ *     each queued message < expected <= known + 1
  *
  * The messages from `expected` to `known` are the gap, which `#fill` closes; a message that was delivered before the
  * gap was closed waits in `#ahead`. The order holds from `start` on, and `#check` asserts it wherever a counter has
  * moved: a contradiction ends the source and the shard starts again from its ledger, which repeats work but loses
  * nothing.
  */
+const noneDone: DoneMessages = { hwm: 0, lastDone: 0, isDone: () => false };
+
 export class MessageSource {
   readonly #stream: EventStream;
-  #done = 0;
-  #taken = 0;
+  #done: DoneMessages = noneDone;
+  /** Messages that `next` handed out and that are not done. */
+  #storing = 0;
   #expected = 0;
   #known = 0;
   readonly #queue: MessageQueue;
@@ -49,14 +60,23 @@ export class MessageSource {
     this.#unacked = new UnackedMessages(stream);
   }
 
+  /** The marks of the projects that fill the queue beyond their share, so that others wait. */
+  get crowding(): number[] {
+    return this.#queue.crowding;
+  }
+
+  /** No message up to this sequence is queued or still to come. */
+  get completeTo(): number {
+    return (this.#queue.firstSeq ?? this.#expected) - 1;
+  }
+
   /**
-   * Begins to receive the messages after `hwm`, the last sequence that is done. Reads at once the messages that an
+   * Begins to receive the messages that are not done; `done` follows the ledger. Reads at once the messages that an
    * earlier writer received and never acked.
    */
-  async start(hwm: number): Promise<void> {
-    this.#done = hwm;
-    this.#taken = hwm;
-    this.#moveExpected(hwm + 1);
+  async start(done: DoneMessages): Promise<void> {
+    this.#done = done;
+    this.#moveExpected(done.hwm + 1);
     await this.#catchUp();
     this.#stream.receive({
       wants: () => this.#queue.hasRoom(this.#aheadBytes),
@@ -77,16 +97,21 @@ export class MessageSource {
     for (let leftMs = this.#openMs(); leftMs > 0; leftMs = this.#openMs()) {
       await this.#woken(leftMs);
     }
-    const batch = this.#queue.take();
-    this.#taken = batch.messages.at(-1)?.seq ?? this.#taken;
+    const messages = this.#queue.take();
+    this.#storing += messages.length;
     this.#check();
-    return batch;
+    return { messages, completeTo: this.completeTo };
   }
 
-  /** To be called once the ledger has the batch as done. Throws, and acks nothing, where the batch was never taken. */
+  /** To be called once the ledger has the batch as done. Throws, and acks nothing, where the ledger has not. */
   ack(batch: MessageBatch): void {
-    this.#done = batch.messages.at(-1)?.seq ?? this.#done;
-    this.#check();
+    // Before `start` a batch is acked that an earlier writer left pending, and that this source never took.
+    if (this.#expected > 0) {
+      this.#storing -= batch.messages.length;
+      const isDone = batch.messages.every(({ seq }) => this.#done.isDone(seq));
+      if (!isDone || this.#storing < 0)
+        throw new Error('message-source: an ack of a batch that is not done: out of order');
+    }
     for (const message of batch.messages) this.#unacked.ack(message);
     this.#notify();
   }
@@ -101,18 +126,10 @@ export class MessageSource {
 
   /** Throws where the counters contradict each other. */
   #check(): void {
-    // Before `start` a batch is acked that an earlier writer left pending, and that this source never took.
-    if (this.#expected === 0) return;
-    const { firstSeq = this.#taken + 1, lastSeq = this.#expected - 1 } = this.#queue;
-    const isInOrder =
-      this.#done <= this.#taken &&
-      this.#taken < firstSeq &&
-      lastSeq < this.#expected &&
-      this.#taken < this.#expected &&
-      this.#expected <= this.#known + 1;
-    if (isInOrder) return;
-    const counters = `done ${this.#done}, taken ${this.#taken}, expected ${this.#expected}, known ${this.#known}`;
-    throw new Error(`message-source: ${counters}, queued ${firstSeq} to ${lastSeq}: out of order`);
+    const { lastSeq = this.#expected - 1 } = this.#queue;
+    if (lastSeq < this.#expected && this.#expected <= this.#known + 1) return;
+    const counters = `expected ${this.#expected}, known ${this.#known}`;
+    throw new Error(`message-source: ${counters}, queued up to ${lastSeq}: out of order`);
   }
 
   #moveExpected(expected: number): void {
@@ -123,8 +140,9 @@ export class MessageSource {
 
   #arrive(message: StreamMessage): void {
     if (this.#stopped || this.#ahead.has(message.seq)) return;
-    if (message.seq <= this.#done) {
+    if (this.#done.isDone(message.seq)) {
       this.#guard(this.#ackAgain(message));
+      if (message.seq === this.#expected) this.#moveExpected(this.#expected + 1);
     } else if (message.seq < this.#expected) {
       this.#unacked.deliveredAgain(message);
     } else if (message.seq === this.#expected) {
@@ -143,13 +161,15 @@ export class MessageSource {
 
   /** The ledger has it as done, so its ack was lost, unless the sequence was given to a second message. */
   async #ackAgain(message: StreamMessage): Promise<void> {
-    if (!(await this.#stream.hasHeld(this.#done)))
+    if (!(await this.#stream.hasHeld(this.#done.lastDone)))
       throw new Error('the stream was made anew, or has lost messages');
     this.#stream.ack(message);
   }
 
   /** Queues the message that is expected; throws where it is another one. */
   #enqueue(message: StreamMessage): void {
+    if (message.seq !== this.#expected)
+      throw new Error(`message-source: message ${message.seq} for ${this.#expected}: out of order`);
     this.#queue.push(message);
     this.#unacked.add(message);
     this.#moveExpected(this.#expected + 1);
@@ -157,7 +177,7 @@ export class MessageSource {
   }
 
   #openMs(): number {
-    return this.#stopped ? 0 : this.#queue.openMs(this.#taken > this.#done);
+    return this.#stopped ? 0 : this.#queue.openMs(this.#storing > 0);
   }
 
   /**
@@ -188,6 +208,10 @@ export class MessageSource {
     const firstSeq = await this.#stream.firstSeq();
     this.#moveExpected(Math.max(this.#expected, firstSeq));
     while (!this.#stopped && this.#expected <= this.#known) {
+      if (this.#done.isDone(this.#expected)) {
+        this.#moveExpected(this.#expected + 1);
+        continue;
+      }
       const delivered = this.#takeAhead(this.#expected);
       if (delivered !== undefined) this.#enqueue(delivered);
       else if (this.#queue.hasRoom(0)) await this.#fetchMissing();
@@ -199,7 +223,7 @@ export class MessageSource {
   async #fetchMissing(): Promise<void> {
     const seqs: number[] = [];
     for (let seq = this.#expected; seq <= this.#known && seqs.length < fillAtOnce; seq++) {
-      if (this.#ahead.has(seq)) break;
+      if (this.#ahead.has(seq) || this.#done.isDone(seq)) break;
       seqs.push(seq);
     }
     const found = await Promise.all(seqs.map((seq) => this.#stream.stored(seq)));

@@ -9,7 +9,8 @@ import {
   profilesSubject,
 } from '../../platform/broker/streams.ts';
 import { metricValue } from '../../platform/metrics.ts';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { encodeChange } from '../../proto/wire/profile-change.ts';
 import { readRecord, recordSql } from '../../query/profiles/stored-profile.ts';
 import {

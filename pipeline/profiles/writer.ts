@@ -79,7 +79,7 @@ export async function runProfileWriter(parts: ProfileWriterParts): Promise<Write
     const lost = await recover(parts, ledger.pending);
     if (lost !== undefined) return end(lost);
   }
-  await source.start(ledger.hwm);
+  await source.start(ledger);
   for (;;) {
     onState('waiting');
     const batch = await source.next();

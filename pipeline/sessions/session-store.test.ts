@@ -10,7 +10,7 @@ import { findSessions } from './session-store.ts';
 
 const startMs = Date.UTC(2026, 10, 20);
 const hourMs = 3_600_000;
-const rows = { shard: 0, hwm: 10, streamCreatedMs: startMs };
+const rows = { shard: 0, hwm: 10, ahead: [], streamCreatedMs: startMs };
 const engine = useEngine();
 let clickhouse: ClickHouseClient;
 

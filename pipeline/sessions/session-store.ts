@@ -3,12 +3,14 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { splitVisitorKey, visitorKey } from '../build/visitor-key.ts';
+import { inRangesSql, type SequenceRange } from '../write/sequence-ranges.ts';
 import type { StoredSession } from './session-memory.ts';
 
-/** The rows that count: all of earlier streams, and those of this stream up to sequence `hwm`. */
+/** The rows that count: all of earlier streams, and those of this stream up to sequence `hwm`, or of `ahead`. */
 export interface StoredRows {
   shard: number;
   hwm: number;
+  ahead: readonly SequenceRange[];
   streamCreatedMs: number;
 }
 
@@ -17,28 +19,29 @@ const maxListCharacters = 128 * 1_024;
 /** Parameters travel in the URL; with more projects than this, sessions are looked up by time and id alone. */
 const maxNamedProjects = 100;
 
-const derivedRows = `
+const derivedRows = ({ ahead }: StoredRows): string => `
   session_derived AND shard = {shard:UInt16}
-  AND (stream_seq <= {hwm:UInt64} OR receive_time < fromUnixTimestamp64Milli({createdMs:Int64}))
+  AND (stream_seq <= {hwm:UInt64} OR receive_time < fromUnixTimestamp64Milli({createdMs:Int64})
+    ${ahead.length > 0 ? `OR ${inRangesSql('stream_seq', ahead)}` : ''})
   AND occur_time >= fromUnixTimestamp64Milli({fromMs:Int64})`;
 
 const sessionFields = `
   project_id, toString(session_id) AS id, groupUniqArray(distinct_id) AS visitors,
   toUnixTimestamp64Milli(min(occur_time)) AS first_ms, toUnixTimestamp64Milli(max(occur_time)) AS last_ms`;
 
-const selectLatest = `
-  SELECT ${sessionFields} FROM events WHERE ${derivedRows}
+const selectLatest = (rows: StoredRows): string => `
+  SELECT ${sessionFields} FROM events WHERE ${derivedRows(rows)}
   GROUP BY project_id, session_id ORDER BY last_ms DESC LIMIT {most:UInt32}`;
 
 // The keys find the rows by the table's order: without them it reads every row of the projects' days.
-const selectOf = (visitors: string): string => `
+const selectOf = (visitors: string, rows: StoredRows): string => `
   WITH asked AS (
     SELECT unhex(name[1]) AS project, unhex(name[2]) AS id
     FROM (SELECT splitByChar(':', arrayJoin(splitByChar(' ', '${visitors}'))) AS name))
   SELECT ${sessionFields} FROM events
   PREWHERE profile_key IN (
     SELECT reinterpretAsUInt64(substring(millraceProfileHash(project, id), 1, 8)) FROM asked)
-  WHERE ${derivedRows}
+  WHERE ${derivedRows(rows)}
     AND occur_time <= fromUnixTimestamp64Milli({toMs:Int64})
     AND (empty({projects:Array(String)}) OR project_id IN {projects:Array(String)})
     AND (project_id, distinct_id) IN (SELECT project, id FROM asked)
@@ -55,7 +58,7 @@ export async function loadSessions(
   most: number,
 ): Promise<{ sessions: StoredSession[]; completeFromMs: number }> {
   const params = { ...paramsOf(rows, fromMs), most };
-  const sessions = await read(clickhouse, selectLatest, params);
+  const sessions = await read(clickhouse, selectLatest(rows), params);
   // Further sessions may have ended in the same millisecond as the last one that was read.
   const completeFromMs = sessions.length < most ? fromMs : (sessions.at(-1)?.lastMs ?? fromMs) + 1;
   return { sessions, completeFromMs };
@@ -77,7 +80,7 @@ export async function findSessions(
   };
   const found: StoredSession[] = [];
   for (const list of listsOf(visitors)) {
-    found.push(...(await read(clickhouse, selectOf(list), params)));
+    found.push(...(await read(clickhouse, selectOf(list, rows), params)));
   }
   return found;
 }

@@ -30,7 +30,8 @@ import {
   type WebhookRecord,
 } from '../../platform/webhooks/webhook-record.ts';
 import { attemptLogStream, dueStream } from '../../platform/webhooks/webhook-streams.ts';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { compiledWorker } from '../../test/harness/compiled-entries.ts';
 import { webhookRecord } from '../../test/harness/models/webhook-records.ts';
 import { asOperator } from '../../test/harness/servers/broker.ts';

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { maxPayloadBytes } from '../../platform/webhooks/delivery.ts';
-import { encodeContext, encodeFrame, type RequestContext } from '../../proto/wire/frame.ts';
+import { encodeContext, type RequestContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { BatchBuilder } from '../build/build-batch.ts';
 import type { Messages, Verdict } from '../build/thread-messages.ts';
 import type { MatchedEvent } from './matched-events.ts';

@@ -82,6 +82,39 @@ function open(
   return { audit, reported };
 }
 
+describe('batches that leave messages behind', () => {
+  it('are counted by their own messages alone', async () => {
+    const { audit, reported } = open(21);
+    // 7 is of a batch that is being stored, or was recounted before.
+    await store([5, 6, 7, 8, 9], 21);
+    const first = batch(5, 8, { accepted: 3, stored: 3 });
+    const seqs: [number, number][] = [
+      [5, 6],
+      [8, 8],
+    ];
+    audit.record({ ...first, pending: { ...first.pending, seqs } });
+    await audit.recount();
+    audit.record(batch(7, 7, { accepted: 1, stored: 1 }));
+    audit.record(batch(9, 9, { accepted: 2, stored: 2 }));
+    await audit.recount();
+    expect(reported.differences).toEqual([0, -1]);
+  });
+
+  it('are counted in several statements where they are in very many pieces', async () => {
+    const { audit, reported } = open(22);
+    const seqs = Array.from({ length: 2_500 }, (_, n): [number, number] => [2 * n + 1, 2 * n + 1]);
+    await store(
+      seqs.map(([seq]) => seq),
+      22,
+    );
+    await store([2, 4_998], 22);
+    const whole = batch(1, 4_999, { accepted: 2_500, stored: 2_500 });
+    audit.record({ ...whole, pending: { ...whole.pending, seqs } });
+    await audit.recount();
+    expect(reported.differences).toEqual([0]);
+  });
+});
+
 describe('the audit', () => {
   it('reports no difference where the table agrees with the books', async () => {
     const { audit, reported } = open(1);

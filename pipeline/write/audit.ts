@@ -3,21 +3,25 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Log } from '../../platform/log.ts';
+import { inRangesSql, type SequenceRange, unionOf } from './sequence-ranges.ts';
 import type { DoneBatch } from './writer.ts';
 
-/** The batches of one stretch of the stream, which are recounted at once. */
+/** The batches that are recounted at once. */
 interface Stretch {
-  firstSeq: number;
-  lastSeq: number;
+  seqs: SequenceRange[];
   stored: number;
   minReceiveTimeMs: number;
   maxReceiveTimeMs: number;
 }
 
-const countRows = `
+/** Of one statement: as many as 32 KiB of text hold. */
+const maxRanges = 1_000;
+
+const countRows = (seqs: readonly SequenceRange[]): string => `
   SELECT count() AS rows FROM events
   WHERE shard = {shard:UInt16}
     AND stream_seq BETWEEN {firstSeq:UInt64} AND {lastSeq:UInt64}
+    ${seqs.length > 1 ? `AND ${inRangesSql('stream_seq', seqs)}` : ''}
     AND receive_time BETWEEN fromUnixTimestamp64Milli({fromMs:Int64})
                          AND fromUnixTimestamp64Milli({toMs:Int64})`;
 
@@ -49,8 +53,7 @@ export class Audit {
     }
     if (ids.rows === 0) return;
     this.#wait({
-      firstSeq: pending.seqs[0]?.[0] ?? 0,
-      lastSeq: pending.seqs.at(-1)?.[1] ?? 0,
+      seqs: pending.seqs,
       stored,
       minReceiveTimeMs: ids.minReceiveTimeMs,
       maxReceiveTimeMs: ids.maxReceiveTimeMs,
@@ -64,37 +67,40 @@ export class Audit {
     const stretch = this.#waiting;
     if (stretch === undefined) return;
     this.#waiting = undefined;
-    let rows: number;
+    let rows = 0;
     try {
-      rows = await this.#count(stretch);
+      for (let from = 0; from < stretch.seqs.length; from += maxRanges) {
+        rows += await this.#count(stretch, stretch.seqs.slice(from, from + maxRanges));
+      }
     } catch (error) {
       this.#wait(stretch);
       throw error;
     }
     const difference = rows - stretch.stored;
     this.#options.onDifference(difference);
-    if (difference !== 0) this.#options.log.error({ ...stretch, difference }, 'the table differs');
+    if (difference === 0) return;
+    const seqs = [stretch.seqs[0]?.[0], stretch.seqs.at(-1)?.[1]];
+    this.#options.log.error({ ...stretch, seqs, difference }, 'the table differs');
   }
 
   #wait(stretch: Stretch): void {
     const whole = this.#waiting ?? stretch;
     this.#waiting = {
-      firstSeq: Math.min(whole.firstSeq, stretch.firstSeq),
-      lastSeq: Math.max(whole.lastSeq, stretch.lastSeq),
+      seqs: unionOf(this.#waiting?.seqs ?? [], stretch.seqs),
       stored: stretch.stored + (this.#waiting?.stored ?? 0),
       minReceiveTimeMs: Math.min(whole.minReceiveTimeMs, stretch.minReceiveTimeMs),
       maxReceiveTimeMs: Math.max(whole.maxReceiveTimeMs, stretch.maxReceiveTimeMs),
     };
   }
 
-  async #count(stretch: Stretch): Promise<number> {
+  async #count(stretch: Stretch, seqs: readonly SequenceRange[]): Promise<number> {
     const result = await this.#options.clickhouse.query({
-      query: countRows,
+      query: countRows(seqs),
       format: 'JSONCompactEachRow',
       query_params: {
         shard: this.#options.shard,
-        firstSeq: stretch.firstSeq,
-        lastSeq: stretch.lastSeq,
+        firstSeq: seqs[0]?.[0] ?? 0,
+        lastSeq: seqs.at(-1)?.[1] ?? 0,
         fromMs: stretch.minReceiveTimeMs,
         toMs: stretch.maxReceiveTimeMs,
       },

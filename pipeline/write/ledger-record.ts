@@ -25,6 +25,8 @@ interface PendingInsert {
 export interface Pending {
   /** Stream sequences, as ascending inclusive ranges. */
   seqs: [number, number][];
+  /** With this batch every message up to here is done. Absent: up to the batch's last one. */
+  completeTo?: number;
   /** A bitmap in base64 of the rows left out as stored before; absent where there are none. */
   dropped?: string;
   inserts: PendingInsert[];
@@ -38,6 +40,8 @@ export interface LedgerRecord extends VersionedRecord {
   streamCreated: string;
   /** Every message up to this sequence is done: its rows are in the tables and its dead letters published. */
   hwm: number;
+  /** The messages beyond it that are done, too, as ascending ranges: those of projects whose turn came earlier. */
+  ahead?: [number, number][];
   pending?: Pending;
   totals: Totals;
   /** All messages that the stream lost before they were done. */
@@ -49,6 +53,11 @@ export interface LedgerRecord extends VersionedRecord {
   /** The writer and its write count: recognises one's own write whose answer was lost. */
   writer: string;
   step: number;
+}
+
+/** The last sequence that is done. */
+export function lastDoneOf({ hwm, ahead }: Pick<LedgerRecord, 'hwm' | 'ahead'>): number {
+  return ahead?.at(-1)?.[1] ?? hwm;
 }
 
 /** Narrows a record's JSON; undefined where it has another version or is damaged. */
@@ -79,6 +88,7 @@ function isRecord(value: unknown): value is LedgerRecord {
     typeof record.step === 'number' &&
     isLedgerCounts(record.totals) &&
     ['number', 'undefined'].includes(typeof record.lostMessages) &&
+    (record.ahead === undefined || isRanges(record.ahead)) &&
     [record.hour, record.closed].every((hour) => hour === undefined || isLedgerHour(hour)) &&
     (record.pending === undefined || isPending(record.pending))
   );
@@ -88,6 +98,18 @@ function isPending(value: unknown): value is Pending {
   if (typeof value !== 'object' || value === null) return false;
   const pending: Partial<Record<keyof Pending, unknown>> = value;
   return (
-    Array.isArray(pending.seqs) && Array.isArray(pending.inserts) && isLedgerCounts(pending.counts)
+    ['number', 'undefined'].includes(typeof pending.completeTo) &&
+    Array.isArray(pending.seqs) &&
+    Array.isArray(pending.inserts) &&
+    isLedgerCounts(pending.counts)
+  );
+}
+
+function isRanges(value: unknown): value is [number, number][] {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (range) => Array.isArray(range) && range.length === 2 && range.every(Number.isSafeInteger),
+    )
   );
 }

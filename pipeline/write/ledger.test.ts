@@ -141,7 +141,114 @@ describe('the ledger', () => {
     await ledger.begin(pendingOf(1, 4));
     await expect(ledger.begin(pendingOf(5, 6))).rejects.toThrow('pending already');
     await ledger.finish();
-    await expect(ledger.begin(pendingOf(4, 6))).rejects.toThrow('must come after');
+    await expect(ledger.begin(pendingOf(4, 6))).rejects.toThrow('done already');
+  });
+});
+
+describe('messages that are done before earlier ones', () => {
+  const turn = (seqs: [number, number][], completeTo: number): Pending => {
+    return { ...pendingOf(0, 0), seqs, completeTo };
+  };
+
+  it('are known, also by the next writer, until the mark has passed them', async () => {
+    shard++;
+    const ledger = await open('a');
+    await ledger.begin(
+      turn(
+        [
+          [1, 2],
+          [5, 6],
+          [9, 9],
+        ],
+        2,
+      ),
+    );
+    await ledger.finish();
+    expect([ledger.hwm, ledger.ahead, ledger.lastDone]).toEqual([
+      2,
+      [
+        [5, 6],
+        [9, 9],
+      ],
+      9,
+    ]);
+    const next = await open('b');
+    expect([next.hwm, next.ahead, next.lastDone]).toEqual([
+      2,
+      [
+        [5, 6],
+        [9, 9],
+      ],
+      9,
+    ]);
+    const done = Array.from({ length: 11 }, (_, seq) => next.isDone(seq));
+    expect(done.map(Number).join('')).toBe('11100110010');
+    await expect(
+      next.begin(
+        turn(
+          [
+            [3, 3],
+            [6, 7],
+          ],
+          4,
+        ),
+      ),
+    ).rejects.toThrow('done already');
+    await next.begin(
+      turn(
+        [
+          [3, 4],
+          [7, 7],
+        ],
+        7,
+      ),
+    );
+    await next.finish();
+    expect([next.hwm, next.ahead, next.lastDone]).toEqual([7, [[9, 9]], 9]);
+    await next.begin(
+      turn(
+        [
+          [8, 8],
+          [10, 10],
+        ],
+        10,
+      ),
+    );
+    await next.finish();
+    expect([next.hwm, next.ahead, next.lastDone]).toEqual([10, [], 10]);
+    expect(await bucket.get(`shard.${shard}`)).toMatchObject({ record: { lostMessages: 0 } });
+  });
+
+  it('are not counted as lost, and messages between them that never were are', async () => {
+    shard++;
+    const ledger = await open('a');
+    await ledger.begin(
+      turn(
+        [
+          [1, 1],
+          [6, 6],
+        ],
+        1,
+      ),
+    );
+    await ledger.finish();
+    // 2 to 4 never came.
+    await ledger.begin(turn([[5, 5]], 6));
+    await ledger.finish();
+    const read = await bucket.get(`shard.${shard}`);
+    expect(read).toMatchObject({ record: { hwm: 6, lostMessages: 3 } });
+  });
+
+  it('are unreadable where the record is damaged', async () => {
+    shard++;
+    const ledger = await open('a');
+    await ledger.begin(turn([[2, 2]], 1));
+    await ledger.finish();
+    const read = await bucket.get(`shard.${shard}`);
+    if (read.kind !== 'found') throw new Error('no record');
+    for (const ahead of [5, [5], [[5]], [[5, 'x']], [[1, 2, 3]]]) {
+      expect(readLedgerRecord({ ...read.record, ahead })).toBeUndefined();
+    }
   });
 });
 

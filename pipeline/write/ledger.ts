@@ -5,7 +5,14 @@
 import type { ReadResult, WriteResult } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { hourMs, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
-import { type LedgerRecord, type Pending, schemaVersion, type Totals } from './ledger-record.ts';
+import {
+  type LedgerRecord,
+  lastDoneOf,
+  type Pending,
+  schemaVersion,
+  type Totals,
+} from './ledger-record.ts';
+import { above, countOf, includes, type SequenceRange, unionOf } from './sequence-ranges.ts';
 
 /** The ledger's bucket; see platform/broker/record-bucket.ts. */
 export interface LedgerBucket {
@@ -112,6 +119,19 @@ export class Ledger {
     return this.#record.hwm;
   }
 
+  /** The messages beyond `hwm` that are done, too. */
+  get ahead(): readonly SequenceRange[] {
+    return this.#record.ahead ?? [];
+  }
+
+  get lastDone(): number {
+    return lastDoneOf(this.#record);
+  }
+
+  isDone(seq: number): boolean {
+    return seq <= this.hwm || includes(this.ahead, seq);
+  }
+
   get pending(): Pending | undefined {
     return this.#record.pending;
   }
@@ -127,21 +147,27 @@ export class Ledger {
   /** Promises a batch; the caller does so before its first effect. */
   async begin(pending: Pending): Promise<LedgerWrite> {
     if (this.#record.pending !== undefined) throw new Error('ledger: a batch is pending already');
-    const first = pending.seqs[0]?.[0] ?? 0;
-    if (first <= this.#record.hwm) throw new Error('ledger: a batch must come after the last one');
+    const { seqs } = pending;
+    const isNew = !seqs.some(([first, last]) => this.isDone(first) || this.isDone(last));
+    if (!isNew) throw new Error('ledger: a message of the batch is done already');
     return this.#write({ ...this.#record, pending });
   }
 
   /** Declares the pending batch done; the caller does so after its inserts and before its acks. */
   async finish(): Promise<LedgerWrite> {
-    const { pending, ...rest } = this.#record;
+    const { pending, ahead: aheadBefore, ...rest } = this.#record;
     if (pending === undefined) throw new Error('ledger: no batch is pending');
-    const hwm = pending.seqs.at(-1)?.[1] ?? rest.hwm;
+    const done = unionOf(aheadBefore ?? [], pending.seqs);
+    const completeTo = pending.completeTo ?? pending.seqs.at(-1)?.[1] ?? 0;
+    const hwm = Math.max(rest.hwm, completeTo);
+    const ahead = above(done, hwm);
     const totals = sum(rest.totals, pending.counts);
-    const lost = messagesLost(pending, rest.hwm);
+    // Sequences up to the mark that no message had.
+    const lost = hwm - rest.hwm - (countOf(done) - countOf(ahead));
     const lostMessages = (rest.lostMessages ?? 0) + lost;
     const hours = this.#hoursWith({ ...pending.counts, lostMessages: lost });
-    const written = await this.#write({ ...rest, ...hours, hwm, totals, lostMessages });
+    const marks = { hwm, ...(ahead.length > 0 && { ahead }) };
+    const written = await this.#write({ ...rest, ...hours, ...marks, totals, lostMessages });
     if (written === 'written' && hours.closed !== undefined) await this.keepClosed();
     return written;
   }
@@ -194,17 +220,6 @@ function put(
   revision: number | undefined,
 ): Promise<WriteResult> {
   return revision === undefined ? bucket.create(key, record) : bucket.update(key, record, revision);
-}
-
-/** Sequences between the last batch and the end of this one that no message had. */
-function messagesLost({ seqs }: Pending, hwm: number): number {
-  let next = hwm + 1;
-  let lost = 0;
-  for (const [first, last] of seqs) {
-    lost += Math.max(0, first - next);
-    next = last + 1;
-  }
-  return lost;
 }
 
 function sum(a: Totals, b: Totals): Totals {

@@ -2,11 +2,12 @@
 // has it on a real broker and engine.
 
 import { expect, it } from 'vitest';
-import { encodeFrame } from '../../proto/wire/frame.ts';
+import { projectMark } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
 import {
   type Faults,
-  project,
+  projects,
   room,
   SimulatedShard,
 } from '../../test/harness/models/simulated-shard.ts';
@@ -116,7 +117,10 @@ interface Traffic {
   model: SessionModel;
 }
 
-/** Messages of a few events each: of two months, with retries of earlier events and with unreadable ones. */
+/**
+ * Messages of a few events each: of two months, with retries of earlier events and with unreadable ones. Most are of one
+ * project, which fills the queue; some are of several, and some do not say whose they are.
+ */
 function traffic(random: () => number): Traffic {
   const sent: Traffic = {
     frames: [],
@@ -129,39 +133,57 @@ function traffic(random: () => number): Traffic {
   const messages = 5 + Math.floor(random() * 35);
   const ids = 10 + Math.floor(random() * 150);
   for (let message = 0; message < messages; message++) {
-    const events = Array.from({ length: Math.floor(random() * 6) }, () => {
-      const number = Math.floor(random() * ids);
-      const id = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-      const isBad = random() < 0.05;
-      if (isBad) sent.bad++;
-      else sent.good.add(id);
-      const event = isBad ? { eventId: id, kind: '' } : about(id);
-      if (number % 3 === 0) return visit(event, number, isBad ? undefined : sent);
+    const isMarked = random() < 0.9;
+    const senders = random() < 0.2 ? [0, 1] : [random() < 0.6 ? 0 : 1 + Math.floor(random() * 2)];
+    const requests = senders.map((sender) => {
+      const projectId = projects[sender] ?? projects[0];
+      const events = Array.from({ length: Math.floor(random() * 6) }, () =>
+        eventOf(
+          projectId,
+          sender,
+          Math.floor(random() * ids),
+          random() < 0.05 ? 'bad' : 'good',
+          sent,
+        ),
+      );
+      sent.events += events.length;
+      const context = {
+        projectId,
+        credential: 'private',
+        receiveTimeMs: midnight,
+        cookieless: { today: 'cookieless-new', yesterday: 'cookieless-old' },
+      };
       return {
-        ...event,
-        sessionId: id,
-        distinctId: 'v',
-        occurTime: number % 5 === 0 ? '2026-10-05T00:00:00Z' : '2026-11-05T00:00:00Z',
+        context: JSON.stringify(context),
+        body: Buffer.from(JSON.stringify({ events })),
+        events: events.length,
+        ...(isMarked && { project: projectMark(projectId) }),
       };
     });
-    sent.events += events.length;
-    const context = {
-      projectId: project,
-      credential: 'private',
-      receiveTimeMs: midnight,
-      cookieless: { today: 'cookieless-new', yesterday: 'cookieless-old' },
-    };
-    sent.frames.push(
-      encodeFrame([
-        {
-          context: JSON.stringify(context),
-          body: Buffer.from(JSON.stringify({ events })),
-          events: events.length,
-        },
-      ]),
-    );
+    sent.frames.push(encodeFrame(requests));
   }
   return sent;
+}
+
+function eventOf(
+  projectId: string,
+  sender: number,
+  number: number,
+  quality: 'good' | 'bad',
+  sent: Traffic,
+): object {
+  const id = `00000000-0000-4000-800${sender}-${String(number).padStart(12, '0')}`;
+  const isBad = quality === 'bad';
+  if (isBad) sent.bad++;
+  else sent.good.add(id);
+  const event = isBad ? { eventId: id, kind: '' } : about(id);
+  if (number % 3 === 0) return visit(projectId, event, number, isBad ? undefined : sent);
+  return {
+    ...event,
+    sessionId: id,
+    distinctId: 'v',
+    occurTime: number % 5 === 0 ? '2026-10-05T00:00:00Z' : '2026-11-05T00:00:00Z',
+  };
 }
 
 /** Every second event is a message, and three quarters of those are in the room that webhooks are for. */
@@ -180,14 +202,19 @@ function isTold(id: string): boolean {
 const midnight = Date.UTC(2026, 10, 20);
 
 /** An event without a session, around midnight, of a user or of a cookieless visitor. A retry repeats all of it. */
-function visit(event: { eventId: string }, number: number, sent: Traffic | undefined): object {
+function visit(
+  projectId: string,
+  event: { eventId: string },
+  number: number,
+  sent: Traffic | undefined,
+): object {
   const timeMs = midnight + ((number * 7919) % 161) * 60_000 - 80 * 60_000;
   const isUser = number % 2 === 0;
   const [own, other] = timeMs < midnight ? ['old', 'new'] : ['new', 'old'];
   const hasOther = !isUser && Math.abs(timeMs - midnight) <= 30 * 60_000;
-  const visitor = visitorKey(project, isUser ? 'u' : `cookieless-${own}`);
+  const visitor = visitorKey(projectId, isUser ? 'u' : `cookieless-${own}`);
   if (sent !== undefined && !sent.sessions.has(event.eventId)) {
-    const otherKey = hasOther ? visitorKey(project, `cookieless-${other}`) : undefined;
+    const otherKey = hasOther ? visitorKey(projectId, `cookieless-${other}`) : undefined;
     sent.sessions.set(event.eventId, sent.model.assign(visitor, otherKey, timeMs));
   }
   const who = isUser ? { distinctId: 'u' } : { cookieless: true };

@@ -15,7 +15,7 @@
 //    moment. Whoever receives one finds its event in the tables.
 // 5. Done (ledger.ts, `finish`): after 2, 3 and 4, because nobody repeats them from here on.
 // 6. Acks (consume/message-source.ts): after 5, because the broker deletes acked messages, and without them nobody can
-//    build the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.
+//    build the batch again. Messages whose acks are lost come again and are known by the ledger's marks.
 
 import type {
   BatchIds,
@@ -35,8 +35,8 @@ import type { WriterEnd, WriterState } from './writer-state.ts';
 export interface EventWriterParts {
   ledger: Ledger;
   source: {
-    /** Begins to receive the messages after `hwm`. */
-    start(hwm: number): Promise<void>;
+    /** Begins to receive the messages that are not done. */
+    start(done: Pick<Ledger, 'hwm' | 'lastDone' | 'isDone'>): Promise<void>;
     next(): Promise<MessageBatch | undefined>;
     ack(batch: MessageBatch): void;
     stop(): void;
@@ -96,7 +96,7 @@ export async function runEventWriter(
 ): Promise<WriterEnd> {
   const recovered = await recover(parts);
   if (recovered !== undefined) return ended(parts, recovered);
-  await parts.source.start(parts.ledger.hwm);
+  await parts.source.start(parts.ledger);
   let ahead = settled(prepare(parts, tokenPrefix));
   for (;;) {
     parts.onState('waiting');
@@ -141,6 +141,7 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
   const span = `${seqs[0]?.[0]}-${seqs.at(-1)?.[1]}`;
   const pending: Pending = {
     seqs,
+    ...(batch.completeTo !== undefined && { completeTo: batch.completeTo }),
     ...(dropped !== undefined && { dropped: Buffer.from(dropped).toString('base64') }),
     inserts: built.months.map(({ month, rows, idsHash }) => ({
       month,

@@ -3,7 +3,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { encodeContext, encodeFrame } from '../../proto/wire/frame.ts';
+import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';

@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeFrame,
   encodeContext,
-  encodeFrame,
   FRAME_HEADER_BYTES,
   frameEvents,
+  frameProjects,
   maxFramePayloadBytes,
   packFrame,
+  projectMark,
   unpackedBytes,
 } from './frame.ts';
+import { encodeFrame, FrameWriter } from './frame-writer.ts';
 
 const context = { projectId: 'p', credential: 'public', receiveTimeMs: 1 } as const;
 const bodies = [Buffer.from('{"events":[]}'), Buffer.alloc(5_000, 'event'), Buffer.from('{}')];
@@ -39,6 +41,69 @@ it('holds any text of a context', () => {
     encodeFrame([{ context: encodeContext(told), body: Buffer.from('{}'), events: 0 }]),
   );
   expect(request?.context).toEqual(told);
+});
+
+describe('the marks of projects', () => {
+  const requestOf = (projectId: string | undefined, padding = 4_000) => ({
+    context: encodeContext({ ...context, projectId: projectId ?? 'unmarked' }),
+    body: Buffer.alloc(padding, 'x'),
+    events: 2,
+    ...(projectId !== undefined && { project: projectMark(projectId) }),
+  });
+
+  it('name each project once, in a packed frame too, whose requests stay the same', () => {
+    const marked = encodeFrame([requestOf('a'), requestOf('b'), requestOf('a')]);
+    const unmarked = encodeFrame(
+      decodeFrame(marked).map((request) => ({
+        ...request,
+        context: encodeContext(request.context),
+      })),
+    );
+    for (const bytes of [marked, pack(marked)]) {
+      expect(frameProjects(bytes)).toEqual([projectMark('a'), projectMark('b')]);
+      expect(decodeFrame(bytes)).toEqual(decodeFrame(unmarked));
+      expect(frameEvents(bytes)).toBe(6);
+    }
+    expect(frameProjects(unmarked)).toEqual([]);
+  });
+
+  it('are left out where one request has none, or where there are too many projects', () => {
+    expect(frameProjects(encodeFrame([requestOf('a'), requestOf(undefined)]))).toEqual([]);
+    const many = Array.from({ length: 65 }, (_, n) => requestOf(`p${n}`, 10));
+    expect(frameProjects(encodeFrame(many.slice(1)))).toHaveLength(64);
+    expect(frameProjects(encodeFrame(many))).toEqual([]);
+    expect(decodeFrame(encodeFrame(many))).toHaveLength(65);
+  });
+
+  it('are of each frame alone where one memory writes them all', () => {
+    const writer = new FrameWriter(16);
+    writer.append(requestOf('a'));
+    expect([writer.hasRoomFor(projectMark('b')), writer.hasRoomFor(undefined)]).toEqual([
+      true,
+      true,
+    ]);
+    expect(frameProjects(writer.frame())).toEqual([projectMark('a')]);
+    writer.clear();
+    writer.append(requestOf('b'));
+    expect(frameProjects(writer.frame())).toEqual([projectMark('b')]);
+  });
+
+  it('are none in bytes that are no frame, or that are too short for them', () => {
+    const marked = Buffer.from(encodeFrame([requestOf('a', 0)]));
+    marked[3] = 255;
+    expect(frameProjects(marked)).toEqual([]);
+    expect(() => decodeFrame(marked)).toThrow(RangeError);
+    expect(frameProjects(Buffer.from('no frame'))).toEqual([]);
+  });
+
+  it('are unknown in a frame of the version before, which is read as ever', () => {
+    const old = Buffer.from(encodeFrame([requestOf(undefined)]));
+    old[1] = 1;
+    expect(frameProjects(old)).toEqual([]);
+    expect(decodeFrame(old)).toHaveLength(1);
+    old[1] = 3;
+    expect(() => decodeFrame(old)).toThrow('version');
+  });
 });
 
 describe('a packed frame', () => {

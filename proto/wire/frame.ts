@@ -1,12 +1,15 @@
 // A frame, the content of one broker message: a list of requests, each with the context that enrichment needs and the
-// JSON body of its events. Ingest writes frames, pipeline reads them; nothing else knows the layout.
+// JSON body of its events. Ingest writes frames (frame-writer.ts), pipeline reads them; nothing else knows the layout.
 //
-//   frame   = magic u8, version u8, compression u8, 0 u8, rawLength u32, requests u32, events u32, payload
+//   frame   = magic u8, version u8, compression u8, projects u8, rawLength u32, requests u32, events u32, payload, project*
 //   payload = request*          request = contextLength u32, bodyLength u32, events u32, context, body
+//   project = u32               `projects` of them: the mark of each project that has a request in the frame
 //
 // Integers are little-endian. `rawLength` is the payload's length before compression; `compression` is 0 for none and 1
-// for one LZ4 block.
+// for one LZ4 block. `projects` is 0 where the frame does not say whose requests it has: it then keeps its place among
+// all others. Marks follow the payload, so that whoever gives projects their turns need not unpack it.
 
+import { crc32 } from 'node:zlib';
 import { createLz4, type Lz4 } from './lz4/lz4.ts';
 
 /** The caller's place, as far as the CDN or the city database knows it. */
@@ -51,9 +54,14 @@ export interface FrameRequest {
 
 export const FRAME_HEADER_BYTES = 16;
 export const REQUEST_HEADER_BYTES = 12;
-const MAGIC = 0x4d;
-const VERSION = 1;
-const COMPRESSION_NONE = 0;
+export const MAGIC = 0x4d;
+/** Version 1 had no marks, and 0 in their place: it is read as version 2. */
+export const VERSION = 2;
+const OLDEST_VERSION = 1;
+export const PROJECT_BYTES = 4;
+/** A frame of more projects is closed, so that their number fits and turns are quickly found. */
+export const maxFrameProjects = 64;
+export const COMPRESSION_NONE = 0;
 const COMPRESSION_LZ4 = 1;
 /** The most that a frame may unpack to: twice the size that the largest body makes. */
 export const maxFramePayloadBytes = 16 * 1024 * 1024;
@@ -64,6 +72,13 @@ export interface EncodedRequest {
   context: string;
   body: Uint8Array;
   events: number;
+  /** See `projectMark`; absent where the request keeps its place among those of all projects. */
+  project?: number;
+}
+
+/** A project in a frame's marks. Two projects that share one, of four billion, share their turns. */
+export function projectMark(projectId: string): number {
+  return crc32(projectId);
 }
 
 const decoder = new TextDecoder();
@@ -86,94 +101,18 @@ export function requestBytes(request: EncodedRequest): number {
   return REQUEST_HEADER_BYTES + request.context.length + request.body.length;
 }
 
-/**
- * Builds one frame after the other in the same memory, copying each request as it comes: the caller need not keep
- * bodies, and the garbage collector has nothing to do.
- */
-export class FrameWriter {
-  #bytes: Buffer;
-  #view: DataView;
-  #length = FRAME_HEADER_BYTES;
-  #requests = 0;
-  #events = 0;
-
-  /** `capacity` is in bytes; it grows where a frame needs more. */
-  constructor(capacity: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, FRAME_HEADER_BYTES));
-    this.#view = viewOf(this.#bytes);
-  }
-
-  get capacity(): number {
-    return this.#bytes.length;
-  }
-
-  /** The frame's bytes so far. */
-  get length(): number {
-    return this.#length;
-  }
-
-  get events(): number {
-    return this.#events;
-  }
-
-  append(request: EncodedRequest): void {
-    const { context, body, events } = request;
-    const start = this.#length;
-    this.#length += requestBytes(request);
-    if (this.#length > this.#bytes.length) this.#grow(start);
-    this.#view.setUint32(start, context.length, true);
-    this.#view.setUint32(start + 4, body.length, true);
-    this.#view.setUint32(start + 8, events, true);
-    const contextStart = start + REQUEST_HEADER_BYTES;
-    this.#bytes.write(context, contextStart, 'latin1');
-    this.#bytes.set(body, contextStart + context.length);
-    this.#requests++;
-    this.#events += events;
-  }
-
-  /** The frame, as a view that is valid until the writer is used again. */
-  frame(): Uint8Array {
-    this.#bytes[0] = MAGIC;
-    this.#bytes[1] = VERSION;
-    this.#bytes[2] = COMPRESSION_NONE;
-    this.#bytes[3] = 0;
-    this.#view.setUint32(4, this.#length - FRAME_HEADER_BYTES, true);
-    this.#view.setUint32(8, this.#requests, true);
-    this.#view.setUint32(12, this.#events, true);
-    return new Uint8Array(this.#bytes.buffer, 0, this.#length);
-  }
-
-  clear(): void {
-    this.#length = FRAME_HEADER_BYTES;
-    this.#requests = 0;
-    this.#events = 0;
-  }
-
-  #grow(keptLength: number): void {
-    const bytes = Buffer.allocUnsafeSlow(Math.max(this.#length, 2 * this.#bytes.length));
-    bytes.set(this.#bytes.subarray(0, keptLength));
-    this.#bytes = bytes;
-    this.#view = viewOf(bytes);
-  }
-}
-
-/** One frame of all requests, in order. */
-export function encodeFrame(requests: readonly EncodedRequest[]): Uint8Array {
-  const bytes = requests.reduce((sum, request) => sum + requestBytes(request), FRAME_HEADER_BYTES);
-  const writer = new FrameWriter(bytes);
-  for (const request of requests) writer.append(request);
-  return writer.frame();
-}
-
 /** The frame with its payload packed; undefined where it would not be smaller than `maxBytes`. */
 export function packFrame(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
-  const block = lz4().compress(frame.subarray(FRAME_HEADER_BYTES));
-  const bytes = FRAME_HEADER_BYTES + block.length;
+  const payloadEnd = frame.length - markBytes(frame);
+  const block = lz4().compress(frame.subarray(FRAME_HEADER_BYTES, payloadEnd));
+  const marks = frame.subarray(payloadEnd);
+  const bytes = FRAME_HEADER_BYTES + block.length + marks.length;
   if (bytes >= maxBytes) return undefined;
   const packed = new Uint8Array(bytes);
   packed.set(frame.subarray(0, FRAME_HEADER_BYTES));
   packed[2] = COMPRESSION_LZ4;
   packed.set(block, FRAME_HEADER_BYTES);
+  packed.set(marks, FRAME_HEADER_BYTES + block.length);
   return packed;
 }
 
@@ -187,6 +126,23 @@ export function unpackedBytes(frame: Uint8Array): number {
 export function frameEvents(frame: Uint8Array): number {
   if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC) return 0;
   return viewOf(frame).getUint32(12, true);
+}
+
+/** The marks of the frame's projects; empty where it does not name them, or where the bytes are no frame. */
+export function frameProjects(frame: Uint8Array): number[] {
+  const bytes = markBytes(frame);
+  if (bytes === 0) return [];
+  const view = viewOf(frame);
+  const start = frame.length - bytes;
+  return Array.from({ length: bytes / PROJECT_BYTES }, (_, index) =>
+    view.getUint32(start + PROJECT_BYTES * index, true),
+  );
+}
+
+function markBytes(frame: Uint8Array): number {
+  if (frame.length < FRAME_HEADER_BYTES || frame[0] !== MAGIC || frame[1] !== VERSION) return 0;
+  const bytes = PROJECT_BYTES * (frame[3] ?? 0);
+  return FRAME_HEADER_BYTES + bytes <= frame.length ? bytes : 0;
 }
 
 /**
@@ -204,11 +160,14 @@ export function viewFrame(frame: Uint8Array): FrameRequest[] {
 
 function readRequests(frame: Uint8Array, isCopied: boolean): FrameRequest[] {
   if (frame.length < FRAME_HEADER_BYTES) throw new RangeError('frame: shorter than its header');
-  if (frame[0] !== MAGIC || frame[1] !== VERSION) throw new RangeError('frame: not version 1');
+  const [magic, version = 0, compression = 0] = frame;
+  if (magic !== MAGIC || version < OLDEST_VERSION || version > VERSION)
+    throw new RangeError('frame: not version 1 or 2');
   const header = viewOf(frame);
   const rawLength = header.getUint32(4, true);
-  const isPacked = frame[2] !== COMPRESSION_NONE;
-  const payload = unpack(frame[2] ?? 0, frame.subarray(FRAME_HEADER_BYTES), rawLength);
+  const isPacked = compression !== COMPRESSION_NONE;
+  const packed = frame.subarray(FRAME_HEADER_BYTES, frame.length - markBytes(frame));
+  const payload = unpack(compression, packed, rawLength);
   if (payload.length !== rawLength) throw new RangeError('frame: length differs from its header');
   return readPayload(isPacked && isCopied ? payload.slice() : payload, header.getUint32(8, true));
 }
@@ -258,6 +217,6 @@ function lz4(): Lz4 {
   return threadLz4;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -49,6 +49,7 @@ export async function startGateway(publicKey: string): Promise<number> {
 const atOnce = { publish: () => Promise.resolve('stored' as const) };
 const openEnd: Queue = {
   ...{ events: atOnce, changes: atOnce, maxBodyBytes },
+  crowding: { isSlowed: () => false },
   refusals: { tell: () => {} },
   onPreflight: () => {},
 };

@@ -17,7 +17,8 @@ import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
-import { type EncodedRequest, encodeFrame, FRAME_HEADER_BYTES } from '../../../proto/wire/frame.ts';
+import { type EncodedRequest, FRAME_HEADER_BYTES } from '../../../proto/wire/frame.ts';
+import { encodeFrame } from '../../../proto/wire/frame-writer.ts';
 import { type Body, makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
@@ -117,6 +118,7 @@ function partsOf(hash: Hash): IngestParts {
     ),
     eventLimit: createTokenBuckets({ perSecond: 0, burst: 1, clock }),
     publisher: publisherTo(hash),
+    crowding: { isSlowed: () => false },
     refusals: { tell: () => {} },
     shardOf: () => 0,
     clock,

@@ -15,9 +15,10 @@ import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts
 import type { MatchedEvent } from '../../../pipeline/webhooks/matched-events.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
 import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
+import { includes, type SequenceRange } from '../../../pipeline/write/sequence-ranges.ts';
 import type { WriteResult } from '../../../platform/broker/record-bucket.ts';
 
-export const project = 'p';
+export const projects = ['p', 'q', 's'] as const;
 /** Messages in this room are for webhooks. */
 export const room = 'r1';
 const never = new Promise<never>(() => {});
@@ -39,6 +40,7 @@ export interface Faults {
 
 interface StoredRow {
   id: string;
+  projectId: string;
   seq: number;
   distinctId: string;
   timeMs: number;
@@ -117,10 +119,10 @@ export class SimulatedShard {
     receiver.onMessage({ seq, data, ackSubject: String(seq) });
   }
 
-  /** The stored sessions of some visitors, of rows up to sequence `hwm`. */
+  /** The stored sessions of some visitors, of rows up to sequence `hwm` and of `ahead`. */
   async findSessions(
     life: Life,
-    hwm: number,
+    { hwm, ahead }: { hwm: number; ahead: readonly SequenceRange[] },
     visitors: readonly string[],
     fromMs: number,
     toMs: number,
@@ -128,8 +130,9 @@ export class SimulatedShard {
     await this.passTime(life);
     const found = new Map<string, StoredRow[]>();
     for (const row of this.rows) {
-      const isAsked = visitors.includes(visitorKey(project, row.distinctId));
-      if (row.seq > hwm || !row.sessionDerived || !isAsked) continue;
+      const isAsked = visitors.includes(visitorKey(row.projectId, row.distinctId));
+      const isDone = row.seq <= hwm || includes(ahead, row.seq);
+      if (!isDone || !row.sessionDerived || !isAsked) continue;
       if (row.timeMs < fromMs || row.timeMs > toMs) continue;
       found.set(row.sessionId, [...(found.get(row.sessionId) ?? []), row]);
     }
@@ -137,7 +140,7 @@ export class SimulatedShard {
       id,
       firstMs: Math.min(...rows.map(({ timeMs }) => timeMs)),
       lastMs: Math.max(...rows.map(({ timeMs }) => timeMs)),
-      visitors: [...new Set(rows.map(({ distinctId }) => visitorKey(project, distinctId)))],
+      visitors: [...new Set(rows.map((row) => visitorKey(row.projectId, row.distinctId)))],
     }));
   }
 
@@ -190,8 +193,7 @@ export class SimulatedShard {
 
   #ack(life: Life, message: StreamMessage): void {
     if (life.dead || message.ackSubject === undefined) return;
-    if ((this.record?.hwm ?? 0) < message.seq)
-      this.#break(`message ${message.seq} acked too early`);
+    if (!this.#isDone(message.seq)) this.#break(`message ${message.seq} acked too early`);
     if (this.random() >= this.#faults.lostAck) this.#messages.delete(message.seq);
   }
 
@@ -275,6 +277,11 @@ export class SimulatedShard {
     if (life.dead) await never;
   }
 
+  #isDone(seq: number): boolean {
+    const { hwm = 0, ahead = [] } = this.record ?? {};
+    return seq <= hwm || includes(ahead, seq);
+  }
+
   #break(rule: string): never {
     this.broken ??= new Broken(rule);
     throw this.broken;
@@ -290,6 +297,7 @@ function rowsOf(arrow: Uint8Array): StoredRow[] {
   const times: BigInt64Array = table.getChild('occur_time')?.data[0]?.values ?? new BigInt64Array();
   return Array.from({ length: table.numRows }, (_, row) => ({
     id: formatUuid(ids.subarray(row * 16, row * 16 + 16)),
+    projectId: String(table.getChild('project_id')?.get(row)),
     seq: Number(seqs[row]),
     distinctId: String(table.getChild('distinct_id')?.get(row)),
     timeMs: Number(times[row]),

@@ -19,7 +19,7 @@ import {
   runEventWriter,
 } from '../../../pipeline/write/writer.ts';
 import type { WriterEnd, WriterState } from '../../../pipeline/write/writer-state.ts';
-import { Broken, type Life, project, room, type SimulatedShard } from './simulated-shard.ts';
+import { Broken, type Life, projects, room, type SimulatedShard } from './simulated-shard.ts';
 
 const secret = Buffer.alloc(32, 7);
 const eventKeys = new EventKeys(secret);
@@ -33,14 +33,14 @@ const deletions = 0.3;
 const unloadedLives = 0.3;
 
 /** Of every project, all that `room` hears is for webhooks. */
-const subscribed: SubscribedProject = {
-  projectId: project,
+const subscribed = projects.map<SubscribedProject>((projectId) => ({
+  projectId,
   organizationId: 'acme',
   filter: makeSubscriptionFilter([
     { subjectType: 'ROOM', subjectId: room, eventType: 'message_sent' },
   ]),
   privateOnly: false,
-};
+}));
 
 interface SimulatedWriter {
   state(): WriterState;
@@ -100,9 +100,9 @@ async function writerParts(
     writer: String(life.name),
     retry: (call) => shard.untilAnswered(life, call),
   });
-  const hwm = () => (found === 'fresh' ? Number.MAX_SAFE_INTEGER : ledger.hwm);
+  const done = () => (found === 'fresh' ? { hwm: Number.MAX_SAFE_INTEGER, ahead: [] } : ledger);
   const sessions = new Sessions({
-    find: (visitors, fromMs, toMs) => shard.findSessions(life, hwm(), visitors, fromMs, toMs),
+    find: (visitors, fromMs, toMs) => shard.findSessions(life, done(), visitors, fromMs, toMs),
     maxSessions: Math.floor(shard.random() * 20),
   });
   const duplicateCheck = new DuplicateCheck({
@@ -124,6 +124,7 @@ async function writerParts(
       maxRows: 12,
       maxBytes: 1e6,
       maxMessages: 4,
+      maxQueuedBytes: 1e6,
       enoughShare: 1,
       minWaitMs: 1,
       minIntervalMs: 0,
@@ -142,7 +143,7 @@ async function writerParts(
     remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: (letters) => shard.publishDeadLetters(life, letters),
     insert: (month, token) => shard.untilAnswered(life, () => shard.insert(life, month, token)),
-    subscribed: () => [subscribed],
+    subscribed: () => subscribed,
     publishDeliveries: (events) => shard.publishDeliveries(life, events),
     onDone: () => sessions.done(),
   };
@@ -163,7 +164,7 @@ function loadSeen(shard: SimulatedShard): SeenSet {
   const key = new Uint32Array(2);
   for (const row of shard.rows) {
     parseUuid(row.id, id);
-    writeEventKey(eventKeys.projectKey(project), id, 0, key, 0);
+    writeEventKey(eventKeys.projectKey(row.projectId), id, 0, key, 0);
     table.put(key[0] ?? 0, key[1] ?? 0, row.timeMs, false);
     table.includeRow(row.seq, nowMs);
   }

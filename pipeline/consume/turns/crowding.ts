@@ -1,0 +1,52 @@
+// Finds the projects that fill a shard's queue, so that the messages of others would no longer come into it. A project
+// that has the shard to itself crowds nobody: the broker's disk is its queue.
+
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import { fairShare } from './fair-share.ts';
+import { marksOf, type WaitingMessage } from './take-turns.ts';
+
+/** From this share of the queue on, whoever has more than its part of it is told. */
+const crowdedShare = 0.5;
+/** Others are there if one of them sent events this lately. */
+const seenMs = 60_000;
+/** Two are enough to know; more are kept so that one frame of many projects does not hide them. */
+const maxSeen = 256;
+
+export class Crowding {
+  readonly #crowdedBytes: number;
+  /** When each project had a message last, the latest last. */
+  readonly #seen = new Map<number, number>();
+
+  constructor(maxQueuedBytes: number) {
+    this.#crowdedBytes = crowdedShare * maxQueuedBytes;
+  }
+
+  /** To be called with the projects of each message that comes. */
+  noteSeen(projects: readonly number[], nowMs: number): void {
+    for (const project of projects) {
+      this.#seen.delete(project);
+      setBounded(this.#seen, project, nowMs, maxSeen);
+    }
+  }
+
+  /** Their marks; none where the queue is not crowded, or one project has it alone. */
+  find(waiting: readonly WaitingMessage[], nowMs: number): number[] {
+    let bytes = 0;
+    for (const one of waiting) bytes += one.queuedBytes;
+    if (bytes < this.#crowdedBytes || !this.#hasSeveral(nowMs)) return [];
+    const held = new Map<number, number>();
+    for (const one of waiting) {
+      const marks = marksOf(one);
+      for (const mark of marks) {
+        held.set(mark, (held.get(mark) ?? 0) + one.queuedBytes / marks.length);
+      }
+    }
+    const share = fairShare(held.values(), this.#crowdedBytes);
+    return [...held].filter(([mark, amount]) => mark >= 0 && amount > share).map(([mark]) => mark);
+  }
+
+  #hasSeveral(nowMs: number): boolean {
+    const times = [...this.#seen.values()];
+    return nowMs - (times.at(-2) ?? Number.NEGATIVE_INFINITY) <= seenMs;
+  }
+}

@@ -1,0 +1,45 @@
+// Tells ingest which projects fill a shard's queue, again and again while it is so: their senders are to slow down.
+// While the writer stores nothing, nobody is told: the broker's disk keeps what comes, as long as it has room.
+
+import { crowdingSubject } from '../../../platform/live/live-subjects.ts';
+import { encodeCrowding } from '../../../proto/wire/live/crowding-message.ts';
+
+const tellEveryMs = 250;
+/** A batch takes a second or two. After a longer time without one, an engine is away or hangs. */
+const storingMs = 10_000;
+
+interface TellCrowdingOptions {
+  shard: number;
+  /** The marks of the projects that fill the queue beyond their share. */
+  crowding(): number[];
+  send(subject: string, content: Uint8Array): void;
+  /** Reports how many projects are told to slow down. */
+  onTold(projects: number): void;
+}
+
+interface CrowdingTeller {
+  /** To be called whenever a batch is done. */
+  noteStored(): void;
+  close(): void;
+}
+
+export function tellCrowding(options: TellCrowdingOptions): CrowdingTeller {
+  let storedMs = performance.now();
+  const tell = (): void => {
+    const isStoring = performance.now() - storedMs <= storingMs;
+    const marks = isStoring ? options.crowding() : [];
+    options.onTold(marks.length);
+    if (marks.length > 0) options.send(crowdingSubject(options.shard), encodeCrowding(marks));
+  };
+  const timer = setInterval(tell, tellEveryMs);
+  timer.unref();
+  return {
+    noteStored() {
+      storedMs = performance.now();
+    },
+    close() {
+      clearInterval(timer);
+      options.onTold(0);
+    },
+  };
+}
