@@ -1,5 +1,5 @@
-// SDK writes of a project that fills its shard's queue: refused by a code that senders wait on, on every path, and taken
-// again a moment later. Who fills a queue is pipeline/consume/turns/crowding.ts's to say.
+// SDK writes of a project that fills its shard's queue: refused by a code that senders wait on, on every path, and
+// taken again a moment later. Who fills a queue is pipeline/consume/turns/crowding.ts's to say.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -22,7 +22,7 @@ import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse
 import { dayMs, systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
-import { encodeContext } from '../proto/wire/frame.ts';
+import { encodeContext, projectMark } from '../proto/wire/frame.ts';
 import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { SessionModel } from '../test/harness/models/session-model.ts';
 import { asOperator } from '../test/harness/servers/broker.ts';
@@ -291,23 +291,27 @@ function newSent(): Sent {
   return { ids: new Set(), bad: 0, sessions: new Map(), model, startMs: Date.now() };
 }
 
-/** Publishes messages of two months, with retries of earlier events and with one unreadable event each. */
+/**
+ * Publishes messages of two months, with retries of earlier events and with one unreadable event each. Most are of one
+ * project, so that those of the other have their turn before them.
+ */
 async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
   const receiveTimeMs = Date.now();
   const js = nats.jetstream({ timeout: patienceMs });
   for (let message = 0; message < count; message++) {
+    const projectId = message % 3 === 2 ? '9' : '7';
+    const own = [...sent.ids].filter((id) => projectOf(id) === projectId);
     const events = Array.from({ length: 40 }, (_, n) => {
-      const again =
-        n % 8 === 0 ? [...sent.ids][Math.floor(Math.random() * sent.ids.size)] : undefined;
-      const eventId = again ?? randomUUID();
+      const again = n % 8 === 0 ? own[Math.floor(Math.random() * own.length)] : undefined;
+      const eventId = again ?? newId(projectId);
       sent.ids.add(eventId);
       // The month follows from the id, because a retry repeats its time.
-      const monthsAgo = eventId < '8' ? 0 : 40;
+      const monthsAgo = eventId.slice(1) < '8' ? 0 : 40;
       if (eventId[35] === '0') return visit(eventId, sent);
       return {
         eventId,
         sessionId: eventId,
-        distinctId: `v${eventId[0]}`,
+        distinctId: `v${eventId[1]}`,
         kind: 'page_view',
         occurTime: new Date(receiveTimeMs - monthsAgo * dayMs).toISOString(),
       };
@@ -315,18 +319,26 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
     sent.bad++;
     const bad = { eventId: 'not one' };
     const body = Buffer.from(JSON.stringify({ events: [...events, bad] }));
-    const context = encodeContext({ projectId: 'p', credential: 'private', receiveTimeMs });
-    await js.publish(eventsSubject(0), encodeFrame([{ context, body, events: 41 }]));
+    const context = encodeContext({ projectId, credential: 'private', receiveTimeMs });
+    const request = { context, body, events: 41, project: projectMark(projectId) };
+    await js.publish(eventsSubject(0), encodeFrame([request]));
   }
   return sent;
 }
+
+/** The project follows from the id, because a retry is sent to the same one. */
+const projectOf = (eventId: string): string => eventId[0] ?? '';
+const newId = (projectId: string): string => projectId + randomUUID().slice(1);
 
 /** An event of the last five hours without a session. Its time follows from its id, because a retry repeats it. */
 function visit(eventId: string, { sessions, model, startMs }: Sent): object {
   const distinctId = `visitor ' ${eventId[34]}`;
   const timeMs = startMs - (Number.parseInt(eventId.slice(24, 31), 16) % (5 * hourMs));
   if (!sessions.has(eventId)) {
-    sessions.set(eventId, model.assign(visitorKey('p', distinctId), undefined, timeMs));
+    sessions.set(
+      eventId,
+      model.assign(visitorKey(projectOf(eventId), distinctId), undefined, timeMs),
+    );
   }
   return { eventId, distinctId, kind: 'page_view', occurTime: new Date(timeMs).toISOString() };
 }
@@ -478,7 +490,7 @@ describe('a pending batch that cannot be built as promised', () => {
     await publish(5);
     const first = await startWriter({ death: { at: 'after the promise', batch: 1 } });
     expect(await first.ended).toBe('crashed');
-    await asOperator(broker, ({ streams }) => streams.deleteMessage(eventsStream(0), 2));
+    await asOperator(broker, ({ streams }) => streams.deleteMessage(eventsStream(0), 1));
     const second = await startWriter();
     expect(await second.ended).toMatchObject({ kind: 'halted' });
   });

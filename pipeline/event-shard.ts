@@ -68,7 +68,7 @@ export const eventBatches: BatchLimits = {
   maxBytes: 64 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
-  // Packed frames: three or four batches, so that a project that sends more than is stored does not keep out the others.
+  // Packed frames, three or four batches: a project that sends more than is stored must leave room for others.
   maxQueuedBytes: 64 * 1_048_576,
   enoughShare: 0.5,
   minWaitMs: 100,

@@ -29,7 +29,7 @@ interface StoredStateOptions {
   clock: Clock;
   log: Log;
   ledger: Pick<Ledger, 'hwm' | 'ahead' | 'streamCreated'>;
-  /** No message up to this sequence is still to be stored but those of batches that were checked. */
+  /** Every message up to this sequence is done, or is in a batch that was taken. */
   completeTo(): number;
   /** Whether the ledger is of this stream. Without it nothing says which rows count: all rows in the table do. */
   isLedgerCurrent: boolean;
@@ -86,11 +86,8 @@ export function openStoredState(options: StoredStateOptions): StoredState {
     duplicateCheck: new DuplicateCheck({
       ...{ seen, clock, loaded: idsLoaded },
       findStored: (ids, rows) => loader.findStored(ids, rows),
-      // Rows of messages that wait for their project's turn come later, with sequences below those that leave now.
-      storeIds: (span, reach) => {
-        const reached = Math.min(reach, options.completeTo());
-        return untilAnswered(() => storeIds(clickhouse, source, span, reached));
-      },
+      completeTo: options.completeTo,
+      storeIds: (span, reach) => untilAnswered(() => storeIds(clickhouse, source, span, reach)),
     }),
     async close() {
       closed.abort(new Error('the writer has ended'));

@@ -1,5 +1,5 @@
-// The projects that fill their shard's queue, as the pipeline says again and again (crowding.<shard>): their senders are
-// told to slow down, and their requests share no frame with those of others, who would wait with them.
+// The projects that fill their shard's queue, as the pipeline says again and again (crowding.<shard>): their senders
+// are told to slow down, and their requests share no frame with those of others, who would wait with them.
 
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { hearLive } from '../../platform/live/live-messages.ts';
@@ -7,7 +7,7 @@ import { allCrowding } from '../../platform/live/live-subjects.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { readCrowding } from '../../proto/wire/live/crowding-message.ts';
 
-/** Four times the interval at which the pipeline says it (pipeline/consume/turns/tell-crowding.ts): one lost message ends nothing. */
+/** Four times the interval of pipeline/consume/turns/tell-crowding.ts: one lost message ends nothing. */
 const slowMs = 1_000;
 /** Whoever filled the queue lately may do so again as soon as it may send. */
 const apartMs = 60_000;

@@ -49,6 +49,7 @@ it('lets a batch wait where memory is full of new keys and older ones are still 
   const check = new DuplicateCheck({
     ...{ seen, loaded, clock: { nowMs: () => startMs } },
     findStored: async () => [],
+    completeTo: () => Number.POSITIVE_INFINITY,
     storeIds: async (span) => {
       // The rows that are still to be loaded are older, and older rows leave first.
       expect(seen.isLoading).toBe(false);
@@ -85,6 +86,7 @@ it('stores rows with whole sequences only, also where a table holds nothing but 
     clock: { nowMs: () => nowMs },
     loaded: Promise.resolve(),
     findStored: async () => [],
+    completeTo: () => Number.POSITIVE_INFINITY,
     storeIds: async (span, reach) => {
       stored.push({ span, reach });
       if (stored.length === 1) await gate;
@@ -109,4 +111,22 @@ it('stores rows with whole sequences only, also where a table holds nothing but 
   // Every row left once, up to the reach of the last span.
   const covered = new Set(stored.flatMap(({ span }) => [span.firstSeq, span.lastSeq]));
   expect(Math.min(...covered)).toBe(1);
+});
+
+it('counts no row as reached whose message waits for its turn', async () => {
+  const reached: number[] = [];
+  const check = new DuplicateCheck({
+    seen: new SeenSet(minSeenBytes),
+    clock: { nowMs: () => startMs },
+    loaded: Promise.resolve(),
+    findStored: async () => [],
+    storeIds: async (_, reach) => {
+      reached.push(reach);
+    },
+    // Message 3 is a project's that waits behind the others; the batches come from 101 on.
+    completeTo: () => 2,
+  });
+  let seq = 100;
+  while (reached.length < 2) await check.check(batch(++seq, 80_000, startMs));
+  expect(reached).toEqual([2, 2]);
 });

@@ -18,9 +18,14 @@ interface DuplicateCheckOptions {
    * until it is done.
    */
   storeIds(span: RowSpan, reach: number): Promise<void>;
+  /**
+   * Every message up to this sequence was checked. Others wait for their project's turn: their rows come later than
+   * rows of greater sequences, and must not count as reached.
+   */
+  completeTo(): number;
 }
 
-/** Checks batches in stream order, one after the other. */
+/** Checks batches one after the other, in the order in which they are stored. */
 export class DuplicateCheck {
   readonly #options: DuplicateCheckOptions;
   /** The oldest keys leaving the set; absent where none are. */
@@ -63,9 +68,10 @@ export class DuplicateCheck {
   }
 
   async #retire(leaving: RowSpan, reach: number): Promise<void> {
-    const { seen, clock, storeIds } = this.#options;
+    const { seen, clock, storeIds, completeTo } = this.#options;
+    const reached = Math.min(reach, completeTo());
     // A table of keys that were put back has no rows of its own, and its bounds are no sequences to ask for.
-    await (isEmptySpan(leaving) ? undefined : storeIds(leaving, reach));
+    await (isEmptySpan(leaving) ? undefined : storeIds(leaving, reached));
     seen.retire(clock.nowMs(), leaving);
     this.#retiring = undefined;
   }

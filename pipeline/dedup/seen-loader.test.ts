@@ -105,6 +105,7 @@ function open({ shard = 0, hwm, through = clickhouse, signal = neverAborted }: S
   });
   const loaded = loader.run();
   const duplicates = new DuplicateCheck({
+    completeTo: () => Number.POSITIVE_INFINITY,
     ...{ seen, loaded, clock: { nowMs: () => nowMs } },
     findStored: (batch, rows) => loader.findStored(batch, rows),
     storeIds: (span, reach) => storeIds(clickhouse, source, span, reach),

@@ -35,7 +35,8 @@ afterAll(async () => {
 it('finds the sessions of a few visitors without a look at all rows of their day', async () => {
   const narrow: Pick<ClickHouseClient, 'query'> = {
     query: (parameters) =>
-      clickhouse.query({ ...parameters, clickhouse_settings: { max_rows_to_read: '20000' } }),
+      // Of 100,000. Keys are drawn for each database: each of the two may lie where two granules of 8,192 rows meet.
+      clickhouse.query({ ...parameters, clickhouse_settings: { max_rows_to_read: '33000' } }),
   };
   const visitors = [visitorKey('p', 'visitor 7'), visitorKey('q', 'visitor 8')];
   const found = await findSessions(narrow, rows, visitors, startMs, startMs + 2 * hourMs);
@@ -50,4 +51,27 @@ it('finds the sessions of more visitors than one statement holds', async () => {
   const visitors = Array.from({ length: 5_000 }, (_, n) => visitorKey('p', `visitor ${10 * n}`));
   const found = await findSessions(clickhouse, rows, visitors, startMs, startMs + 2 * hourMs);
   expect(found.flatMap((session) => session.visitors).sort()).toEqual(visitors.toSorted());
+});
+
+it('counts rows beyond the mark that are done, and no others', async () => {
+  const visitors = [visitorKey('p', 'visitor 7')];
+  const found = async (ahead: [number, number][]) => {
+    const counted = { ...rows, hwm: 0, ahead };
+    return (await findSessions(clickhouse, counted, visitors, startMs, startMs + 2 * hourMs))
+      .length;
+  };
+  // Each row is of message 1.
+  expect(await found([])).toBe(0);
+  expect(await found([[1, 1]])).toBe(1);
+  expect(
+    await found([
+      [2, 3],
+      [7, 9],
+    ]),
+  ).toBe(0);
+  const many = Array.from({ length: 2_000 }, (_, n): [number, number] => [
+    1e12 + 2 * n,
+    1e12 + 2 * n,
+  ]);
+  expect(await found([[1, 1], ...many])).toBe(1);
 });

@@ -118,8 +118,8 @@ interface Traffic {
 }
 
 /**
- * Messages of a few events each: of two months, with retries of earlier events and with unreadable ones. Most are of one
- * project, which fills the queue; some are of several, and some do not say whose they are.
+ * Messages of a few events each: of two months, with retries of earlier events and with unreadable ones. Most are of
+ * one project, which fills the queue; some are of several, and some do not say whose they are.
  */
 function traffic(random: () => number): Traffic {
   const sent: Traffic = {

@@ -1,7 +1,8 @@
 // A frame, the content of one broker message: a list of requests, each with the context that enrichment needs and the
 // JSON body of its events. Ingest writes frames (frame-writer.ts), pipeline reads them; nothing else knows the layout.
 //
-//   frame   = magic u8, version u8, compression u8, projects u8, rawLength u32, requests u32, events u32, payload, project*
+//   frame   = magic u8, version u8, compression u8, projects u8, rawLength u32, requests u32, events u32,
+//             payload, project*
 //   payload = request*          request = contextLength u32, bodyLength u32, events u32, context, body
 //   project = u32               `projects` of them: the mark of each project that has a request in the frame
 //

@@ -56,6 +56,7 @@ export const stagesBench: Bench = {
       ...{ service, engine },
       builder: new BatchBuilder(secret),
       duplicateCheck: new DuplicateCheck({
+        completeTo: () => Number.POSITIVE_INFINITY,
         seen: new SeenSet(256 * 2 ** 20),
         clock: systemClock,
         loaded: Promise.resolve(),

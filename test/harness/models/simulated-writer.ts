@@ -106,6 +106,7 @@ async function writerParts(
     maxSessions: Math.floor(shard.random() * 20),
   });
   const duplicateCheck = new DuplicateCheck({
+    completeTo: () => Number.POSITIVE_INFINITY,
     seen: shard.random() < unloadedLives ? unloadedSeen() : loadSeen(shard),
     clock: { nowMs: () => nowMs },
     loaded: Promise.resolve(),
