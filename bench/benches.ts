@@ -24,6 +24,7 @@ import { webhooksBench } from './questions/webhooks/delivery.ts';
 import { webhookRetriesBench } from './questions/webhooks/retries.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
 import { exposedBench } from './questions/whole/exposed.ts';
+import { floodBench } from './questions/whole/flood.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
@@ -60,6 +61,7 @@ export const benches: readonly Bench[] = [
   webhookRetriesBench,
   accountsBench,
   exposedBench,
+  floodBench,
   startBench,
   startStoredBench,
 ];

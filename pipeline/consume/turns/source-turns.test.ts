@@ -24,8 +24,7 @@ const limits = {
   maxBytes: 1e6,
   maxMessages: 100,
   maxQueuedBytes: 1e6,
-  // A batch is closed once all 40 messages of the test wait.
-  enoughShare: 4,
+  enoughShare: 1,
   minWaitMs: 1_000,
   minIntervalMs: 0,
   maxWaitMs: 1_000,

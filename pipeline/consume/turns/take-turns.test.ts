@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fairShare } from './fair-share.ts';
 import { takeTurns, type WaitingMessage } from './take-turns.ts';
 
-const bounds = { maxRows: 100, maxBytes: 1e6, maxMessages: 1_000 };
+const bounds = { maxRows: 100, maxBytes: 1e6, maxMessages: 1_000, enoughShare: 1 };
 
 /** Messages of `rows` events each, in stream order; a text such as 'ab' is a message of the projects a and b. */
 function waiting(texts: readonly string[], rows = 10, bytes = 1): WaitingMessage[] {
@@ -67,6 +67,13 @@ describe('a turn', () => {
       Array.from({ length: 8 }, (_, index) => index + 1),
     );
     expect(taken(waiting(['', ...times(20, 'a'), 'b'])).at(-1)).toBe(22);
+  });
+
+  it('takes half a batch where several take turns, and a whole one of a project that is alone', () => {
+    const half = { enoughShare: 0.5 };
+    expect(taken(waiting([...times(40, 'a'), 'b']), half)).toEqual([1, 2, 3, 4, 41]);
+    expect(taken(waiting(times(40, 'a')), half)).toHaveLength(10);
+    expect(taken(waiting([...times(9, 'a'), 'b']), half)).toHaveLength(10);
   });
 
   it('takes a message that alone is larger than a batch, and nothing with it', () => {

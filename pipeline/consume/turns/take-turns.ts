@@ -17,10 +17,15 @@ export interface WaitingMessage {
 }
 
 /** Of one batch. */
-interface TurnBounds {
+interface BatchBounds {
   maxRows: number;
   maxBytes: number;
   maxMessages: number;
+}
+
+interface TurnBounds extends BatchBounds {
+  /** The part of a batch that is taken where several projects take turns: others' events wait for two batches. */
+  enoughShare: number;
 }
 
 interface Turn {
@@ -35,9 +40,10 @@ const maxStretchesLeft = 2_000;
 const unknown = -1;
 
 /** `waiting` in stream order. Takes all of it where one batch has room. */
-export function takeTurns(waiting: readonly WaitingMessage[], bounds: TurnBounds): Turn {
+export function takeTurns(waiting: readonly WaitingMessage[], limits: TurnBounds): Turn {
+  if (new Batch(limits).hasRoomForAll(waiting)) return { taken: [...waiting], left: [] };
+  const bounds = boundsOf(waiting, limits);
   const batch = new Batch(bounds);
-  if (batch.hasRoomForAll(waiting)) return { taken: [...waiting], left: [] };
   const share = fairShare(wantedOf(waiting, bounds).values(), 1);
   const turn: Turn = { taken: [], left: [] };
   const blocked = new Set<number>();
@@ -73,7 +79,7 @@ export function takeTurns(waiting: readonly WaitingMessage[], bounds: TurnBounds
 }
 
 /** `waiting` in stream order: takes its first messages, as many as a batch has room for. */
-export function takeInOrder(waiting: readonly WaitingMessage[], bounds: TurnBounds): Turn {
+export function takeInOrder(waiting: readonly WaitingMessage[], bounds: BatchBounds): Turn {
   const batch = new Batch(bounds);
   const end = waiting.findIndex((one) => batch.isFull || !batch.add(one));
   const count = end === -1 ? waiting.length : end;
@@ -82,12 +88,12 @@ export function takeInOrder(waiting: readonly WaitingMessage[], bounds: TurnBoun
 
 /** What a batch holds so far. */
 class Batch {
-  readonly #bounds: TurnBounds;
+  readonly #bounds: BatchBounds;
   #rows = 0;
   #bytes = 0;
   #messages = 0;
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: BatchBounds) {
     this.#bounds = bounds;
   }
 
@@ -119,8 +125,19 @@ class Batch {
   }
 }
 
+/** A project that is alone has whole batches, whose parts are fewer and cheaper to merge. */
+function boundsOf(waiting: readonly WaitingMessage[], limits: TurnBounds): BatchBounds {
+  const { maxRows, maxBytes, maxMessages, enoughShare } = limits;
+  const first = waiting[0]?.projects[0];
+  const isAlone = waiting.every(
+    ({ projects: [one, other] }) => one === first && other === undefined,
+  );
+  if (isAlone) return limits;
+  return { maxRows: enoughShare * maxRows, maxBytes: enoughShare * maxBytes, maxMessages };
+}
+
 /** The parts of a batch that each project wants. */
-function wantedOf(waiting: readonly WaitingMessage[], bounds: TurnBounds): Map<number, number> {
+function wantedOf(waiting: readonly WaitingMessage[], bounds: BatchBounds): Map<number, number> {
   const wanted = new Map<number, number>();
   for (const one of waiting) {
     const marks = marksOf(one);
@@ -131,7 +148,7 @@ function wantedOf(waiting: readonly WaitingMessage[], bounds: TurnBounds): Map<n
 }
 
 /** The part of a batch that a message takes, by the bound to which it comes nearest. */
-function costOf({ rows, bytes }: WaitingMessage, bounds: TurnBounds): number {
+function costOf({ rows, bytes }: WaitingMessage, bounds: BatchBounds): number {
   const { maxRows, maxBytes, maxMessages } = bounds;
   return Math.max(rows / maxRows, bytes / maxBytes, 1 / maxMessages);
 }
