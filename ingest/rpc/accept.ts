@@ -47,6 +47,8 @@ export interface AuthenticatedCall {
   /** Looked at once more where events are cookieless: their ids need the address, which `caller` does not hold. */
   request: CallerRequest;
   receiveTimeMs: number;
+  /** By how much its events' times are moved; `read` has their sums. */
+  timeShiftMs: number;
   /** How long the sender waits for an answer. */
   timeoutMs: number;
 }
@@ -157,7 +159,7 @@ function publishCookieless(
 
 /** Queues a body; `events` counts those of its events that are to become rows. */
 async function publish(
-  { principal, caller, receiveTimeMs, timeoutMs }: AuthenticatedCall,
+  { principal, caller, receiveTimeMs, timeShiftMs, timeoutMs }: AuthenticatedCall,
   body: Uint8Array,
   events: number,
   cookieless: CookielessIds | undefined,
@@ -169,6 +171,7 @@ async function publish(
     projectId,
     credential,
     receiveTimeMs,
+    timeShiftMs: timeShiftMs || undefined,
     userAgent: caller.userAgent,
     location: caller.location,
     botScore: caller.botScore,

@@ -18,16 +18,19 @@ function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): 
   const { maxBodyBytes } = parts;
   return {
     accessMethod,
-    answer({ principal, callerRequest, receiveTimeMs, timeoutMs, format, bytes, idempotencyKey }) {
+    answer(received) {
+      const { principal, callerRequest, receiveTimeMs, timeShiftMs, timeoutMs } = received;
+      const { format, bytes, idempotencyKey } = received;
       const caller = parts.callers.read(callerRequest, principal.credential);
       const readBody = format === 'json' ? shape.readJson : shape.readBinary;
       const { projectId, keyId } = principal;
-      const context = { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey };
+      const context = { receiveTimeMs, timeShiftMs, maxBodyBytes, projectId, idempotencyKey };
       const read = readWithin(parts.eventLimit, keyId, bytes.length, () =>
         readBody(bytes, context),
       );
       if ('code' in read) return read;
-      const call = { principal, caller, request: callerRequest, receiveTimeMs, timeoutMs };
+      const times = { receiveTimeMs, timeShiftMs, timeoutMs };
+      const call = { principal, caller, request: callerRequest, ...times };
       return acceptEvents(call, read, parts);
     },
     count: (answer) => countAnswer(answer, parts.metrics),

@@ -8,6 +8,7 @@ import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
 import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import {
   readShortJsonBody,
@@ -73,8 +74,21 @@ export function authenticateContext(
   context: HandlerContext,
 ): Principal | Refusal | Promise<Principal | Refusal> {
   const method = `${context.service.typeName}/${context.method.name}`;
-  const apiKeyParameter = new URL(context.url).searchParams.get('api_key') ?? undefined;
+  const apiKeyParameter = parameterOf(context, 'api_key') ?? undefined;
   return authenticateCall(authenticate, method, callerRequestOf(context), apiKeyParameter);
+}
+
+/** `timeShiftOf` for a handler of the router. */
+export function timeShiftOfContext(
+  context: HandlerContext,
+  receiveTimeMs: number,
+  { credential }: Principal,
+): number | Refusal {
+  return timeShiftOf(parameterOf(context, 'sent'), receiveTimeMs, credential);
+}
+
+function parameterOf(context: HandlerContext, name: string): string | null {
+  return new URL(context.url).searchParams.get(name);
 }
 
 async function answerCall(
@@ -86,21 +100,21 @@ async function answerCall(
   const receiveTimeMs = clock.nowMs();
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
+  const timeShiftMs = timeShiftOfContext(context, receiveTimeMs, principal);
+  if (typeof timeShiftMs === 'object') return timeShiftMs;
   const request = callerRequestOf(context);
   const caller = parts.callers.read(request, principal.credential);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
   const { projectId, keyId } = principal;
   const idempotencyKey = context.requestHeader.get('idempotency-key') ?? undefined;
-  const limits = { receiveTimeMs, maxBodyBytes, projectId, idempotencyKey };
+  const limits = { receiveTimeMs, timeShiftMs, maxBodyBytes, projectId, idempotencyKey };
   const json = receivedJsonOf(context);
   const body =
     json === undefined
       ? reader.message(limits)
       : readWithin(parts.eventLimit, keyId, json.length, () => reader.json(json, limits));
-  const answer =
-    'code' in body
-      ? body
-      : await acceptEvents({ principal, caller, request, receiveTimeMs, timeoutMs }, body, parts);
+  const call = { principal, caller, request, receiveTimeMs, timeShiftMs, timeoutMs };
+  const answer = 'code' in body ? body : await acceptEvents(call, body, parts);
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
   return answer;
 }

@@ -28,7 +28,12 @@ import {
   publishedAnswer,
   violationRefusal,
 } from './answer.ts';
-import { authenticateContext, refusalError, tellRefusal } from './connect-router.ts';
+import {
+  authenticateContext,
+  refusalError,
+  tellRefusal,
+  timeShiftOfContext,
+} from './connect-router.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
 type SharedParts =
@@ -122,6 +127,9 @@ async function answerCall(
   const receiveTimeMs = parts.clock.nowMs();
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
+  // A change has no time of its own: a wrong one is refused as it is elsewhere.
+  const timeShiftMs = timeShiftOfContext(context, receiveTimeMs, principal);
+  if (typeof timeShiftMs === 'object') return timeShiftMs;
   const json = receivedJsonOf(context);
   const bodyBytes = json?.length ?? 0;
   const change = readWithin(parts.eventLimit, principal.keyId, bodyBytes, () =>

@@ -10,6 +10,7 @@ import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-re
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
 import type { Log } from '../../platform/log.ts';
+import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/reference-body.ts';
 import {
@@ -30,6 +31,8 @@ interface ReceivedCall {
   principal: Principal;
   callerRequest: CallerRequest;
   receiveTimeMs: number;
+  /** By how much its times are to be moved. */
+  timeShiftMs: number;
   /** How long the sender waits for an answer. */
   timeoutMs: number;
   format: Format;
@@ -63,6 +66,7 @@ interface Call {
   format: Format;
   callerRequest: CallerRequest;
   apiKeyParameter: string | undefined;
+  sentParameter: string | null;
 }
 
 /** The same methods for requests that node:http reads and for plain requests, with equal answers. */
@@ -121,11 +125,12 @@ function callOf(
   callerRequest: CallerRequest,
   query: string,
 ): Call | undefined {
-  const apiKeyParameter =
-    query === '' ? undefined : (new URLSearchParams(query).get('api_key') ?? undefined);
+  const parameters = query === '' ? undefined : new URLSearchParams(query);
+  const apiKeyParameter = parameters?.get('api_key') ?? undefined;
+  const sentParameter = parameters?.get('sent') ?? null;
   const contentType = callerRequest.headers['content-type'];
   const format = formatOf(contentType, apiKeyParameter !== undefined);
-  return format && { method, format, callerRequest, apiKeyParameter };
+  return format && { method, format, callerRequest, apiKeyParameter, sentParameter };
 }
 
 type Access = Principal | Refusal;
@@ -176,6 +181,8 @@ async function answerCall(
   const timeoutMs = timeoutMsOf(headers);
   const protocolRefusal = checkProtocol(headers);
   if (protocolRefusal !== undefined) return protocolRefusal;
+  const timeShiftMs = timeShiftOf(call.sentParameter, receiveTimeMs, principal.credential);
+  if (typeof timeShiftMs === 'object') return timeShiftMs;
 
   const receiving = receive(principal);
   const received = receiving instanceof Promise ? await receiving : receiving;
@@ -198,6 +205,7 @@ async function answerCall(
     principal,
     callerRequest,
     receiveTimeMs,
+    timeShiftMs,
     timeoutMs: leftMs,
     format,
     bytes,

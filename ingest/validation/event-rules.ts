@@ -27,10 +27,12 @@ import { checkWellKnown } from './well-known-rules.ts';
 export interface RequestOptions {
   /** An event that names its user may leave the session id out. */
   sessionOptional?: boolean;
+  /** Added to each occurTime: the sender's clock is off. */
+  timeShiftMs?: number;
 }
 
 /**
- * The first violation of `request`, or undefined. occurTime is compared with `receiveTimeMs`. Adds its counts to
+ * The first violation of `request`, or undefined. occurTime, shifted, is compared with `receiveTimeMs`. Adds its counts to
  * `tally`; they are complete only where no rule is broken.
  */
 export function checkRequest(
@@ -52,6 +54,7 @@ export function checkRequest(
   const bounds = {
     latestMs: receiveTimeMs + maxOccurTimeAheadMs,
     todayMs: Math.floor(receiveTimeMs / dayMs) * dayMs,
+    shiftMs: options.timeShiftMs ?? 0,
     sessionOptional: options.sessionOptional === true,
   };
   const fields = new EventFields();
@@ -76,6 +79,7 @@ interface Bounds {
   latestMs: number;
   /** When the UTC day of receipt began. */
   todayMs: number;
+  shiftMs: number;
   sessionOptional: boolean;
 }
 
@@ -91,10 +95,10 @@ function checkEvent(
   return (
     checkEventId(fields.eventId) ??
     checkKind(fields.kind) ??
-    checkOccurTime(fields.occurTime, bounds.latestMs) ??
+    checkOccurTime(fields.occurTime, bounds) ??
     checkCookieless(fields.cookieless) ??
     (fields.cookieless === true
-      ? checkNoIdentity(fields, bounds.todayMs, tally)
+      ? checkNoIdentity(fields, bounds, tally)
       : (checkDistinctId(fields.distinctId) ??
         checkSessionId(fields.sessionId, bounds.sessionOptional))) ??
     checkAutoProperties(fields.autoProperties) ??
@@ -129,15 +133,15 @@ for (const character of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
   kindCharacters[character.charCodeAt(0)] = 1;
 }
 
-function checkOccurTime(occurTime: unknown, latestMs: number): Fault | undefined {
-  const rule = occurTimeRule(occurTime, latestMs);
+function checkOccurTime(occurTime: unknown, bounds: Bounds): Fault | undefined {
+  const rule = occurTimeRule(occurTime, bounds);
   return rule === undefined ? undefined : { field: 'occurTime', rule };
 }
 
-function occurTimeRule(occurTime: unknown, latestMs: number): Rule | undefined {
+function occurTimeRule(occurTime: unknown, { shiftMs, latestMs }: Bounds): Rule | undefined {
   if (occurTime === undefined || occurTime === null) return 'required';
   if (typeof occurTime !== 'string') return 'timestamp';
-  const ms = parseTimestamp(occurTime);
+  const ms = parseTimestamp(occurTime) + shiftMs;
   if (Number.isNaN(ms)) return 'timestamp';
   if (ms < minOccurTimeMs) return 'time_early';
   return ms > latestMs ? 'time_ahead' : undefined;
@@ -151,12 +155,16 @@ function checkCookieless(cookieless: unknown): Fault | undefined {
 }
 
 /** A cookieless event names neither user nor visit; an empty sessionId is a set one, and no UUID. */
-function checkNoIdentity(fields: EventFields, todayMs: number, tally: Tally): Fault | undefined {
+function checkNoIdentity(
+  fields: EventFields,
+  { shiftMs, todayMs }: Bounds,
+  tally: Tally,
+): Fault | undefined {
   const { distinctId, sessionId, occurTime } = fields;
   if (!isAbsent(distinctId)) return { field: 'distinctId', rule: 'cookieless_identity' };
   if (sessionId === '') return { field: 'sessionId', rule: 'uuid' };
   if (!isAbsent(sessionId)) return { field: 'sessionId', rule: 'cookieless_identity' };
-  countCookieless(parseTimestamp(String(occurTime)), todayMs, tally);
+  countCookieless(parseTimestamp(String(occurTime)) + shiftMs, todayMs, tally);
   return undefined;
 }
 

@@ -26,6 +26,13 @@ export interface UnnamedEvent {
   index: number;
 }
 
+interface NamingContext {
+  projectId: string;
+  receiveTimeMs: number;
+  /** Added to each occurTime. */
+  timeShiftMs?: number;
+}
+
 /**
  * Overwrites the stand-ins of `events`, given in the body's order, with their ids. An event whose day has no cookieless
  * id keeps its stand-in: it is dropped later.
@@ -33,14 +40,14 @@ export interface UnnamedEvent {
 export function nameEvents(
   body: Uint8Array,
   events: readonly UnnamedEvent[],
-  { projectId, receiveTimeMs }: { projectId: string; receiveTimeMs: number },
+  { projectId, receiveTimeMs, timeShiftMs = 0 }: NamingContext,
   ids: CookielessIds,
 ): void {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const today = Math.floor(receiveTimeMs / dayMs);
   let at = 0;
   for (const { standIn, occurTime, seed, index } of events) {
-    const day = Math.floor(parseTimestamp(occurTime) / dayMs);
+    const day = Math.floor((parseTimestamp(occurTime) + timeShiftMs) / dayMs);
     const visitor = day === today ? ids.today : day === today - 1 ? ids.yesterday : undefined;
     if (visitor === undefined) continue;
     at = bytes.indexOf(standIn, at, 'latin1');

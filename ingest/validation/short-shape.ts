@@ -129,7 +129,7 @@ function convertEvent(
   const converted = convertProperties(properties ?? {});
   if (converted.kind === 'fault') return converted;
   const { distinctId } = converted;
-  const occurTime = timestamp ?? new Date(context.receiveTimeMs).toISOString();
+  const occurTime = timestamp ?? senderTime(context);
   const seed = isAbsent(timestamp) ? context.idempotencyKey : bodyHash;
   const typed = {
     kind: name,
@@ -149,6 +149,11 @@ function convertEvent(
     return { kind: 'event', event: cookieless };
   }
   return { kind: 'event', event: cookieless, unnamed: { standIn, occurTime, seed, index } };
+}
+
+/** The moment of receipt by the sender's clock, which is shifted with all others. */
+function senderTime({ receiveTimeMs, timeShiftMs = 0 }: ShortContext): string {
+  return new Date(receiveTimeMs - timeShiftMs).toISOString();
 }
 
 function isAbsent(value: unknown): boolean {

@@ -21,9 +21,11 @@ export function hasOrigin(context: unknown): context is Origin {
 export function isContext(context: unknown): context is RequestContext {
   if (!hasOrigin(context)) return false;
   const fields: Partial<Record<keyof RequestContext, unknown>> = context;
-  const { credential, userAgent, location, botScore, verifiedBot, cookieless } = fields;
+  const { credential, timeShiftMs, userAgent, location, botScore, verifiedBot, cookieless } =
+    fields;
   return (
     (credential === 'public' || credential === 'private') &&
+    (timeShiftMs === undefined || Number.isSafeInteger(timeShiftMs)) &&
     isAbsentOr('string', userAgent) &&
     (location === undefined || isLocation(location)) &&
     (botScore === undefined || Number.isSafeInteger(botScore)) &&

@@ -38,6 +38,8 @@ export interface RequestContext {
   credential: 'public' | 'private';
   /** Milliseconds since the epoch, when the request arrived. */
   receiveTimeMs: number;
+  /** What every occurTime of the body is to be moved by, because the sender's clock is off; absent for nothing. */
+  timeShiftMs?: number;
   userAgent?: string;
   location?: Location;
   botScore?: number;

@@ -2,7 +2,7 @@
 // says of it. What is derived from agent and page is the pipeline's, which has not seen it yet.
 
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../platform/clock.ts';
 import { isObject } from '../../platform/json.ts';
 import { PropertyValueSchema } from '../../proto/gen/common/v1/property_value_pb.js';
@@ -35,6 +35,7 @@ export function readArrivingEvent(
 ): ActivityEvent | undefined {
   try {
     const event = fromJson(EventSchema, json, { ignoreUnknownFields: true });
+    if (event.occurTime !== undefined) event.occurTime = shifted(event.occurTime, context);
     const distinctId = event.cookieless ? visitorOf(event, context) : event.distinctId;
     if (distinctId === undefined) return undefined;
     const { kind, sessionId = '', customProperties } = event;
@@ -47,6 +48,12 @@ export function readArrivingEvent(
   } catch {
     return undefined;
   }
+}
+
+/** As the pipeline will store it. */
+function shifted(occurTime: Timestamp, { timeShiftMs }: RequestContext): Timestamp {
+  if (timeShiftMs === undefined) return occurTime;
+  return timestampFromMs(timestampMs(occurTime) + timeShiftMs);
 }
 
 export function nameOf(eventId: string): EventName {

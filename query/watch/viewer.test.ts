@@ -1,6 +1,7 @@
 // What a viewer is shown, at which rate, and what a slow reader loses.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import {
   FilterOperator,
@@ -13,9 +14,11 @@ import {
   WatchRequestSchema,
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { RequestContext } from '../../proto/wire/frame.ts';
 import { type RefusalMessage, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import type { VerdictMessage } from '../../proto/wire/live/verdict-message.ts';
 import { ArrivalSampler } from './arrival-sampler.ts';
+import { readArrivingEvent } from './arriving-event.ts';
 import { type Arriving, maxRowsInFrame, Viewer } from './viewer.ts';
 import { readWatchRequest } from './watch-request.ts';
 
@@ -93,6 +96,18 @@ it('so do events of many small properties, which take more than their JSON', () 
     viewer.arrive({ kind: 'view', event: () => event }, nowMs);
   }
   expect(viewer.take()).toHaveLength(Math.floor(2_097_152 / 42_080));
+});
+
+it('an event of a sender whose clock is off is shown at the time at which it will be stored', () => {
+  const day = 86_400_000;
+  const context: RequestContext = {
+    ...{ projectId: 'p', credential: 'public', receiveTimeMs: nowMs, timeShiftMs: day },
+    cookieless: { today: 'cookieless-t' },
+  };
+  const occurTime = new Date(nowMs - day).toISOString();
+  const event = readArrivingEvent({ occurTime, kind: 'view', cookieless: true }, context);
+  expect(event?.occurTime && timestampMs(event.occurTime)).toBe(nowMs);
+  expect(event?.distinctId).toBe('cookieless-t');
 });
 
 describe('the rate', () => {

@@ -155,7 +155,8 @@ function senderOf(visitor: number, userAgent: string, { callers }: IngestParts):
   const peerAddress = `10.${visitor >> 16}.${(visitor >> 8) & 255}.${visitor & 255}`;
   const request = { headers: { 'user-agent': userAgent }, peerAddress };
   const caller = callers.read(request, 'public');
-  return { principal, caller, request, receiveTimeMs, timeoutMs: Number.POSITIVE_INFINITY };
+  const times = { receiveTimeMs, timeShiftMs: 0, timeoutMs: Number.POSITIVE_INFINITY };
+  return { principal, caller, request, ...times };
 }
 
 function rowOf(batch: number, pairing: Pairing, events: number): string[] {

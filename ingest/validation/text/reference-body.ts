@@ -37,6 +37,8 @@ export type ReadBody =
 
 export interface BodyContext {
   receiveTimeMs: number;
+  /** Added to each occurTime before any rule on time is asked; 0 unless given. */
+  timeShiftMs?: number;
   /** The largest body that is queued, in bytes. */
   maxBodyBytes: number;
 }
@@ -46,7 +48,8 @@ export function readJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const parsed = parseCheckedJson(received, 'typed');
   if (parsed.kind === 'invalid') return parsed;
   const tally = newTally();
-  const violation = checkRequest(parsed.value, context.receiveTimeMs, tally);
+  const { receiveTimeMs, timeShiftMs = 0 } = context;
+  const violation = checkRequest(parsed.value, receiveTimeMs, tally, { timeShiftMs });
   if (violation !== undefined) return { kind: 'invalid', violation };
   return sized(encodeCanonical(eventsOf(parsed.value)), tally, context);
 }
@@ -112,7 +115,8 @@ export function readEvents(
   options: RequestOptions = {},
 ): ReadBody {
   const tally = newTally();
-  const violation = checkRequest({ events }, context.receiveTimeMs, tally, options);
+  const { receiveTimeMs, timeShiftMs = 0 } = context;
+  const violation = checkRequest({ events }, receiveTimeMs, tally, { timeShiftMs, ...options });
   if (violation !== undefined) return { kind: 'invalid', violation };
   return sized(encodeCanonical(events), tally, context);
 }

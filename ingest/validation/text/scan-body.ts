@@ -24,7 +24,7 @@ const typedMembers = knownMembers(BatchCreateRequestSchema);
 
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
-  const verdict = scanner.validate(received, context.receiveTimeMs);
+  const verdict = scanner.validate(received, context.receiveTimeMs, context.timeShiftMs);
   if (verdict.kind === 'refused') {
     return violationOf(verdict, received) ?? readJsonBody(received, context);
   }

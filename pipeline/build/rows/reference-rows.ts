@@ -94,7 +94,8 @@ function readEvent(
   if (typeof kind !== 'string' || kind === '') return 'kind_missing';
   row.kind = kind;
   const occurTime = event['occurTime'] ?? event['occur_time'];
-  row.occurTimeMs = typeof occurTime === 'string' ? parseTimestampMs(occurTime) : Number.NaN;
+  const sentMs = typeof occurTime === 'string' ? parseTimestampMs(occurTime) : Number.NaN;
+  row.occurTimeMs = sentMs + (context.timeShiftMs ?? 0);
   const inRange =
     row.occurTimeMs >= minOccurTimeMs &&
     row.occurTimeMs <= context.receiveTimeMs + maxOccurTimeAheadMs;

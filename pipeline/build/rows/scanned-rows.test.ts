@@ -268,6 +268,34 @@ describe('a batch built on the fast path equals the batch built on the reference
     expect(rows.some((row) => row['distinct_id'] === 'cookieless-y')).toBe(true);
   });
 
+  it('of senders whose clocks are off: their times are stored shifted, days of visitors and months with them', () => {
+    const dayMs = 86_400_000;
+    const times = ['2026-11-20T11:00:00.5Z', '2026-11-19T23:50:00Z', '2026-10-31T23:59:59.999Z'];
+    const shifts = [undefined, -dayMs, 61_000, -5 * dayMs, dayMs + 1];
+    const bare = { distinctId: undefined, sessionId: undefined, cookieless: true };
+    const cookieless = { today: 'cookieless-t', yesterday: 'cookieless-y' };
+    const moment = { timestampValue: '2026-11-20T11:00:00Z' };
+    const sent = shifts.flatMap((timeShiftMs) =>
+      times.map((occurTime) => ({
+        body: bodyOf({ occurTime, customProperties: { moment } }, { ...bare, occurTime }),
+        context: { timeShiftMs, credential: 'public', cookieless },
+      })),
+    );
+    const messages = messagesOf(sent, 4);
+    expect(referenceBodies(messages)).toBe(0);
+    const rows = expectSame(messages);
+    const stored = rows.filter((row) => row['cookieless'] === false);
+    const wanted = new Set(
+      shifts.flatMap((shift = 0) => times.map((time) => Date.parse(time) + shift)),
+    );
+    const storedMs = new Set(stored.map((row) => Number(row['occur_time'])));
+    // The verdict drops a few.
+    expect(storedMs.size).toBeGreaterThan(wanted.size - 4);
+    expect([...storedMs].filter((ms) => !wanted.has(ms))).toEqual([]);
+    const moments = rows.map((row) => JSON.stringify(row['time_properties']));
+    expect(new Set(moments).size).toBe(2);
+  });
+
   it('of bodies that only the reference path takes, between others', () => {
     const odd = [
       Buffer.from('{'),

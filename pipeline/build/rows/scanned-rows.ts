@@ -62,7 +62,8 @@ export class ScannedRows {
     const firstRow = this.#scanner.rows;
     try {
       if (!this.#steps.begin(context)) return 'full';
-      const { kind } = this.#scanner.append(body, context.receiveTimeMs);
+      const { receiveTimeMs, timeShiftMs } = context;
+      const { kind } = this.#scanner.append(body, receiveTimeMs, timeShiftMs);
       if (kind === 'refused') return 'left';
       if (kind === 'full') return 'full';
       const endRow = this.#scanner.rows;

@@ -126,11 +126,12 @@ export class ColumnScanner {
     return true;
   }
 
-  /** Adds all events of a body, or none. The body is known to be valid UTF-8. */
-  append(body: Uint8Array, receiveTimeMs: number): Appended {
+  /** Adds all events of a body, or none, each moved by `timeShiftMs`. The body is known to be valid UTF-8. */
+  append(body: Uint8Array, receiveTimeMs: number, timeShiftMs = 0): Appended {
     if (this.#functions.reserve(body.length) === 0) return full;
     this.#renew();
     this.#bytes.set(body, this.#origin);
+    this.#functions.shiftTimes(timeShiftMs);
     const outcome = this.#functions.append(body.length, receiveTimeMs);
     this.#renew();
     if (outcome === 0) return appended;
@@ -231,6 +232,7 @@ function functionsOf(module: ScannerModule) {
     roomForEntries: module.exported('roomForEntries'),
     rowCount: module.exported('rowCount'),
     setPolicy: module.exported('setPolicy'),
+    shiftTimes: module.exported('shiftTimes'),
     startColumns: module.exported('startColumns'),
     textBytes: module.exported('textBytes'),
     textLengthOf: module.exported('textLengthOf'),

@@ -16,13 +16,15 @@ import { createScanner } from './scanner.ts';
 const now = Date.UTC(2026, 10, 20, 12);
 /** Noon, the first millisecond of that day, and the last of the day before. */
 const receiveTimes = [now, now, Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 20) - 1];
+/** What the senders' clocks are off by: mostly nothing. */
+const shifts = [0, 0, 0, 61_000, -86_400_001, 946_684_800_000];
 const scanner = createScanner(limits, wellKnownKinds);
 /** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner/fuzz.test.ts` tries millions of bodies. */
 const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
 const seed = Number(process.env['MILLRACE_FUZZ_SEED'] ?? 1);
 
 /** The verdict of the reference path. Faults that only the text shows come first. */
-function reference(body: Buffer, receiveTimeMs: number): object {
+function reference(body: Buffer, receiveTimeMs: number, timeShiftMs: number): object {
   const whole = (rule: string): object => ({ index: -1, field: 'body', rule });
   if (!isUtf8(body)) return whole('body_utf8');
   const text = body.toString('utf8');
@@ -33,13 +35,13 @@ function reference(body: Buffer, receiveTimeMs: number): object {
     return whole('body_json');
   }
   const tally = newTally();
-  const broken = checkRequest(request, receiveTimeMs, tally);
+  const broken = checkRequest(request, receiveTimeMs, tally, { timeShiftMs });
   const violation = checkText(text, 'typed') ?? broken;
   return violation ?? { ...tally };
 }
 
-function scanned(body: Buffer, receiveTimeMs: number): object {
-  const verdict = scanner.validate(body, receiveTimeMs);
+function scanned(body: Buffer, receiveTimeMs: number, timeShiftMs: number): object {
+  const verdict = scanner.validate(body, receiveTimeMs, timeShiftMs);
   if (verdict.kind === 'ok') {
     const { kind, ipRanges, hasBotSignal, hasNumericInt, hasStringDouble, ...tally } = verdict;
     return tally;
@@ -49,9 +51,9 @@ function scanned(body: Buffer, receiveTimeMs: number): object {
   return violation;
 }
 
-function disagreement(body: Buffer, receiveTimeMs = now): string | undefined {
-  const want = JSON.stringify(sorted(reference(body, receiveTimeMs)));
-  const have = JSON.stringify(sorted(scanned(body, receiveTimeMs)));
+function disagreement(body: Buffer, receiveTimeMs = now, shiftMs = 0): string | undefined {
+  const want = JSON.stringify(sorted(reference(body, receiveTimeMs, shiftMs)));
+  const have = JSON.stringify(sorted(scanned(body, receiveTimeMs, shiftMs)));
   return want === have ? undefined : `${body.toString('base64')}\n want ${want}\n have ${have}`;
 }
 
@@ -78,9 +80,10 @@ describe('the scanner and the reference path', () => {
           mutants.mutate(body),
         ]) {
           const receiveTimeMs = receiveTimes[(bodies >> 2) % receiveTimes.length] ?? now;
-          const difference = disagreement(tried, receiveTimeMs);
+          const shiftMs = shifts[bodies % shifts.length];
+          const difference = disagreement(tried, receiveTimeMs, shiftMs);
           if (difference !== undefined) found.push(difference);
-          const verdict = scanner.validate(tried, receiveTimeMs);
+          const verdict = scanner.validate(tried, receiveTimeMs, shiftMs);
           if (verdict.kind === 'ok') {
             valid++;
             for (const [name, value] of Object.entries(verdict)) if (value) counted.add(name);

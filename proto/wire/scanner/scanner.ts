@@ -38,10 +38,10 @@ export type Validation =
 
 export interface Scanner {
   /**
-   * Checks a body against every rule in one pass, and neither keeps nor changes it. occurTime is compared with
-   * `receiveTimeMs`. Throws for no content of the body.
+   * Checks a body against every rule in one pass, and neither keeps nor changes it. occurTime, moved by `timeShiftMs`,
+   * is compared with `receiveTimeMs`. Throws for no content of the body.
    */
-  validate(body: Uint8Array, receiveTimeMs: number): Validation;
+  validate(body: Uint8Array, receiveTimeMs: number, timeShiftMs?: number): Validation;
 }
 
 /** For bodies up to this length the module's check for ASCII is faster than a call into Node. */
@@ -54,6 +54,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   const reserve = module.exported('reserve');
   const isAscii = module.exported('isAscii');
   const scan = module.exported('scan');
+  const shiftTimes = module.exported('shiftTimes');
   let bytes = new Uint8Array(module.memory.buffer);
   let words = new Int32Array(module.memory.buffer);
   /** The length of the largest body so far, for which memory has room. */
@@ -79,7 +80,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   }
 
   return {
-    validate(body, receiveTimeMs) {
+    validate(body, receiveTimeMs, timeShiftMs = 0) {
       if (body.length > room) {
         if (reserve(body.length) === 0) return bodyViolation('no_memory');
         room = body.length;
@@ -88,6 +89,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
       bytes.set(body, layout.bodyBase);
       const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
       if (!isKnownAscii && !isUtf8(body)) return bodyViolation('body_utf8');
+      shiftTimes(timeShiftMs);
       scan(body.length, receiveTimeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {

@@ -20,7 +20,7 @@ import {
 } from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
-import { scanEvent, setLatestMs } from './event/event.ts';
+import { scanEvent, setLatestMs, shiftTimes } from './event/event.ts';
 import { hasFault, putBodyFault, putStop, resetFaults, settleFaults } from './faults.ts';
 import { noteIp } from './event/ip-ranges.ts';
 import {
@@ -46,7 +46,7 @@ import { resetTrees, skipValue } from './text/skip-value.ts';
 
 import { addKind, addProperty } from './property/well-known-table.ts';
 
-export { addKind, addProperty };
+export { addKind, addProperty, shiftTimes };
 
 /** The address of the body: `bodyBase`, or behind the columns. */
 let origin: usize = bodyBase;

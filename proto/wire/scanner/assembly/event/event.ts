@@ -54,13 +54,19 @@ const depth: usize = 3;
 
 let latestMs: i64 = 0;
 let occurTimeMs: i64 = 0;
+let shiftMs: i64 = 0;
 
 /** Sets the last moment at which an event may have occurred. */
 export function setLatestMs(ms: i64): void {
   latestMs = ms;
 }
 
-/** The moment of the event read last. */
+/** Sets what is added to the moments of the events to come: the sender's clock is off. */
+export function shiftTimes(ms: f64): void {
+  shiftMs = <i64>ms;
+}
+
+/** The moment of the event read last, shifted. */
 export function eventTimeMs(): i64 {
   return occurTimeMs;
 }
@@ -178,10 +184,16 @@ function textRule(field: i32, start: usize, end: usize): i32 {
 }
 
 function occurTimeRule(start: usize, end: usize): i32 {
-  occurTimeMs = scanTime(start, end);
+  occurTimeMs = shifted(scanTime(start, end));
   if (occurTimeMs === noTime) return ruleTimestamp;
   if (occurTimeMs < <i64>load<f64>(limitMinTimeMs)) return ruleTimeEarly;
   return occurTimeMs > latestMs ? ruleTimeAhead : ruleNone;
+}
+
+/** All rules on time and all readers of an event see the shifted moment. */
+@inline
+function shifted(ms: i64): i64 {
+  return ms === noTime ? noTime : ms + shiftMs;
 }
 
 function scanCookieless(p: usize): usize {
