@@ -1,5 +1,5 @@
 // Networks that nobody outside may reach through us: all but the public internet, by IANA's registries of
-// special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry). Checks
+// special-purpose addresses (iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry). Reads
 // addresses only; resolving a name, and checking again, is left to the code that connects.
 
 import { BlockList, isIP } from 'node:net';
@@ -55,6 +55,20 @@ export function isLoopbackHost(host: string): boolean {
 /** For an address literal; an IPv4 address written as IPv6 counts as IPv4. */
 export function isLoopbackAddress(address: string): boolean {
   return isIn(loopback, address);
+}
+
+/**
+ * The one spelling of an address literal, that of a URL (url.spec.whatwg.org/#concept-ipv6-serializer), without a zone;
+ * an IPv4 address written as IPv6 is that IPv4 address. Undefined for any other text.
+ */
+export function canonicalAddress(address: string): string | undefined {
+  const version = isIP(address);
+  if (version !== 6) return version === 4 ? address : undefined;
+  const ipv6 = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const [, ...words] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(ipv6) ?? [];
+  if (words.length === 0) return ipv6;
+  const numbers = words.map((word) => Number.parseInt(word, 16));
+  return numbers.flatMap((number) => [number >>> 8, number & 0xff]).join('.');
 }
 
 function isIn(list: BlockList, address: string): boolean {

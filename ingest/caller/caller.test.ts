@@ -135,6 +135,35 @@ describe('the address', () => {
     });
   }
 
+  it.each([
+    [
+      '2001:db8::5',
+      ['2001:db8::5', '2001:DB8::5', '2001:db8:0:0:0:0:0:5', '2001:0db8::0005', '[2001:DB8:0::5]'],
+    ],
+    [
+      '198.51.100.7',
+      [
+        '::ffff:198.51.100.7',
+        '::FFFF:198.51.100.7',
+        '::ffff:c633:6407',
+        '0:0:0:0:0:FFFF:c633:6407',
+      ],
+    ],
+    ['::1', ['::1', '0:0::1', '[0:0:0:0:0:0:0:1]:443', '::0.0.0.1']],
+    ['fe80::1', ['fe80::1%eth0', 'FE80:0::1', '[fe80::1%eth0]:443']],
+  ])('%s is one visitor, however it is written', (address, spellings) => {
+    const behind = reader({ proxyHops: 1 });
+    for (const text of spellings) {
+      expect(behind.address({ peerAddress: proxy, headers: xff(text) })).toBe(address);
+      if (!text.startsWith('[')) {
+        expect(reader().address({ peerAddress: text, headers: {} })).toBe(address);
+      }
+      const edge = reader({ cdn: 'cloudfront' });
+      const headers = { 'cloudfront-viewer-address': `${text.replace(/^\[|\].*$/g, '')}:46532` };
+      expect(edge.address({ peerAddress: proxy, headers })).toBe(address);
+    }
+  });
+
   it('is undefined where the connection is gone', () => {
     expect(reader().address({ peerAddress: undefined, headers: {} })).toBeUndefined();
   });

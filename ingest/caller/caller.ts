@@ -6,6 +6,7 @@ import { type BlockList, isIP } from 'node:net';
 import type { CdnPreset } from '../../platform/config.ts';
 import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { maxUserAgentCharacters } from '../../platform/limits.ts';
+import { canonicalAddress } from '../../platform/private-networks.ts';
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { cdns, header, locationFrom } from './cdn.ts';
 import type { LocateAddress } from './geo.ts';
@@ -121,15 +122,19 @@ function forwardedAddress(headers: IncomingHttpHeaders, hops: number): string | 
   return entries[Math.max(0, entries.length - hops)];
 }
 
-/** The bare address of "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:db8::1" or "[2001:db8::1]:443". */
+/**
+ * The one spelling of the address in "192.0.2.1", "192.0.2.1:443", "::ffff:192.0.2.1", "2001:DB8:0::1" or
+ * "[2001:db8::1]:443": what is hashed or compared must not depend on who wrote it.
+ */
 function bareAddress(text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) === 4) return text;
   const bare = text
     .trim()
     .replace(/^\[(.*)\](?::\d+)?$/, '$1')
-    .replace(/^::ffff:(?=[0-9.]+$)/i, '')
-    .replace(/%.*$/, '');
-  if (isIP(bare) !== 0) return bare;
+    // As a server that listens on both versions sees IPv4. The other spellings cost more.
+    .replace(/^::ffff:(?=[0-9.]+$)/i, '');
+  const address = canonicalAddress(bare);
+  if (address !== undefined) return address;
   const withoutPort = bare.replace(/:\d+$/, '');
   return isIP(withoutPort) === 4 ? withoutPort : undefined;
 }
