@@ -213,6 +213,51 @@ describe('Identify', () => {
     expect(await post(body)).toEqual({ status: 400, body: { code: 'invalid_argument', message } });
   });
 
+  it('refuses a placeholder where it would merge somebody, and takes it elsewhere', async () => {
+    const placeholders = [
+      ...['undefined', 'null', 'nil', 'none', 'NaN', '[object Object]', 'true', 'False', '0'],
+      ...['anonymous', 'Guest', 'UNKNOWN', ' null\n', ' ', '\t\u00a0', '[object Promise]'],
+    ];
+    const rule = 'must name one person: it is a placeholder, which would merge strangers';
+    const refusal = (field: string) => ({
+      ...{ status: 400, body: { code: 'invalid_argument', message: `${field}: ${rule}` } },
+    });
+    for (const id of placeholders) {
+      const identify = { externalId: id, anonymousId: 'anon-1' };
+      expect(await post(identify)).toEqual(refusal('externalId'));
+      const binary = toBinary(IdentifyRequestSchema, create(IdentifyRequestSchema, identify));
+      const headers = { 'content-type': 'application/proto' };
+      expect((await post(binary, path, headers)).status).toBe(400);
+      expect(await post({ previousId: 'a', externalId: id }, aliasPath)).toEqual(
+        refusal('externalId'),
+      );
+      expect(await post({ previousId: id, externalId: 'a' }, aliasPath)).toEqual(
+        refusal('previousId'),
+      );
+      expect(await post({ externalId: id, traits: { a: 1 } })).toEqual({ status: 200, body: {} });
+    }
+    for (const id of ['nullius', '00', '1', 'guest-1', '[object]', 'an unknown']) {
+      expect((await post({ externalId: id, anonymousId: 'anon-2' })).status).toBe(200);
+    }
+  });
+
+  it('refuses whole numbers in traits that a double may have rounded, at any depth', async () => {
+    const rule = 'must be a string where it is no integer of at most 2^53 - 1 in magnitude';
+    const refusal = {
+      ...{ status: 400, body: { code: 'invalid_argument', message: `traits["n"]: ${rule}` } },
+    };
+    const wrong = ['9007199254740993', '-9007199254740993', '9007199254740992', '1e20'];
+    for (const number of [...wrong, '9007199254740993.0', '[{"a":9007199254740993}]']) {
+      expect(await post(`{"externalId":"a","traits":{"n":${number}}}`)).toEqual(refusal);
+    }
+    const message = create(IdentifyRequestSchema, { externalId: 'a', traits: { n: 2 ** 53 } });
+    const headers = { 'content-type': 'application/proto' };
+    expect((await post(toBinary(IdentifyRequestSchema, message), path, headers)).status).toBe(400);
+    for (const number of ['9007199254740991', '-9007199254740991', '0.1', '"9007199254740993"']) {
+      expect((await post(`{"externalId":"a","traits":{"n":${number}}}`)).status).toBe(200);
+    }
+  });
+
   it('takes values at each limit', async () => {
     const within = [
       { externalId: '😀'.repeat(512) },

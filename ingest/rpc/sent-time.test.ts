@@ -1,5 +1,5 @@
-// The query parameter `sent` on every way in: a sender whose clock is off has its times moved before any rule on time is
-// asked, with a public key alone.
+// The query parameter `sent` on every way in: a sender whose clock is off has its times moved before any rule on time
+// is asked, with a public key alone.
 
 import { fromJson, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

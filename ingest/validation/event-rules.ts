@@ -32,8 +32,8 @@ export interface RequestOptions {
 }
 
 /**
- * The first violation of `request`, or undefined. occurTime, shifted, is compared with `receiveTimeMs`. Adds its counts to
- * `tally`; they are complete only where no rule is broken.
+ * The first violation of `request`, or undefined. occurTime, shifted, is compared with `receiveTimeMs`. Adds its counts
+ * to `tally`; they are complete only where no rule is broken.
  */
 export function checkRequest(
   request: unknown,

@@ -15,6 +15,7 @@ import {
   AliasRequestSchema,
   IdentifyRequestSchema,
 } from '../../proto/gen/sdk/profiles/v1/profiles_pb.js';
+import { isPlaceholder } from '../../proto/wire/placeholder-ids.ts';
 import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
 import type { Rule } from '../../proto/wire/rules.ts';
 import { propertyPath } from '../../proto/wire/violation-path.ts';
@@ -94,6 +95,7 @@ function readIdentify(fields: JsonObject): ReadChange {
   if (typeof deviceId !== 'string') return invalid('deviceId', 'must_be_string');
   const broken =
     checkId('externalId', externalId) ??
+    (anonymousId === '' ? undefined : checkMerged('externalId', externalId)) ??
     checkAnonymousId(anonymousId) ??
     checkDeviceId(deviceId) ??
     checkTraits(fields['traits']);
@@ -108,7 +110,11 @@ function readAlias(fields: JsonObject): ReadChange {
   const externalId = fields['externalId'] ?? '';
   if (typeof previousId !== 'string') return invalid('previousId', 'must_be_string');
   if (typeof externalId !== 'string') return invalid('externalId', 'must_be_string');
-  const broken = checkId('previousId', previousId) ?? checkId('externalId', externalId);
+  const broken =
+    checkId('previousId', previousId) ??
+    checkMerged('previousId', previousId) ??
+    checkId('externalId', externalId) ??
+    checkMerged('externalId', externalId);
   return broken ?? { kind: 'valid', change: { kind: 'alias', previousId, externalId } };
 }
 
@@ -120,6 +126,11 @@ function checkId(field: string, id: string): Invalid | undefined {
   return hasMoreCodePoints(id, maxDistinctIdCodePoints)
     ? invalid(field, 'distinct_id_length')
     : undefined;
+}
+
+/** An id whose profile is to take another's events, or to give its own. */
+function checkMerged(field: string, id: string): Invalid | undefined {
+  return isPlaceholder(id) ? invalid(field, 'id_placeholder') : undefined;
 }
 
 function checkAnonymousId(id: string): Invalid | undefined {
@@ -138,15 +149,28 @@ function checkTraits(traits: unknown): Invalid | undefined {
   if (!isObject(traits)) return invalid('traits', 'traits_object');
   const entries = Object.entries(traits);
   if (entries.length > maxTraits) return invalid('traits', 'traits_count');
-  const endless = entries.find(([, value]) => !isFiniteThroughout(value));
-  return endless && invalid(propertyPath('traits', endless[0]), 'trait_number');
+  for (const [key, value] of entries) {
+    const rule = numberRule(value);
+    if (rule !== undefined) return invalid(propertyPath('traits', key), rule);
+  }
+  return undefined;
 }
 
-/** JSON.parse reads 1e999 as infinity; a binary double may be infinite or NaN. */
-function isFiniteThroughout(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.values(value).every(isFiniteThroughout);
+/**
+ * The rule that a number in `value` breaks. JSON.parse reads 1e999 as infinity, and a binary double may be infinite or
+ * NaN. A whole number beyond 2^53 may have been another before it was read, and nobody can tell any more.
+ */
+function numberRule(value: unknown): Rule | undefined {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return 'trait_number';
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? 'int64_number' : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const inner of Object.values(value)) {
+    const rule = numberRule(inner);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
 }
 
 function traitsOf(traits: unknown): Trait[] {

@@ -306,6 +306,7 @@ describe('identity: Identify', () => {
     anonymous_id_length: ofFields('anonymousId', `"anonymousId":"anon-${'a'.repeat(251)}"`),
     anonymous_id_prefix: ofFields('anonymousId', '"anonymousId":"a"'),
     device_id_length: ofFields('deviceId', `"deviceId":"${'d'.repeat(37)}"`),
+    id_placeholder: ofRequest('externalId', '{"externalId":"null","anonymousId":"anon-1"}'),
     trait_number: ofFields('traits["a"]', '"traits":{"a":1e999}'),
     traits_count: ofFields('traits', `"traits":{${manyTraits}}`),
     traits_object: ofFields('traits', '"traits":[]'),

@@ -195,6 +195,10 @@ export const rules = {
     home: 'identity',
     text: ({ maxDeviceIdCharacters }) => `must have at most ${maxDeviceIdCharacters} characters`,
   },
+  id_placeholder: {
+    home: 'identity',
+    text: 'must name one person: it is a placeholder, which would merge strangers',
+  },
   trait_number: { home: 'identity', text: 'must hold finite numbers only' },
   traits_count: {
     home: 'identity',

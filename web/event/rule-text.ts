@@ -57,6 +57,7 @@ const rules: Record<string, string> = {
   plain_value: 'must be a text, a number, true or false',
   anonymous_id_length: 'may have at most 255 characters',
   anonymous_id_prefix: 'must be empty or start with anon-',
+  id_placeholder: 'must name one person, not be a placeholder such as null or anonymous',
   trait_number: 'must hold finite numbers only',
   traits_count: 'has too many traits',
   traits_object: 'must be an object',

@@ -19,14 +19,15 @@ export declare const file_sdk_profiles_v1_profiles: GenFile;
  */
 export declare type IdentifyRequest = Message<"sdk.profiles.v1.IdentifyRequest"> & {
   /**
-   * The stable id of the user: 1 to 512 code points, not starting with "cookieless-".
+   * The stable id of the user: 1 to 512 code points, not starting with "cookieless-". With an anonymous_id, no
+   * placeholder either, such as "null" or "anonymous".
    *
    * @generated from field: string external_id = 1;
    */
   externalId: string;
 
   /**
-   * Facts about the user, in plain JSON: at most 256 keys and 64 KiB. Each key that is given replaces the stored
+   * Facts about the user, in plain JSON: at most 256 keys and 64 KiB, whole numbers at most 2^53 - 1 in magnitude. Each key that is given replaces the stored
    * value whole, an object too; null is a value; other keys stay.
    *
    * @generated from field: google.protobuf.Struct traits = 2;
@@ -70,7 +71,7 @@ export declare type IdentifyResponse = Message<"sdk.profiles.v1.IdentifyResponse
 export declare const IdentifyResponseSchema: GenMessage<IdentifyResponse>;
 
 /**
- * Two ids of one user.
+ * Two ids of one user, neither of them a placeholder, such as "null" or "anonymous".
  *
  * @generated from message sdk.profiles.v1.AliasRequest
  */
