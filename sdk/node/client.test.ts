@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isPlaceholder } from '../../proto/wire/placeholder-ids.ts';
 import { startIngestService } from '../../test/harness/services/ingest-service.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 
@@ -79,7 +80,8 @@ describe('the queue', () => {
       'ada',
       ['e'],
     ]);
-    expect(received[3]?.path).toBe('/sdk.profiles.v1.ProfilesSDKService/Identify');
+    const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+    expect(received[3]?.path.replace(/\?.*/, '')).toBe(path);
   });
 
   it('sends by itself after a while', async () => {
@@ -103,6 +105,40 @@ describe('the queue', () => {
     expect(received).toHaveLength(5);
     expect(new Set(received.map(({ body }) => body.events?.[0]?.eventId)).size).toBe(1);
     expect(lost).toEqual([]);
+  });
+
+  it('tells the time of each try', async () => {
+    const before = Date.now();
+    const { client, received } = await against([{ status: 503 }], { flushMs: 60_000 });
+    client.track(event('a'));
+    await client.flush();
+    const times = received.map(({ path }) => Number(/[?&]sent=(\d+)$/.exec(path)?.[1]));
+    expect(times).toHaveLength(2);
+    const [first = 0, second = 0] = times;
+    expect(first).toBeGreaterThanOrEqual(before);
+    expect(second).toBeGreaterThanOrEqual(first + 100);
+    expect(second).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('takes no placeholder for an id where it would merge somebody, as the service', async () => {
+    const { client, received, lost } = await against([], { flushMs: 60_000 });
+    const ids: unknown[] = [undefined, null, Number.NaN, {}, [], false, 0, ' ', 'Guest', 'null\n'];
+    for (const id of ids) {
+      const externalId = id as string;
+      expect(client.identify({ externalId, anonymousId: 'anon-1' })).toBe(false);
+      expect(client.alias({ externalId, previousId: 'a' })).toBe(false);
+      expect(client.alias({ externalId: 'a', previousId: externalId })).toBe(false);
+      const text = String(id);
+      expect(isPlaceholder(text)).toBe(true);
+    }
+    expect(client.dropped).toBe(3 * ids.length);
+    expect(lost[0]).toEqual([1, 'the id "undefined" names nobody']);
+    for (const id of ['ada', '00', 'nobody', 'guests', '[object]', 'x null']) {
+      expect(client.alias({ externalId: id, previousId: 'a' })).toBe(!isPlaceholder(id));
+    }
+    expect(client.identify({ externalId: 'guest', traits: { plan: 'pro' } })).toBe(true);
+    await client.flush();
+    expect(received).toHaveLength(7);
   });
 
   it('drops the event that is refused alone, and tells it', async () => {

@@ -60,6 +60,10 @@ const answerMs = 30_000;
 /** An hour less than the service knows an event id for: a later repetition would count twice. */
 const maxAgeMs = 47 * 3_600_000;
 
+/** What programs write where they have no id. The service has the same. */
+const placeholder =
+  /^(undefined|null|nil|none|nan|\[object \w+\]|true|false|0|anonymous|guest|unknown|)$/i;
+
 /** Nothing queued, or not known to be: the same ids again are counted once. 0 is no answer. */
 const passing: readonly number[] = [0, 408, 429, 500, 502, 503, 504];
 
@@ -96,14 +100,18 @@ export class Client {
     return this.#push(batchCreate, typedEvent(event));
   }
 
-  /** Sets traits of a user; `anonymousId`, which begins with anon-, joins what they did before. */
+  /**
+   * Sets traits of a user; `anonymousId`, which begins with anon-, joins what they did before. False also where a
+   * placeholder would make strangers one person, which the service refuses.
+   */
   identify(change: { externalId: string; traits?: object; anonymousId?: string }): boolean {
-    return this.#push(identify, change);
+    const merges = change.anonymousId ? [change.externalId] : [];
+    return this.#merge(merges) && this.#push(identify, change);
   }
 
-  /** Joins two ids of one user. */
+  /** Joins two ids of one user; false also for an id that names nobody. */
   alias(change: { previousId: string; externalId: string }): boolean {
-    return this.#push(alias, change);
+    return this.#merge([change.previousId, change.externalId]) && this.#push(alias, change);
   }
 
   /** Sends events at once, past the queue; returns how many were accepted. Throws a SendError. */
@@ -135,6 +143,12 @@ export class Client {
     this.dropped += count;
     this.#options.onDrop?.(count, why);
     return false;
+  }
+
+  /** False where one of these ids, of which one is to become the other's, is a placeholder. */
+  #merge(ids: readonly string[]): boolean {
+    const wrong = ids.map(String).find((id) => placeholder.test(id.trim()));
+    return wrong === undefined || this.#drop(1, `the id ${JSON.stringify(wrong)} names nobody`);
   }
 
   #push(path: string, body: object): boolean {
@@ -195,7 +209,8 @@ export class Client {
     const startMs = performance.now();
     for (let attempt = 1; ; attempt++) {
       const request = { method: 'POST', headers, body };
-      const answer = await ask(this.#options.url + path, request, signal);
+      // The service sets right what a wrong clock told, where the key is public.
+      const answer = await ask(`${this.#options.url}${path}?sent=${Date.now()}`, request, signal);
       if (!(answer instanceof SendError)) return answer;
       const isLast = attempt >= attempts || performance.now() - startMs > maxAgeMs;
       if (isLast || !passing.includes(answer.status)) throw answer;
