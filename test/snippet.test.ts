@@ -1,10 +1,9 @@
 // The browser's script on pages of another site, in Chromium, under a strict policy, against the real service: whatever
 // happens to the page, the network or the service, each event is stored once, and none waits for a preflight.
 
-import { createHash, randomUUID } from 'node:crypto';
-import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { randomUUID } from 'node:crypto';
+import { get } from 'node:http';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, startBrowser } from './harness/clients/browser.ts';
 import {
@@ -16,8 +15,9 @@ import {
 } from './harness/clients/client.ts';
 import { type Gate, startGate } from './harness/servers/gate.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
+import { kinds, type ScriptSite, startScriptSite, storedPages } from './harness/web/script-site.ts';
 
-const maxPackedBytes = 2_560;
+const maxPackedBytes = 3_072;
 
 let stack: Stack;
 let gate: Gate;
@@ -46,125 +46,31 @@ it('is small', async () => {
 
 describe.runIf(hasBrowser)('the script on a page', () => {
   let browser: Browser;
-  let site: { url: string; stop(): Promise<void> };
-  let script: string;
+  let site: ScriptSite;
   let elsewhere: string;
   /** Attributes of the script's element, by the first part of a page's path. */
-  const attributes: Record<string, string> = {
+  const attributes = {
     granted: 'data-consent="granted"',
-    cookieless: '',
     denied: 'data-consent="denied" data-remember',
     narrow:
       'data-consent="granted" data-auto="pages" data-exclude="/narrow/secret*" data-query="ref,p*"',
   };
-  const violations: string[] = [];
+  const visit: ScriptSite['visit'] = (path) => site.visit(path);
 
   beforeAll(async () => {
-    const bytes = new Uint8Array(await (await fetch(`${stack.baseUrl}/millrace.js`)).arrayBuffer());
-    const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
-    script = `src="${stack.baseUrl}/millrace.js" integrity="${integrity}" crossorigin
-      data-host="${gate.url}" data-key="${stack.publicKey}"`;
-    site = await startSite();
-    // Another site in the eyes of a browser.
-    elsewhere = `${site.url.replace('localhost', '127.0.0.1')}/early.js`;
     browser = await startBrowser();
+    site = await startScriptSite({
+      ...{ browser, attributes, key: stack.publicKey },
+      ...{ scriptUrl: stack.baseUrl, eventsUrl: gate.url },
+    });
+    ({ elsewhere } = site);
   });
   afterAll(async () => {
     await browser?.close();
     await site?.stop();
   });
-  function startSite(): Promise<typeof site> {
-    const policy = [
-      "default-src 'none'",
-      `script-src 'self' ${stack.baseUrl}`,
-      `connect-src ${gate.url}`,
-      "base-uri 'none'",
-      "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
-    ].join('; ');
-    const server = createServer((request, response) => {
-      const path = (request.url ?? '').replace(/\?.*/, '');
-      const isScript = path === '/early.js';
-      response.writeHead(200, {
-        'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8',
-        'content-security-policy': policy,
-        // The address of a page that links here is then told whole.
-        'referrer-policy': 'unsafe-url',
-      });
-      response.end(isScript ? early : pageOf(path.split('/')[1] ?? ''));
-    });
-    return new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        resolve({
-          url: `http://localhost:${port}`,
-          async stop() {
-            server.closeAllConnections();
-            await new Promise((done) => server.close(done));
-          },
-        });
-      });
-    });
-  }
 
-  const early = "(window.millrace ??= { q: [] }).q.push(['track', 'early', { n: 1 }]);";
-  const pageOf = (kind: string): string => `<!doctype html><title>shop</title>
-    ${kind === 'granted' ? '<script src="/early.js"></script>' : ''}
-    <script defer ${script} ${attributes[kind]}></script>
-    <a id="out" href="${elsewhere}?token=1&utm_source=shop#part">out</a>
-    <a id="file" href="/files/price.PDF?token=1">file</a>
-    <button data-event="bought" data-event-plan="pro"><b id="inner">buy</b></button>`;
-
-  interface Visit {
-    page: Page;
-    context: BrowserContext;
-    /** What the script told the console. */
-    said: string[];
-    openTab(path: string): Promise<Page>;
-  }
-
-  /** A visitor of their own, who opens a page. */
-  async function visit(path: string): Promise<Visit> {
-    // Without any route of its own: a browser whose requests are intercepted shows no preflights.
-    const context = await browser.newContext();
-    const said: string[] = [];
-    const openTab = async (opened: string): Promise<Page> => {
-      const page = await context.newPage();
-      page.on('console', (message) => {
-        const text = message.text();
-        if (text.startsWith('millrace:')) said.push(text);
-        if (/Content Security Policy|Trusted/.test(text)) violations.push(text);
-      });
-      page.on('pageerror', (error) => violations.push(String(error)));
-      await page.goto(site.url + opened);
-      return page;
-    };
-    return { page: await openTab(path), context, said, openTab };
-  }
-
-  interface Row {
-    kind: string;
-    url: string;
-    distinctId: string;
-    sessionId: string;
-    referrer: string;
-    channel: string;
-    strings: Record<string, string>;
-  }
-
-  /** What is stored of pages whose path begins so, in order of time, once it is as many; and a moment later still. */
-  async function stored(start: string, count: number): Promise<Row[]> {
-    const query = `SELECT kind, url, distinct_id AS distinctId, toString(session_id) AS sessionId,
-      referrer, channel, string_properties AS strings
-      FROM events WHERE startsWith(pathname, '${start}') ORDER BY occur_time, event_id`;
-    const read = () => rows<Row>(stack.clickhouseUrl, query);
-    const found = await eventually(read, (events) => events.length >= count);
-    expect(found.map(({ kind }) => kind)).toHaveLength(count);
-    return found;
-  }
-
-  const kinds = (events: readonly { kind: string }[]): string[] =>
-    events.map(({ kind }) => kind).sort();
+  const stored = (start: string, count: number) => storedPages(stack.clickhouseUrl, start, count);
 
   // Most scenarios wait, so they wait together; expect.poll would need the one test that runs.
   it.concurrent('sends calls from before it was there, in one visit of one visitor', async () => {
@@ -400,7 +306,7 @@ describe.runIf(hasBrowser)('the script on a page', () => {
   });
 
   it('met no policy, no error and no preflight, and stored nothing twice', async () => {
-    expect(violations).toEqual([]);
+    expect(site.violations).toEqual([]);
     expect(gate.requests.length).toBeGreaterThan(15);
     expect(gate.requests.filter((line) => !/^POST \/m(?:\/i)?\?/.test(line))).toEqual([]);
     const query = 'SELECT count() - uniqExact(event_id) AS again, count() AS events FROM events';

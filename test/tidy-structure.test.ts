@@ -58,6 +58,8 @@ describe('imports', () => {
     ['bench/x.test.ts', './y.test.ts'],
     ['web/x.tsx', '../platform/y.ts'],
     ['web/x.tsx', '../proto/wire/y.ts'],
+    ['sdk/browser/x.ts', '../../proto/wire/frame.ts'],
+    ['sdk/node/x.ts', '../../proto/wire/click-ids.ts'],
     ['query/x.ts', '../web/y.tsx'],
     ['newcomer/x.ts', './y.ts'],
     ['newcomer/x.test.ts', './y.ts'],
@@ -72,6 +74,7 @@ describe('imports', () => {
     ['bench/x.ts', '../test/harness/y.ts'],
     ['bench/x.test.ts', './y.ts'],
     ['test/harness/x.ts', '../../sql/y.ts'],
+    ['sdk/browser/x.ts', '../../proto/wire/click-ids.ts'],
     ['web/ui/x.tsx', '../../proto/gen/y_pb.js'],
   ])('of %s: %s is allowed', (path, specifier) => {
     expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toEqual([]);

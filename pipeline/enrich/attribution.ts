@@ -1,6 +1,7 @@
 // The channel, one of thirteen, that brought a visitor to the page of one event. The rules and their order are those of
 // Google Analytics 4's default channel group, as far as a single event decides them; no earlier event is looked at.
 
+import { type ClickId, clickIds } from '../../proto/wire/click-ids.ts';
 import { queryValue } from './page-url.ts';
 import { type SourceKind, sourceKind } from './traffic-sources.ts';
 
@@ -30,20 +31,19 @@ export interface Visit {
   readonly utmCampaign: string;
 }
 
-/** Click ids that only paid links carry. fbclid is not among them: Facebook puts it on every outgoing link. */
-const clickIds: readonly { readonly name: string; readonly channel: Channel }[] = [
-  { name: 'gclid', channel: 'paid search' },
-  { name: 'gbraid', channel: 'paid search' },
-  { name: 'wbraid', channel: 'paid search' },
-  { name: 'msclkid', channel: 'paid search' },
-  { name: 'yclid', channel: 'paid search' },
-  { name: 'dclid', channel: 'display' },
-  { name: 'ttclid', channel: 'paid social' },
-  { name: 'twclid', channel: 'paid social' },
-  { name: 'li_fat_id', channel: 'paid social' },
-  { name: 'rdt_cid', channel: 'paid social' },
-  { name: 'ScCid', channel: 'paid social' },
-];
+const clickIdChannels: Readonly<Record<ClickId, Channel>> = {
+  gclid: 'paid search',
+  gbraid: 'paid search',
+  wbraid: 'paid search',
+  msclkid: 'paid search',
+  yclid: 'paid search',
+  dclid: 'display',
+  ttclid: 'paid social',
+  twclid: 'paid social',
+  li_fat_id: 'paid social',
+  rdt_cid: 'paid social',
+  ScCid: 'paid social',
+};
 
 const paidMedium = /^(.*cp.*|ppc|retargeting|paid.*)$/;
 const displayMedia = new Set(['display', 'banner', 'expandable', 'interstitial', 'cpm']);
@@ -106,8 +106,8 @@ function channelOfCampaign(visit: Visit): Channel {
 
 function channelOfClickId(query: string): Channel | undefined {
   if (query === '') return undefined;
-  for (const { name, channel } of clickIds) {
-    if (queryValue(query, name) !== '') return channel;
+  for (const name of clickIds) {
+    if (queryValue(query, name) !== '') return clickIdChannels[name];
   }
   return undefined;
 }

@@ -1,6 +1,8 @@
 // The browser's client: what a page calls, and what is noticed of the page by itself. It sends to BatchCreate and
 // Identify, without a preflight, and stores nothing on the device before the visitor has agreed.
 
+import { clickIds } from '../../proto/wire/click-ids.ts';
+import { isPlaceholder } from '../../proto/wire/placeholder-ids.ts';
 import { read, reset, target, visitor, write } from './device.ts';
 import { beacon, keep, push, say } from './queue.ts';
 import { cleanUrl, type Properties, pattern, typedProperties, uuid } from './value.ts';
@@ -9,7 +11,7 @@ export type Consent = 'granted' | 'cookieless' | 'denied';
 
 /** The attributes of the script's element; docs/snippet.md explains them. */
 export interface Options {
-  key: string;
+  key?: string | undefined;
   host: string;
   path?: string | undefined;
   consent?: string | undefined;
@@ -18,6 +20,7 @@ export interface Options {
   exclude?: string | undefined;
   query?: string | undefined;
   spa?: string | undefined;
+  hash?: string | undefined;
 }
 
 /** An event before it is sent. */
@@ -46,10 +49,17 @@ let edit: ((event: Draft) => unknown) | undefined;
 let current: string | undefined;
 let referrer: string | undefined;
 
-/** Undefined for a path that is excluded. */
+/** Undefined for a path of this site that is excluded. */
 function clean(href: string): string | undefined {
   const url = new URL(href);
-  return excluded.test(url.pathname) ? undefined : cleanUrl(url, keptParameters);
+  const { host, pathname } = url;
+  const isOwn = host === location.host;
+  // A route: what follows may be anything, also a secret.
+  const [route = ''] = isOwn && 'hash' in options ? url.hash.split(/[?&=]/) : [];
+  url.hash = route;
+  return isOwn && (excluded.test(pathname) || excluded.test(pathname + route))
+    ? undefined
+    : cleanUrl(url, keptParameters, state === 'granted');
 }
 
 /** The visitor, where they may be known. */
@@ -60,7 +70,9 @@ export function track(kind: string, properties?: Properties): void {
   const $url = clean(location.href);
   if (state === 'denied' || !$url) return;
   const $referrer = referrer && clean(referrer);
-  const event: Draft = { kind, properties: { $url, $referrer, ...properties } };
+  const { pathname, hash } = new URL($url);
+  const $pathname = hash ? pathname + hash : undefined;
+  const event: Draft = { kind, properties: { $url, $pathname, $referrer, ...properties } };
   if (edit?.(event) === false) return;
   const { a, u = a, s } = consented() ?? {};
   push('', {
@@ -77,18 +89,23 @@ export function track(kind: string, properties?: Properties): void {
 /** Sends a page view of the present address. */
 export function page(): void {
   current = clean(location.href);
-  track('page_view');
+  track('page_view', {
+    $title: document.title,
+    $language: navigator.language,
+    $viewport: innerWidth < 640 ? 'small' : innerWidth < 1024 ? 'medium' : 'large',
+  });
 }
 
-/** Names the visitor; what they did before belongs to them too. */
-export function identify(externalId: string | number, traits?: Properties): void {
+/** Names the visitor by a text or a number; what they did before belongs to them too. */
+export function identify(externalId: unknown, traits?: Properties): void {
   const known = consented();
-  if (!known) {
-    say('identify needs consent');
+  const userId = `${externalId}`;
+  const isId = !(externalId instanceof Object || isPlaceholder(userId));
+  if (!known || !isId) {
+    say(`identify needs ${known ? `an id, not ${userId}` : 'consent'}`);
     return;
   }
   const { a, u } = known;
-  const userId = `${externalId}`;
   if (u !== userId || traits) push('/i', { externalId: userId, traits, anonymousId: u ? '' : a });
   visitor(userId);
 }
@@ -164,13 +181,17 @@ function notice(): void {
   // A page that comes back out of the browser's memory is seen again.
   addEventListener('pageshow', (event) => event.persisted && page());
   if (options.spa === 'off') return;
-  addEventListener('popstate', moved);
-  for (const name of ['pushState', 'replaceState'] as const) {
-    const own = history[name];
-    history[name] = (...state) => {
-      own.apply(history, state);
-      moved();
-    };
+  // Browsers have it since 2022 to 2026. It hears of each change of the address, whoever makes it.
+  if ('navigation' in window) navigation.addEventListener('currententrychange', moved);
+  else {
+    addEventListener('popstate', moved);
+    for (const name of ['pushState', 'replaceState'] as const) {
+      const own = history[name];
+      history[name] = (...state) => {
+        own.apply(history, state);
+        moved();
+      };
+    }
   }
 }
 
@@ -178,12 +199,14 @@ function notice(): void {
 export function start(given: Options): void {
   options = given;
   excluded = pattern(given.exclude ?? '');
-  keptParameters = pattern(`utm_*,gclid,fbclid,${given.query ?? ''}`);
+  keptParameters = pattern(`utm_*,${clickIds},${given.query ?? ''}`);
   noticed = pattern(given.auto ?? '*');
   referrer = document.referrer || undefined;
-  target.key = given.key;
+  target.key = given.key ?? '';
   target.url = given.host + (given.path ?? '/m');
-  decide(read('c') ?? given.consent);
+  // Without a key nothing is sent, and calls do no harm.
+  if (!given.key) say('no data-key');
+  decide(given.key ? (read('c') ?? given.consent) : 'denied');
   // A page that is only prepared may never be looked at.
   if (document.prerendering) addEventListener('prerenderingchange', notice, true);
   else notice();

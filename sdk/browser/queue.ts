@@ -3,16 +3,18 @@
 
 import { read, target, write } from './device.ts';
 
-/** Path below the one of events, the event's or the request's JSON, when it was made, whether a beacon has taken it. */
-type Item = [path: string, json: string, madeMs: number, beaconed?: 1];
+/** Path below the one of events, the event's or the request's JSON, when it was made, whether it outlives the page. */
+type Item = [path: string, json: string, madeMs: number, isSafe?: boolean];
 
 const maxQueued = 200;
 /** Of events, where nothing else bounds them. */
 const maxBatch = 40;
-/** Below what browsers let a page send while it ends, 64 KiB, whatever its characters take as UTF-8. */
-const maxBatchCharacters = 20_000;
-/** So many events are sent at once. */
+const maxBatchCharacters = 200_000;
+/** So much may be on its way when a page ends, beside its beacons: browsers let 64 KiB of a page outlive it. */
+const maxKeptAliveBytes = 20_000;
+/** So many events, or characters, are sent at once. */
 const enough = 20;
+const enoughCharacters = 20_000;
 const waitMs = 1_000;
 /** Of the wait for another try: from two seconds to 32. Pages fail at different moments, so they need no chance. */
 const maxDoublings = 5;
@@ -41,8 +43,9 @@ export function push(path: string, body: object): void {
   queue.push([path, JSON.stringify(body), Date.now()]);
   if (queue.length > maxQueued) say('queue full');
   store();
-  if (queue.length < enough || failures) wait();
-  else flush();
+  // Together with what the page does next.
+  if ((queue[enough - 1] || `${queue}`.length > enoughCharacters) && !failures) setTimeout(flush);
+  else wait();
 }
 
 /** Keeps the queue over navigations from now on, with what earlier pages left, or in memory alone; or empties it. */
@@ -61,11 +64,13 @@ export function flush(): void {
   if (sending[0] || !queue[0]) return;
   const [batch, url, body] = take(queue);
   sending = batch;
+  const keepalive = new Blob([body]).size < maxKeptAliveBytes;
+  mark(batch, keepalive);
   fetch(url, {
     method: 'POST',
     // A text: a browser asks for leave first where a page of another site sends JSON.
     body,
-    keepalive: body.length < maxBatchCharacters,
+    keepalive,
     signal: AbortSignal.timeout?.(answerMs),
   })
     .then(async (answer) => done(batch, answer, await answer.text()))
@@ -74,13 +79,24 @@ export function flush(): void {
 
 /** What a browser sends while the page ends. It stays in the queue, because no answer tells whether it came. */
 export function beacon(): void {
-  let rest = queue.filter((item) => !sending.includes(item) && !item[3]);
-  while (rest[0]) {
-    const [batch, url, body] = take(rest);
-    if (!navigator.sendBeacon(url, body)) return;
-    for (const item of batch) item[3] = 1;
-    rest = rest.slice(batch.length);
-  }
+  outlive(queue.filter((item) => !item[3]));
+}
+
+/** Half of what is too much for a beacon may not be, and a page that is only hidden can fetch what no beacon takes. */
+function outlive(items: readonly Item[]): void {
+  if (!items[0]) return;
+  const [batch, url, body] = take(items);
+  const half = batch.length >> 1;
+  if (navigator.sendBeacon(url, body)) mark(batch, true);
+  else if (half) {
+    outlive(batch.slice(0, half));
+    outlive(batch.slice(half));
+  } else fetch(url, { method: 'POST', body }).catch(() => say('left before all was sent'));
+  outlive(items.slice(batch.length));
+}
+
+function mark(items: readonly Item[], isSafe: boolean): void {
+  for (const item of items) item[3] = isSafe;
 }
 
 /** The first items, of one path and of moderate length together. */
@@ -93,7 +109,7 @@ function take(items: readonly Item[]) {
     path = other;
     texts += count++ ? `,${json}` : json;
   }
-  const url = `${target.url}${path}?api_key=${target.key}`;
+  const url = `${target.url}${path}?api_key=${target.key}&sent=${Date.now()}`;
   return [items.slice(0, count), url, path ? texts : `{"events":[${texts}]}`] as const;
 }
 
@@ -103,6 +119,8 @@ function done(batch: readonly Item[], { status }: Response, text: string): void 
     retry();
     return;
   }
+  const [, reason] = /Reason":{"(\w+)/.exec(text) ?? [];
+  if (reason) say(`events dropped: ${reason}`);
   let wrong: Item | undefined;
   if (status > 399) {
     say(text);
@@ -117,6 +135,7 @@ function done(batch: readonly Item[], { status }: Response, text: string): void 
 }
 
 function retry(): void {
+  mark(sending, false);
   sending = [];
   wait(waitMs * 2 ** Math.min(maxDoublings, ++failures));
 }

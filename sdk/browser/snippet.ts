@@ -21,11 +21,14 @@ function push(...calls: Call[]): void {
     (methods[name] as (...values: unknown[]) => unknown)(...values);
 }
 
-// Both as the page has them: a classic script has its element, and only this script makes `q` more than an array.
-const { src, dataset } = document.currentScript as HTMLScriptElement & { dataset: { key: string } };
+// A module has no element of its own.
+const element =
+  document.currentScript ?? document.querySelector<HTMLScriptElement>('script[data-key]');
+const { src = location.href, dataset } = (element ?? {}) as Partial<HTMLScriptElement>;
 const { track: isThere, q = [] } = window.millrace ?? {};
 if (!isThere) {
   window.millrace = { ...methods, q: { push } };
   start({ host: new URL(src).origin, ...dataset });
+  // As the page has it: only this script makes `q` more than an array.
   push(...(q as Call[]));
 }

@@ -1,5 +1,7 @@
 // What a page may send of a value and of an address. Knows neither the page's visitor nor how events are sent.
 
+import { clickIds } from '../../proto/wire/click-ids.ts';
+
 export type Properties = Record<string, unknown>;
 
 /** The service refuses longer texts. */
@@ -38,11 +40,15 @@ function cut(text: unknown): string {
     .replace(/\p{Cs}/gu, '?');
 }
 
-/** Without user, password and fragment, and with those parameters of the query alone whose names `kept` matches. */
-export function cleanUrl(url: URL, kept: RegExp): string {
-  url.username = url.password = url.hash = '';
-  for (const [name] of [...url.searchParams]) {
+/**
+ * Without user and password, and with those parameters of the query alone whose names `kept` matches. A click id names
+ * a person: where nobody may be known it is 1.
+ */
+export function cleanUrl(url: URL, kept: RegExp, isKnown: boolean): string {
+  url.username = url.password = '';
+  for (const [name, value] of [...url.searchParams]) {
     if (!kept.test(name)) url.searchParams.delete(name);
+    else if (value && !isKnown && clickId.test(name)) url.searchParams.set(name, '1');
   }
   return cut(url.href);
 }
@@ -51,6 +57,8 @@ export function cleanUrl(url: URL, kept: RegExp): string {
 export function pattern(list: string): RegExp {
   return RegExp(`^(${list.replace(/\*/g, '.*').replace(/,/g, '|')})$`);
 }
+
+const clickId = pattern(`${clickIds}`);
 
 /** A random UUID. crypto.randomUUID is missing on pages without TLS; making one of random bytes takes 70 bytes more. */
 export function uuid(): string {
