@@ -59,7 +59,9 @@ export declare type Event = Message<"sdk.events.v1.Event"> & {
   kind: string;
 
   /**
-   * When it occurred, from 2000-01-01 to 48 hours after receipt; kept to the millisecond. Required.
+   * When it occurred, from 2000-01-01 to 48 hours after receipt; kept to the millisecond. Required. With a public key
+   * it is moved by what the sender's clock is off, where the request tells its time of sending (?sent=) and that is
+   * more than a minute.
    *
    * @generated from field: google.protobuf.Timestamp occur_time = 6;
    */
