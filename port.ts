@@ -168,6 +168,7 @@ async function openIngest(
     collectPath: config.browserPaths.collectPath,
     eventsPerSecond: config.eventsPerSecond,
     eventsBurst: config.eventsBurst,
+    publicMaxAgeMs: config.publicMaxAgeMs,
     publishDeadlineMs: config.publishDeadlineMs,
     frameLz4: config.frameLz4,
     clock,

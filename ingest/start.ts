@@ -44,6 +44,7 @@ interface IngestBase {
   collectPath: string;
   eventsPerSecond: number;
   eventsBurst: number;
+  publicMaxAgeMs: number;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -165,6 +166,7 @@ export function createIngest(
     metrics,
     refusals: queue.refusals,
     maxBodyBytes: queue.maxBodyBytes,
+    publicMaxAgeMs: options.publicMaxAgeMs,
   };
   const changeParts: IdentifyParts = {
     authenticate,

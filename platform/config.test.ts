@@ -32,6 +32,17 @@ describe('readConfig', () => {
     expect(result.config).toMatchObject({ port: 9, dataDir: '/b', json: true });
   });
 
+  it('bounds the age of events of public keys, or does not', () => {
+    const maxAge = (days: string) => {
+      const result = read({ MILLRACE_PUBLIC_MAX_AGE_DAYS: days });
+      return result.kind === 'ok' ? result.config.publicMaxAgeMs / 86_400_000 : result.problems;
+    };
+    expect(['', '1', '36500'].map(maxAge)).toEqual([30, 1, 36_500]);
+    expect(maxAge('0')).toBe(Number.POSITIVE_INFINITY);
+    const problem = 'MILLRACE_PUBLIC_MAX_AGE_DAYS must be a whole number from 0 to 36500';
+    for (const days of ['-1', '36501', '1.5', 'off']) expect(maxAge(days)).toEqual([problem]);
+  });
+
   it('opens no network to webhooks by itself', () => {
     const webhooksOf = (env: Record<string, string>) => {
       const result = read(env);

@@ -5,6 +5,7 @@ import type { BlockList } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
+import { dayMs } from './clock.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { parseUrl } from './http/parse-url.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
@@ -49,6 +50,8 @@ export interface Config {
   frameLz4: boolean;
   eventsPerSecond: number;
   eventsBurst: number;
+  /** How long before receipt an event of a public key may have occurred; Infinity without a bound. */
+  publicMaxAgeMs: number;
   readsPerSecond: number;
   cdn?: CdnPreset;
   trustedProxies: BlockList;
@@ -102,6 +105,8 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
       oneOf('MILLRACE_FRAME_LZ4', text('MILLRACE_FRAME_LZ4') ?? 'on', onOff, problems) === 'on',
     eventsPerSecond: integer('MILLRACE_EVENTS_PER_SECOND', 100_000, 0, 1_000_000_000),
     eventsBurst: integer('MILLRACE_EVENTS_BURST', 200_000, 1, 1_000_000_000),
+    publicMaxAgeMs:
+      (integer('MILLRACE_PUBLIC_MAX_AGE_DAYS', 30, 0, 36_500) || Number.POSITIVE_INFINITY) * dayMs,
     readsPerSecond: integer('MILLRACE_READS_PER_SECOND', 50, 0, 1_000_000),
     trustedProxies: readNetworks('MILLRACE_TRUSTED_PROXIES', proxies, problems),
     proxyHops: integer('MILLRACE_PROXY_HOPS', 0, 0, 16),

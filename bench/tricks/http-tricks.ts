@@ -4,6 +4,7 @@
 
 import { readJsonBody } from '../../ingest/validation/text/reference-body.ts';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { makeBodies } from '../../test/harness/requests/bodies.ts';
 import type { IngestService } from '../../test/harness/services/ingest-service.ts';
@@ -46,7 +47,7 @@ export const httpTricks: readonly Trick[] = [
 function measureScanner(mode: Mode): Promise<Measured> {
   const count = mode === 'smoke' ? 2 : 200;
   const bodies = makeBodies({ size: 'medium', batch: 100, count, seed, nowMs });
-  const context = { receiveTimeMs: nowMs, maxBodyBytes };
+  const context = { receiveTimeMs: nowMs, maxBodyBytes, maxAgeMs: 30 * dayMs };
   const contender = (read: typeof scanJsonBody) => ({
     run(): number {
       let events = 0;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { deliveriesOf } from '../sending/deliveries.ts';
 import { agents } from './agents.ts';
 import type { Event } from './event.ts';
@@ -41,7 +42,7 @@ describe('the stream of visits', () => {
   });
 
   it('obeys every rule of ingestion', () => {
-    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608 };
+    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608, maxAgeMs: 30 * dayMs };
     let accepted = 0;
     for (const { events: batch } of deliveriesOf(stream)) {
       const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
@@ -55,7 +56,7 @@ describe('the stream of visits', () => {
     const withRooms = visits({ rooms: true });
     expect(withRooms[0]?.browser).toEqual(stream[0]?.browser);
     const count = new Map<string, number>();
-    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608 };
+    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608, maxAgeMs: 30 * dayMs };
     for (const { events: batch } of deliveriesOf(withRooms)) {
       const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
       expect(read).toMatchObject({ kind: 'valid', events: batch.length });

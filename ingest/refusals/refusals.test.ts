@@ -19,23 +19,15 @@ function listening(clock = { nowMs: () => 5_000 }) {
   return { refusals, told };
 }
 
-it('is the rule, its place, and a kind that is one', () => {
+it('is the rule, its place, and the kind', () => {
   const { refusals, told } = listening();
-  const json = (events: object[]) => Buffer.from(JSON.stringify({ events }));
-  const bodies = [
-    json([{}, { kind: 'signup' }]),
-    json([{}, { name: 'short_shape' }]),
-    json([{}, { kind: 'svc.reserved' }]),
-    json([{}, { kind: 'ada@example.com' }]),
-    json([{ kind: 'other' }]),
-    Buffer.from('{"events":'),
-    json([{}, { kind: 'too_large', text: 'x'.repeat(70_000) }]),
-    undefined,
-  ];
-  for (const body of bodies) refusals.tell({ ...place, refusal: uuid, json: body });
-  expect(told.map(({ message }) => message?.kind)).toEqual([
-    ...['signup', 'short_shape', '', '', '', '', '', ''],
-  ]);
+  const named = violationRefusal({
+    ...{ index: 1, field: 'eventId' },
+    rule: 'uuid',
+    eventKind: 'signup',
+  });
+  for (const refusal of [named, uuid]) refusals.tell({ ...place, refusal });
+  expect(told.map(({ message }) => message?.kind)).toEqual(['signup', '']);
   expect(told[0]).toEqual({
     subject: `refused.${projectId}`,
     message: {
@@ -43,18 +35,6 @@ it('is the rule, its place, and a kind that is one', () => {
       ...{ kind: 'signup', sdk: '', untold: 0 },
     },
   });
-});
-
-it('is without a kind where bodies would take too long to parse', () => {
-  const { refusals, told } = listening();
-  const event = { kind: 'signup', text: 'x'.repeat(60_000) };
-  const json = Buffer.from(JSON.stringify({ events: [{}, event] }));
-  for (let count = 0; count < 100; count++) {
-    const of = { ...place, projectId: count % 2 === 0 ? projectId : otherId };
-    refusals.tell({ ...of, refusal: uuid, json });
-  }
-  const named = told.filter(({ message }) => message?.kind === 'signup');
-  expect([told.length, named.length]).toEqual([100, Math.floor((4 * 1_048_576) / json.length)]);
 });
 
 it('names the field, and no key in it that may be a value', () => {

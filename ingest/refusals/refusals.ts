@@ -7,7 +7,6 @@ import { liveSubject } from '../../platform/live/live-subjects.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import type { Refusal } from '../rpc/answer.ts';
-import { kindAt } from './kind-at.ts';
 import { sdkOf } from './sdk-name.ts';
 import { toldField } from './told-field.ts';
 
@@ -18,8 +17,6 @@ export interface RefusedRequest {
   method: string;
   refusal: Refusal;
   headers: Pick<IncomingHttpHeaders, 'user-agent'>;
-  /** The body where it is JSON and was read. */
-  json?: Uint8Array | undefined;
 }
 
 interface RefusalsOptions {
@@ -29,8 +26,6 @@ interface RefusalsOptions {
 
 /** A second's worth of messages: of a project, and of this process. */
 const perSecond = { ofProject: 50, ofAll: 1_000 };
-/** Bodies of this process that are parsed for a kind in a second: 4 MiB take some 40 ms. */
-const maxParsedBytesPerSecond = 4 * 1_048_576;
 /** Whose second is remembered; a project that is pushed out begins a new one. */
 const maxProjects = 1_000;
 const maxFieldCharacters = 200;
@@ -50,7 +45,6 @@ export class Refusals {
   readonly #told = new Map<string, Told>();
   #second = 0;
   #count = 0;
-  #parsedBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: RefusalsOptions) {
@@ -58,7 +52,7 @@ export class Refusals {
   }
 
   /** Never throws. Refusals that are not about what was sent are not told: nobody can mend them at the sender. */
-  tell({ projectId, method, refusal, headers, json }: RefusedRequest): void {
+  tell({ projectId, method, refusal, headers }: RefusedRequest): void {
     if (refusal.code !== 'invalid_argument' && refusal.code !== 'resource_exhausted') return;
     const subject = liveSubject('refused', projectId);
     if (subject === undefined) return;
@@ -71,14 +65,14 @@ export class Refusals {
     }
     told.count++;
     this.#count++;
-    const { index, field } = refusal.place ?? { index: -1, field: '' };
+    const { index, field, eventKind = '' } = refusal.place ?? { index: -1, field: '' };
     const message = encodeRefusal({
       timeMs,
       method,
       eventIndex: index,
       field: toldField(field).slice(0, maxFieldCharacters),
       rule: refusal.reason,
-      kind: this.#kindAt(json, index),
+      kind: eventKind,
       sdk: sdkOf(headers['user-agent']),
       untold: told.untold,
     });
@@ -97,17 +91,10 @@ export class Refusals {
     }
   }
 
-  #kindAt(json: Uint8Array | undefined, index: number): string {
-    if (json === undefined || index < 0) return '';
-    this.#parsedBytes += json.length;
-    return this.#parsedBytes > maxParsedBytesPerSecond ? '' : kindAt(json, index);
-  }
-
   #toldOf(projectId: string, second: number): Told {
     if (second !== this.#second) {
       this.#second = second;
       this.#count = 0;
-      this.#parsedBytes = 0;
     }
     const known = this.#told.get(projectId);
     if (known?.second === second) return known;

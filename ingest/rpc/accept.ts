@@ -13,6 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { CrowdingProjects } from '../publish/crowding-projects.ts';
 import type { Publisher } from '../publish/publish.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import type { ShortContext } from '../validation/short-shape.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
 import {
   type Answer,
@@ -39,6 +40,8 @@ export interface IngestParts {
   refusals: Pick<Refusals, 'tell'>;
   /** The largest body after decompression. */
   maxBodyBytes: number;
+  /** How long before receipt an event of a public key may have occurred; Infinity without a bound. */
+  publicMaxAgeMs: number;
 }
 
 export interface AuthenticatedCall {
@@ -57,6 +60,18 @@ export interface AuthenticatedCall {
 const bytesPerToken = 1_024;
 // A smaller body is read before its key's limit is asked: that costs less than the answer.
 const minLimitedBytes = 65_536;
+
+/** What the rules for a call's body depend on besides the body. */
+export function bodyContext(
+  { projectId, credential }: Principal,
+  times: Pick<AuthenticatedCall, 'receiveTimeMs' | 'timeShiftMs'>,
+  idempotencyKey: string | undefined,
+  { maxBodyBytes, publicMaxAgeMs }: IngestParts,
+): ShortContext {
+  const maxAgeMs = credential === 'public' ? publicMaxAgeMs : Number.POSITIVE_INFINITY;
+  const { receiveTimeMs, timeShiftMs } = times;
+  return { receiveTimeMs, timeShiftMs, maxBodyBytes, maxAgeMs, projectId, idempotencyKey };
+}
 
 /** Reads a body, if its key's limit has room for its bytes. A refused body counts too. */
 export function readWithin<Read extends { kind: 'valid' } | { kind: 'invalid' }>(

@@ -27,7 +27,7 @@ export interface Refusal {
   reason: string;
   retryAfterSeconds?: number;
   /** What breaks the rule, where `reason` is one. */
-  place?: Pick<Violation, 'index' | 'field'>;
+  place?: Pick<Violation, 'index' | 'field' | 'eventKind'>;
 }
 
 export interface Accepted {
@@ -49,9 +49,8 @@ export function refusal(code: RefusalCode, reason: string, message: string): Ref
 }
 
 export function violationRefusal(violation: Violation): Refusal {
-  const { rule, index, field } = violation;
-  const answer = refusal('invalid_argument', rule, describeViolation(violation));
-  return { ...answer, place: { index, field } };
+  const answer = refusal('invalid_argument', violation.rule, describeViolation(violation));
+  return { ...answer, place: violation };
 }
 
 /** Without both, one visitor cannot be told from another. */

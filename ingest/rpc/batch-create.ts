@@ -2,7 +2,7 @@
 // publish. Other protocols come through connect-router.ts and end in the same functions.
 
 import type { Log } from '../../platform/log.ts';
-import { acceptEvents, countAnswer, type IngestParts, readWithin } from './accept.ts';
+import { acceptEvents, bodyContext, countAnswer, type IngestParts, readWithin } from './accept.ts';
 import { type ShapeRoute, shapeRoutes } from './shapes.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
@@ -15,7 +15,6 @@ export function createBatchCreate(parts: IngestParts, log: Log): UnaryRoute {
 }
 
 function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): UnaryMethod {
-  const { maxBodyBytes } = parts;
   return {
     accessMethod,
     answer(received) {
@@ -23,8 +22,8 @@ function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): 
       const { format, bytes, idempotencyKey } = received;
       const caller = parts.callers.read(callerRequest, principal.credential);
       const readBody = format === 'json' ? shape.readJson : shape.readBinary;
-      const { projectId, keyId } = principal;
-      const context = { receiveTimeMs, timeShiftMs, maxBodyBytes, projectId, idempotencyKey };
+      const { keyId } = principal;
+      const context = bodyContext(principal, received, idempotencyKey, parts);
       const read = readWithin(parts.eventLimit, keyId, bytes.length, () =>
         readBody(bytes, context),
       );

@@ -17,7 +17,7 @@ import {
 } from '../validation/short-shape.ts';
 import { type ReadBody, readMessage } from '../validation/text/reference-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
-import { acceptEvents, countAnswer, type IngestParts, readWithin } from './accept.ts';
+import { acceptEvents, bodyContext, countAnswer, type IngestParts, readWithin } from './accept.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import { authenticateCall, type Principal } from './authenticate.ts';
 import { typedResponse } from './shapes.ts';
@@ -96,8 +96,7 @@ async function answerCall(
   parts: IngestParts,
   reader: RequestReader,
 ): Promise<Answer> {
-  const { clock, maxBodyBytes } = parts;
-  const receiveTimeMs = clock.nowMs();
+  const receiveTimeMs = parts.clock.nowMs();
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
   const timeShiftMs = timeShiftOfContext(context, receiveTimeMs, principal);
@@ -105,27 +104,24 @@ async function answerCall(
   const request = callerRequestOf(context);
   const caller = parts.callers.read(request, principal.credential);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
-  const { projectId, keyId } = principal;
   const idempotencyKey = context.requestHeader.get('idempotency-key') ?? undefined;
-  const limits = { receiveTimeMs, timeShiftMs, maxBodyBytes, projectId, idempotencyKey };
+  const limits = bodyContext(principal, { receiveTimeMs, timeShiftMs }, idempotencyKey, parts);
   const json = receivedJsonOf(context);
   const body =
     json === undefined
       ? reader.message(limits)
-      : readWithin(parts.eventLimit, keyId, json.length, () => reader.json(json, limits));
+      : readWithin(parts.eventLimit, principal.keyId, json.length, () => reader.json(json, limits));
   const call = { principal, caller, request, receiveTimeMs, timeShiftMs, timeoutMs };
   const answer = 'code' in body ? body : await acceptEvents(call, body, parts);
-  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
+  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);
   return answer;
 }
 
-/** `json`: the body, where it is JSON. */
 export function tellRefusal(
   refusals: Pick<Refusals, 'tell'>,
   context: HandlerContext,
   { projectId }: Principal,
   refusal: Refusal,
-  json: Buffer | undefined,
 ): void {
   const userAgent = context.requestHeader.get('user-agent') ?? undefined;
   refusals.tell({
@@ -133,7 +129,6 @@ export function tellRefusal(
     method: `${context.service.typeName}/${context.method.name}`,
     refusal,
     headers: { 'user-agent': userAgent },
-    json,
   });
 }
 

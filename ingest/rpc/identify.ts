@@ -140,7 +140,7 @@ async function answerCall(
     'code' in change
       ? change
       : await acceptChange({ principal, receiveTimeMs, timeoutMs }, change, bodyBytes, parts);
-  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer, json);
+  if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);
   return answer;
 }
 

@@ -188,8 +188,8 @@ async function answerCall(
   const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
   const { projectId } = principal;
-  const told = (refusal: Refusal, json?: Buffer): Refusal => {
-    refusals.tell({ projectId, method: method.accessMethod, refusal, headers, json });
+  const told = (refusal: Refusal): Refusal => {
+    refusals.tell({ projectId, method: method.accessMethod, refusal, headers });
     return refusal;
   };
   if (received.kind !== 'received') return told(receivingRefusal(received, maxBodyBytes));
@@ -211,8 +211,7 @@ async function answerCall(
     bytes,
     idempotencyKey: idempotencyKeyOf(headers),
   });
-  if (answer.kind === 'accepted') return answer;
-  return told(answer, format === 'json' ? bytes : undefined);
+  return answer.kind === 'accepted' ? answer : told(answer);
 }
 
 /** The rest of the sender's time-out, which began when the head was there. */

@@ -21,10 +21,12 @@ import { EventFields, readEventFields, type Tally } from './event-fields.ts';
 import { checkProperty } from './property.ts';
 import { parseTimestamp } from './text/checked-timestamp.ts';
 import { isUuid } from './text/uuid.ts';
-import type { Violation } from './violation.ts';
+import { tooOldDetail, type Violation } from './violation.ts';
 import { checkWellKnown } from './well-known-rules.ts';
 
 export interface RequestOptions {
+  /** How long before receipt an event may have occurred that is not cookieless; Infinity without a bound. */
+  maxAgeMs: number;
   /** An event that names its user may leave the session id out. */
   sessionOptional?: boolean;
   /** Added to each occurTime: the sender's clock is off. */
@@ -39,7 +41,7 @@ export function checkRequest(
   request: unknown,
   receiveTimeMs: number,
   tally: Tally,
-  options: RequestOptions = {},
+  { maxAgeMs, sessionOptional = false, timeShiftMs = 0 }: RequestOptions,
 ): Violation | undefined {
   if (!isObject(request)) return ofRequest('body', 'body_object');
   const { events } = request;
@@ -52,15 +54,20 @@ export function checkRequest(
     return { ...ofRequest('events', 'events_count'), detail: `got ${events.length}` };
   }
   const bounds = {
+    earliestMs: receiveTimeMs - maxAgeMs,
     latestMs: receiveTimeMs + maxOccurTimeAheadMs,
     todayMs: Math.floor(receiveTimeMs / dayMs) * dayMs,
-    shiftMs: options.timeShiftMs ?? 0,
-    sessionOptional: options.sessionOptional === true,
+    shiftMs: timeShiftMs,
+    sessionOptional,
   };
   const fields = new EventFields();
   for (let index = 0; index < events.length; index++) {
-    const fault = checkEvent(events[index], bounds, fields, tally);
-    if (fault !== undefined) return { index, ...fault };
+    const event: unknown = events[index];
+    const fault = checkEvent(event, bounds, fields, tally);
+    if (fault === undefined) continue;
+    const violation = { index, ...fault, ...kindOf(isObject(event) ? event['kind'] : undefined) };
+    if (fault.rule !== 'occur_time_too_old') return violation;
+    return { ...violation, detail: tooOldDetail(maxAgeMs) };
   }
   tally.events = events.length;
   return undefined;
@@ -70,12 +77,19 @@ function ofRequest(field: string, rule: Rule): Violation {
   return { index: -1, field, rule };
 }
 
+/** The member `eventKind` of a violation; none where `kind` breaks a rule of kinds, as somebody's address does. */
+export function kindOf(kind: unknown): Pick<Violation, 'eventKind'> {
+  return typeof kind === 'string' && kindRule(kind) === undefined ? { eventKind: kind } : {};
+}
+
 interface Fault {
   field: string;
   rule: Rule;
 }
 
 interface Bounds {
+  /** Of events that are not cookieless: those are dropped, not refused, where they are old. */
+  earliestMs: number;
   latestMs: number;
   /** When the UTC day of receipt began. */
   todayMs: number;
@@ -95,7 +109,7 @@ function checkEvent(
   return (
     checkEventId(fields.eventId) ??
     checkKind(fields.kind) ??
-    checkOccurTime(fields.occurTime, bounds) ??
+    checkOccurTime(fields, bounds) ??
     checkCookieless(fields.cookieless) ??
     (fields.cookieless === true
       ? checkNoIdentity(fields, bounds, tally)
@@ -133,17 +147,21 @@ for (const character of 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
   kindCharacters[character.charCodeAt(0)] = 1;
 }
 
-function checkOccurTime(occurTime: unknown, bounds: Bounds): Fault | undefined {
-  const rule = occurTimeRule(occurTime, bounds);
+function checkOccurTime(fields: EventFields, bounds: Bounds): Fault | undefined {
+  const rule = occurTimeRule(fields, bounds);
   return rule === undefined ? undefined : { field: 'occurTime', rule };
 }
 
-function occurTimeRule(occurTime: unknown, { shiftMs, latestMs }: Bounds): Rule | undefined {
+function occurTimeRule(
+  { occurTime, cookieless }: EventFields,
+  { earliestMs, latestMs, shiftMs }: Bounds,
+): Rule | undefined {
   if (occurTime === undefined || occurTime === null) return 'required';
   if (typeof occurTime !== 'string') return 'timestamp';
   const ms = parseTimestamp(occurTime) + shiftMs;
   if (Number.isNaN(ms)) return 'timestamp';
   if (ms < minOccurTimeMs) return 'time_early';
+  if (ms < earliestMs && cookieless !== true) return 'occur_time_too_old';
   return ms > latestMs ? 'time_ahead' : undefined;
 }
 

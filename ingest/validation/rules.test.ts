@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { create, fromJson, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../platform/clock.ts';
+import { dayMs, systemClock } from '../../platform/clock.ts';
 import { BodyReceiver } from '../../platform/http/bodies/received-body.ts';
 import { RequestMemory } from '../../platform/http/bodies/request-memory.ts';
 import * as limits from '../../platform/limits.ts';
@@ -26,6 +26,7 @@ const uuid = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 const context = {
   receiveTimeMs,
   maxBodyBytes: 1_000_000,
+  maxAgeMs: 30 * dayMs,
   projectId: uuid,
   idempotencyKey: undefined,
 };
@@ -98,6 +99,7 @@ const samplesOfBoth: Record<RuleOf<'both'>, Sample> = {
   uuid: ofEvent('eventId', { eventId: '7' }),
   timestamp: ofEvent('occurTime', { occurTime: '2026-11-20' }),
   time_early: ofEvent('occurTime', { occurTime: '1999-12-31T23:59:59Z' }),
+  occur_time_too_old: ofEvent('occurTime', { occurTime: '2026-10-21T11:59:59.999Z' }),
   time_ahead: ofEvent('occurTime', { occurTime: '2026-11-22T12:00:01Z' }),
   cookieless_identity: ofEvent('distinctId', { cookieless: true }),
   identity_required: ofEvent('distinctId', { distinctId: undefined }),
@@ -153,7 +155,7 @@ describe('both: a body of JSON in the typed shape', () => {
   it.each(rulesOf('both'))('%s', (rule) => {
     const { body, verdict } = sampleOf(samplesOfBoth, rule);
     const bytes = Buffer.from(body);
-    expect(scanner.validate(bytes, receiveTimeMs)).toMatchObject(verdict);
+    expect(scanner.validate(bytes, receiveTimeMs, 0, context.maxAgeMs)).toMatchObject(verdict);
     expect(violationOf(readJsonBody(bytes, context))).toMatchObject(verdict);
   });
 

@@ -1,6 +1,7 @@
 import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../platform/clock.ts';
 import { BatchCreateRequestSchema } from '../../proto/gen/events/v1/events_pb.js';
 import {
   readShortBinaryBody,
@@ -16,6 +17,7 @@ const projectId = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 const context: ShortContext = {
   receiveTimeMs: Date.UTC(2026, 10, 20, 12),
   maxBodyBytes: 1_000_000,
+  maxAgeMs: 30 * dayMs,
   projectId,
   idempotencyKey: undefined,
 };
@@ -147,6 +149,11 @@ describe('a violation names its place as the short shape does', () => {
     [
       one('"name":"a","timestamp":"1999-01-01T00:00:00Z"'),
       'events[0].timestamp: must not be before 2000-01-01T00:00:00Z',
+    ],
+    [
+      one('"name":"a","timestamp":"2026-10-21T11:59:59.999Z","properties":{"distinct_id":"u"}'),
+      'events[0].timestamp: must not be too long before receipt with a public key, at most 30 days: ' +
+        "send older events from a server with a private key, and check the device's clock",
     ],
     [one('"name":"a","properties":[]'), 'events[0].properties: must be an object'],
     [property('[]'), 'events[0].properties["k"]: must be a string, a number or a boolean'],

@@ -1,6 +1,8 @@
 // A violation: the rule that a request breaks, its place, and the sentence for the caller. The rules are listed in
-// proto/wire/rules.ts. A violation never holds a value of the request, so that it can be logged and counted.
+// proto/wire/rules.ts. A violation holds no value of the request but a kind, which is a name, so that it can be logged
+// and counted.
 
+import { dayMs } from '../../platform/clock.ts';
 import * as limits from '../../platform/limits.ts';
 import { type Rule, ruleText } from '../../proto/wire/rules.ts';
 
@@ -12,6 +14,17 @@ export interface Violation {
   rule: Rule;
   /** The limit or the number that was sent, where the rule's text does not hold it. */
   detail?: string;
+  /** The event's kind, where it keeps the rules of a kind: for the project's people, not for the answer. */
+  eventKind?: string;
+}
+
+/** The detail of `occur_time_too_old`: the bound, and what a sender can do. */
+export function tooOldDetail(maxAgeMs: number): string {
+  const days = maxAgeMs / dayMs;
+  return (
+    `at most ${days} ${days === 1 ? 'day' : 'days'}: send older events from a server with a private key, ` +
+    "and check the device's clock"
+  );
 }
 
 /** `events[3].kind: must match ^[a-zA-Z0-9_.-]+$` */

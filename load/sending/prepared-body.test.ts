@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { sizes } from '../../demo/visits/sized-events.ts';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../platform/clock.ts';
 import { maxBodyBytes } from '../../platform/limits.ts';
 import { FreshIds, freshen, prepareBodies, setSession } from './prepared-body.ts';
 
@@ -32,7 +33,11 @@ describe.each(sizes)('bodies of size %s', (size) => {
     for (let round = 0; round < 4; round++) {
       for (const body of bodies) {
         freshen(body, ids, Buffer.from(occurTime));
-        const read = scanJsonBody(body.bytes, { receiveTimeMs: nowMs, maxBodyBytes });
+        const read = scanJsonBody(body.bytes, {
+          receiveTimeMs: nowMs,
+          maxBodyBytes,
+          maxAgeMs: 30 * dayMs,
+        });
         expect(read).toMatchObject({ kind: 'valid', events: options.batch });
         for (const event of eventsOf(body.bytes)) {
           expect(event).toMatchObject({ kind: 'load_x', occurTime });

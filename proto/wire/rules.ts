@@ -82,6 +82,12 @@ export const rules = {
   },
   time_early: { home: 'both', code: 15, text: 'must not be before 2000-01-01T00:00:00Z' },
   time_ahead: { home: 'both', code: 16, text: 'must be at most 48 hours after receipt' },
+  // With the bound's number as its detail, because the bound is a setting.
+  occur_time_too_old: {
+    home: 'both',
+    code: 47,
+    text: 'must not be too long before receipt with a public key',
+  },
   cookieless_identity: { home: 'both', code: 17, text: 'must be omitted when cookieless is true' },
   identity_required: { home: 'both', code: 18, text: 'is required unless cookieless is true' },
   distinct_id_length: {

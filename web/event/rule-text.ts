@@ -8,6 +8,8 @@ const rules: Record<string, string> = {
   timestamp: 'must be a time such as 2026-01-02T03:04:05.678Z',
   timestamp_range: 'must be a time from year 1 to 9999',
   time_early: 'must not be before the year 2000',
+  occur_time_too_old:
+    'is too old for a public key: look at the sender’s clock, and send older events from a server with a private key',
   time_ahead: 'must be at most 48 hours ahead: look at the sender’s clock',
   kind_pattern: 'may have letters, digits, and _ . - only',
   kind_length: 'may have at most 200 characters',

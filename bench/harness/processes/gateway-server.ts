@@ -7,7 +7,7 @@ import { createIngest, type Queue } from '../../../ingest/start.ts';
 import { createAuthenticate } from '../../../platform/access/authenticate.ts';
 import { sha256 } from '../../../platform/access/ids.ts';
 import { ProjectDirectory, type ProjectRecord } from '../../../platform/access/projects.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { dayMs, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
@@ -26,6 +26,7 @@ export async function startGateway(publicKey: string): Promise<number> {
       ...{ botScoreHeader: 'cf-bot-score', verifiedBotHeader: 'cf-verified-bot' },
     },
     ...{ eventsPerSecond: 1_000_000_000, eventsBurst: 1_000_000_000 },
+    publicMaxAgeMs: 30 * dayMs,
     ...{ clock: systemClock, log: createLog('warn'), metrics },
   };
   const { nodeHttpRoute, plainRequestRoute } = createIngest(

@@ -38,6 +38,7 @@ const real: Parameters = { batches: [1, 10, 100], events: 4_000, rounds: 6, pair
 const seed = 5;
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const receiveTimeMs = nowMs;
+const maxAgeMs = 30 * dayMs;
 /** This many requests of one visitor follow each other, then those of the next. */
 const requestsPerVisitor = 4;
 /** One turn of the event loop gathers about this many under load. */
@@ -92,7 +93,7 @@ async function accept(bodies: readonly Body[], rounds: number, hash: Hash): Prom
       const visitor = Math.floor(index / requestsPerVisitor);
       const userAgent = bodies[visitor]?.userAgent ?? '';
       const sender = senderOf(visitor, userAgent, parts);
-      const read = scanJsonBody(body.bytes, { receiveTimeMs, maxBodyBytes });
+      const read = scanJsonBody(body.bytes, { receiveTimeMs, maxBodyBytes, maxAgeMs });
       const answer = await acceptEvents(sender, read, parts);
       if (answer.kind === 'accepted') accepted += answer.events;
     }
@@ -124,6 +125,7 @@ function partsOf(hash: Hash): IngestParts {
     clock,
     metrics: createIngestMetrics(createMetrics()),
     maxBodyBytes,
+    publicMaxAgeMs: maxAgeMs,
   };
 }
 

@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Size, sizes } from '../../../demo/visits/sized-events.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
@@ -34,7 +35,7 @@ const real: Parameters = {
 const seed = 2;
 // A fixed time, so that every run validates the same bytes by the same clock.
 const nowMs = Date.UTC(2026, 10, 20, 12);
-const context = { receiveTimeMs: nowMs, maxBodyBytes };
+const context = { receiveTimeMs: nowMs, maxBodyBytes, maxAgeMs: 30 * dayMs };
 
 export const validateBench: Bench = {
   name: 'validate',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../../platform/clock.ts';
 import {
   auto,
   bodyText,
@@ -101,6 +102,11 @@ describe('a violation names its place and its rule', () => {
     [
       bodyText(eventText({ occurTime: '"2026-11-22T12:00:00.001Z"' })),
       'events[0].occurTime: must be at most 48 hours after receipt',
+    ],
+    [
+      bodyText(eventText({ occurTime: '"2026-10-21T11:59:59.999Z"' })),
+      'events[0].occurTime: must not be too long before receipt with a public key, at most 30 days: ' +
+        "send older events from a server with a private key, and check the device's clock",
     ],
     // Identity
     [
@@ -350,7 +356,7 @@ describe('a violation names its place and its rule', () => {
 
   it('a body that grows past the limit when it is re-encoded, on the reference path only', () => {
     const text = bodyText(custom(many(250, (index) => `"k${index}":{"intValue":1}`)));
-    const limits = { receiveTimeMs, maxBodyBytes: text.length };
+    const limits = { receiveTimeMs, maxBodyBytes: text.length, maxAgeMs: 30 * dayMs };
     expect(scanJsonBody(Buffer.from(text), limits)).toMatchObject({ kind: 'valid' });
     const result = readJsonBody(Buffer.from(text), limits);
     expect(result).toMatchObject({ kind: 'invalid', violation: { rule: 'body_size' } });
@@ -368,7 +374,7 @@ describe('both paths take', () => {
       bodyText(
         [
           `{"event_id":"${eventId}","kind":"a.B-c_9","distinct_id":"u",`,
-          `"session_id":"${sessionId}","occur_time":"2000-01-01T00:00:00Z",`,
+          `"session_id":"${sessionId}","occur_time":"2026-10-21T12:00:00Z",`,
           '"custom_properties":{"k":{"string_value":"x"},"l":{"int_value":"1"},',
           '"m":{"double_value":1},"n":{"bool_value":true},',
           '"o":{"timestamp_value":"2026-01-01T00:00:00Z"}},',
@@ -395,6 +401,15 @@ describe('both paths take', () => {
     [
       'hostile keys',
       bodyText(custom('"__proto__":{"boolValue":true},"constructor":{"boolValue":true}')),
+    ],
+    [
+      'a cookieless event of any age, which is dropped later',
+      bodyText(
+        eventText({
+          ...{ occurTime: '"2000-01-01T00:00:00Z"', cookieless: 'true' },
+          ...{ distinctId: undefined, sessionId: undefined },
+        }),
+      ),
     ],
     ['48 hours ahead', bodyText(eventText({ occurTime: '"2026-11-22T12:00:00Z"' }))],
     [

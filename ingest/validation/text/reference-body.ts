@@ -16,7 +16,7 @@ import type { CookielessIds } from '../../../proto/wire/frame.ts';
 import type { Rule } from '../../../proto/wire/rules.ts';
 import type { CookielessDays } from '../../cookieless/visitor-ids.ts';
 import { newTally, type Tally } from '../event-fields.ts';
-import { checkRequest, type RequestOptions } from '../event-rules.ts';
+import { checkRequest, kindOf, type RequestOptions } from '../event-rules.ts';
 import type { Violation } from '../violation.ts';
 import { encodeCanonical } from './canonical.ts';
 import { checkText, type Shape } from './request-text.ts';
@@ -41,6 +41,8 @@ export interface BodyContext {
   timeShiftMs?: number;
   /** The largest body that is queued, in bytes. */
   maxBodyBytes: number;
+  /** How long before receipt an event may have occurred: Infinity with a private key. */
+  maxAgeMs: number;
 }
 
 /** A body of protobuf JSON. A fault that only the text shows comes before the faults of its values. */
@@ -48,8 +50,7 @@ export function readJsonBody(received: Buffer, context: BodyContext): ReadBody {
   const parsed = parseCheckedJson(received, 'typed');
   if (parsed.kind === 'invalid') return parsed;
   const tally = newTally();
-  const { receiveTimeMs, timeShiftMs = 0 } = context;
-  const violation = checkRequest(parsed.value, receiveTimeMs, tally, { timeShiftMs });
+  const violation = checkRequest(parsed.value, context.receiveTimeMs, tally, context);
   if (violation !== undefined) return { kind: 'invalid', violation };
   return sized(encodeCanonical(eventsOf(parsed.value)), tally, context);
 }
@@ -112,11 +113,12 @@ export function readMessage(
 export function readEvents(
   events: readonly unknown[],
   context: BodyContext,
-  options: RequestOptions = {},
+  options: Omit<RequestOptions, 'maxAgeMs'> = {},
 ): ReadBody {
   const tally = newTally();
-  const { receiveTimeMs, timeShiftMs = 0 } = context;
-  const violation = checkRequest({ events }, receiveTimeMs, tally, { timeShiftMs, ...options });
+  const { receiveTimeMs, timeShiftMs, maxAgeMs } = context;
+  const limits = { ...options, ...(timeShiftMs !== undefined && { timeShiftMs }), maxAgeMs };
+  const violation = checkRequest({ events }, receiveTimeMs, tally, limits);
   if (violation !== undefined) return { kind: 'invalid', violation };
   return sized(encodeCanonical(events), tally, context);
 }
@@ -130,13 +132,20 @@ export function parseCheckedJson(received: Buffer, shape: Shape): ParsedJson {
   const text = decodeUtf8(received);
   if (text === undefined) return invalidBody('body_utf8');
   const value = parseJson(text);
-  if (value === undefined) return invalidJson(received);
+  if (value === undefined) return invalidBody('body_json', jsonFault(received));
   const violation = checkText(text, shape);
-  return violation === undefined ? { kind: 'parsed', value } : { kind: 'invalid', violation };
+  if (violation === undefined) return { kind: 'parsed', value };
+  return { kind: 'invalid', violation: { ...violation, ...kindAt(value, violation.index, shape) } };
 }
 
-export function invalidJson(received: Buffer): { kind: 'invalid'; violation: Violation } {
-  return invalidBody('body_json', jsonFault(received));
+/** The kind of one event of a request, for its violation. */
+export function kindAt(
+  request: unknown,
+  index: number,
+  shape: Shape,
+): Pick<Violation, 'eventKind'> {
+  const event = index < 0 ? undefined : eventsOf(request)[index];
+  return kindOf(isObject(event) ? event[shape === 'typed' ? 'kind' : 'name'] : undefined);
 }
 
 export function invalidBody(

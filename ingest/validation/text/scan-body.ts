@@ -2,16 +2,17 @@
 // scanner. The body is queued as it came, except for values under "$ip", which are overwritten. The reference path
 // takes the bodies that the scanner has no room for, and is its oracle in tests.
 
+import { jsonFault } from '../../../platform/json-fault.ts';
 import * as limits from '../../../platform/limits.ts';
 import { BatchCreateRequestSchema } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
 import type { ScannerViolation } from '../../../proto/wire/scanner/verdict.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
-import type { Violation } from '../violation.ts';
+import { tooOldDetail, type Violation } from '../violation.ts';
 import { blankUnknown, knownMembers } from './known-members.ts';
 import {
   type BodyContext,
-  invalidJson,
+  invalidBody,
   type ReadBody,
   readJsonBody,
   sized,
@@ -24,9 +25,11 @@ const typedMembers = knownMembers(BatchCreateRequestSchema);
 
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
-  const verdict = scanner.validate(received, context.receiveTimeMs, context.timeShiftMs);
+  const { receiveTimeMs, timeShiftMs, maxAgeMs } = context;
+  const verdict = scanner.validate(received, receiveTimeMs, timeShiftMs, maxAgeMs);
   if (verdict.kind === 'refused') {
-    return violationOf(verdict, received) ?? readJsonBody(received, context);
+    const violation = violationOf(verdict, received, context.maxAgeMs);
+    return violation ? { kind: 'invalid', violation } : readJsonBody(received, context);
   }
   const { ipRanges } = verdict;
   if (ipRanges === undefined) {
@@ -57,8 +60,7 @@ export function textViolation(received: Buffer): TextCheck {
   if (verdict.kind !== 'refused') return { kind: 'checked', lacksEvents: false };
   const { rule, index, field } = verdict;
   if (rule === 'no_memory') return { kind: 'unchecked' };
-  if (rule === 'body_json')
-    return { kind: 'violation', violation: invalidJson(received).violation };
+  if (rule === 'body_json') return { kind: 'violation', violation: invalidJson(received, verdict) };
   return textRules.has(rule)
     ? { kind: 'violation', violation: { index, field, rule } }
     : { kind: 'checked', lacksEvents: rule === 'events_missing' };
@@ -66,14 +68,21 @@ export function textViolation(received: Buffer): TextCheck {
 
 /** Undefined where memory ran out and the body is not at fault. */
 function violationOf(
-  { rule, index, field, detail }: ScannerViolation,
+  verdict: ScannerViolation,
   received: Buffer,
-): ReadBody | undefined {
+  maxAgeMs: number,
+): Violation | undefined {
+  const { rule, index, field, detail, eventKind } = verdict;
   if (rule === 'no_memory') return undefined;
-  if (rule === 'body_json') return invalidJson(received);
-  const violation = { index, field, rule };
-  return {
-    kind: 'invalid',
-    violation: detail === undefined ? violation : { ...violation, detail },
-  };
+  if (rule === 'body_json') return invalidJson(received, verdict);
+  const violation: Violation = { index, field, rule };
+  if (rule === 'occur_time_too_old') violation.detail = tooOldDetail(maxAgeMs);
+  if (detail !== undefined) violation.detail = detail;
+  if (eventKind !== undefined) violation.eventKind = eventKind;
+  return violation;
+}
+
+/** Looks for the fault from the event on that the scanner began last. */
+function invalidJson(received: Buffer, { jsonUpTo }: ScannerViolation): Violation {
+  return invalidBody('body_json', jsonFault(received, jsonUpTo)).violation;
 }

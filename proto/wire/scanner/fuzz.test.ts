@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { newTally } from '../../../ingest/validation/event-fields.ts';
 import { checkRequest } from '../../../ingest/validation/event-rules.ts';
 import { checkText } from '../../../ingest/validation/text/request-text.ts';
+import { dayMs } from '../../../platform/clock.ts';
+import { isObject } from '../../../platform/json.ts';
+import { jsonFault } from '../../../platform/json-fault.ts';
 import * as limits from '../../../platform/limits.ts';
 import { Mutants } from '../../../test/harness/requests/scanner-mutants.ts';
 import { wideBody } from '../../../test/harness/requests/wide-body.ts';
@@ -18,6 +21,7 @@ const now = Date.UTC(2026, 10, 20, 12);
 const receiveTimes = [now, now, Date.UTC(2026, 10, 20), Date.UTC(2026, 10, 20) - 1];
 /** What the senders' clocks are off by: mostly nothing. */
 const shifts = [0, 0, 0, 61_000, -86_400_001, 946_684_800_000];
+const maxAgeMs = 30 * dayMs;
 const scanner = createScanner(limits, wellKnownKinds);
 /** `MILLRACE_FUZZ_SECONDS=600 npx vitest run proto/wire/scanner/fuzz.test.ts` tries millions of bodies. */
 const seconds = Number(process.env['MILLRACE_FUZZ_SECONDS'] ?? 20);
@@ -35,18 +39,36 @@ function reference(body: Buffer, receiveTimeMs: number, timeShiftMs: number): ob
     return whole('body_json');
   }
   const tally = newTally();
-  const broken = checkRequest(request, receiveTimeMs, tally, { timeShiftMs });
-  const violation = checkText(text, 'typed') ?? broken;
-  return violation ?? { ...tally };
+  const broken = checkRequest(request, receiveTimeMs, tally, { maxAgeMs, timeShiftMs });
+  const ofText = checkText(text, 'typed');
+  if (ofText !== undefined) return { ...ofText, ...toldKind(request, ofText.index) };
+  if (broken === undefined) return { ...tally };
+  const { eventKind, ...violation } = broken;
+  const told = toldKind(request, broken.index);
+  expect(eventKind).toBe(told.eventKind);
+  // The detail of a moment is ingest's.
+  if (broken.rule === 'occur_time_too_old') delete violation.detail;
+  return { ...violation, ...told };
+}
+
+/** The kind of an event that breaks a rule, where it is a name. */
+function toldKind(request: unknown, index: number): { eventKind?: string } {
+  const events = isObject(request) ? request['events'] : undefined;
+  const event: unknown = Array.isArray(events) ? events[index] : undefined;
+  const kind = isObject(event) ? event['kind'] : undefined;
+  const isName = typeof kind === 'string' && /^(?!svc\.)[a-zA-Z0-9_.-]{1,200}$/.test(kind);
+  return isName ? { eventKind: kind } : {};
 }
 
 function scanned(body: Buffer, receiveTimeMs: number, timeShiftMs: number): object {
-  const verdict = scanner.validate(body, receiveTimeMs, timeShiftMs);
+  const verdict = scanner.validate(body, receiveTimeMs, timeShiftMs, maxAgeMs);
   if (verdict.kind === 'ok') {
     const { kind, ipRanges, hasBotSignal, hasNumericInt, hasStringDouble, ...tally } = verdict;
     return tally;
   }
-  const { kind, offset, ...violation } = verdict;
+  const { kind, offset, jsonUpTo, ...violation } = verdict;
+  expect(jsonUpTo ?? 0).toBeLessThanOrEqual(body.length);
+  if (verdict.rule === 'body_json') expect(jsonFault(body, jsonUpTo)).toBe(jsonFault(body));
   expect(offset).toBeLessThanOrEqual(body.length);
   return violation;
 }
@@ -83,10 +105,13 @@ describe('the scanner and the reference path', () => {
           const shiftMs = shifts[bodies % shifts.length];
           const difference = disagreement(tried, receiveTimeMs, shiftMs);
           if (difference !== undefined) found.push(difference);
-          const verdict = scanner.validate(tried, receiveTimeMs, shiftMs);
+          const verdict = scanner.validate(tried, receiveTimeMs, shiftMs, maxAgeMs);
           if (verdict.kind === 'ok') {
             valid++;
             for (const [name, value] of Object.entries(verdict)) if (value) counted.add(name);
+          } else {
+            counted.add(verdict.rule);
+            if (verdict.eventKind !== undefined) counted.add('eventKind');
           }
           bodies++;
         }
@@ -97,7 +122,9 @@ describe('the scanner and the reference path', () => {
       for (const name of ['cookieless', 'cookielessToday', 'cookielessYesterday']) {
         expect(counted).toContain(name);
       }
-      expect(counted).toContain('cookielessAtMidnight');
+      for (const name of ['cookielessAtMidnight', 'occur_time_too_old', 'eventKind']) {
+        expect(counted).toContain(name);
+      }
     },
     (seconds + 60) * 1_000,
   );
@@ -141,13 +168,13 @@ describe('the memory of the scanner', () => {
       const behind = bodyBase + body.length + 64;
       const memory = new Uint8Array(module.memory.buffer);
       memory.set(body, bodyBase);
-      scan(body.length, now);
+      scan(body.length, now, maxAgeMs);
       // Bytes behind the padding must not change the verdict: the module never reads them as part of the body.
-      const verdict = new Int32Array(module.memory.buffer).slice(16, 30);
+      const verdict = new Int32Array(module.memory.buffer).slice(16, 51);
       new Uint8Array(module.memory.buffer).set(body, bodyBase);
       new Uint8Array(module.memory.buffer).fill(round, behind, behind + 4_096);
-      scan(body.length, now);
-      expect(new Int32Array(module.memory.buffer).slice(16, 30)).toEqual(verdict);
+      scan(body.length, now, maxAgeMs);
+      expect(new Int32Array(module.memory.buffer).slice(16, 51)).toEqual(verdict);
     }
     expect(Buffer.compare(tables(), before)).toBe(0);
     expect(module.memory.buffer.byteLength).toBeLessThan(16 << 20);

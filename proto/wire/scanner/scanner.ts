@@ -39,9 +39,15 @@ export type Validation =
 export interface Scanner {
   /**
    * Checks a body against every rule in one pass, and neither keeps nor changes it. occurTime, moved by `timeShiftMs`,
-   * is compared with `receiveTimeMs`. Throws for no content of the body.
+   * is compared with `receiveTimeMs`, and lies at most `maxAgeMs` before it: by default no bound. Throws for no content
+   * of the body.
    */
-  validate(body: Uint8Array, receiveTimeMs: number, timeShiftMs?: number): Validation;
+  validate(
+    body: Uint8Array,
+    receiveTimeMs: number,
+    timeShiftMs?: number,
+    maxAgeMs?: number,
+  ): Validation;
 }
 
 /** For bodies up to this length the module's check for ASCII is faster than a call into Node. */
@@ -80,7 +86,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   }
 
   return {
-    validate(body, receiveTimeMs, timeShiftMs = 0) {
+    validate(body, receiveTimeMs, timeShiftMs = 0, maxAgeMs = Number.POSITIVE_INFINITY) {
       if (body.length > room) {
         if (reserve(body.length) === 0) return bodyViolation('no_memory');
         room = body.length;
@@ -90,7 +96,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
       const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
       if (!isKnownAscii && !isUtf8(body)) return bodyViolation('body_utf8');
       shiftTimes(timeShiftMs);
-      scan(body.length, receiveTimeMs);
+      scan(body.length, receiveTimeMs, maxAgeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {
         const violation = readViolation(words, body, layout.bodyBase, module.propertyNames);

@@ -1,12 +1,11 @@
 // Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
-// only for bodies that are JSON. Walks the bytes once and decodes only the names that it returns.
+// only for bodies that are JSON. Walks one event and decodes only the names that it returns.
 
 import {
   backslash,
   closeBrace,
   closeBracket,
   colon,
-  comma,
   openBrace,
   openBracket,
   quote,
@@ -20,20 +19,34 @@ interface TextPlace {
   field: string;
 }
 
-/** An open object, with its current name and its quotes as a range of the body, or an open array, with the position. */
+/** An open object, with its current name and its quotes as a range of the body, or an open array. */
 interface Level {
   isObject: boolean;
   nameStart: number;
   nameEnd: number;
-  position: number;
 }
 
-/** The place of the token that holds the byte at `offset`. */
-export function placeInText(body: Uint8Array, offset: number): TextPlace {
+/** A part of a request: the event of this index, or with -1 a member, which begins with its name. */
+interface Part {
+  /** Its place in the body, in bytes. */
+  start: number;
+  index: number;
+}
+
+/** The place of the token that holds the byte at `offset`, which is in `part`; undefined: in no part of an object. */
+export function placeInPart(body: Uint8Array, part: Part | undefined, offset: number): TextPlace {
+  if (part === undefined) return { index: -1, field: 'body' };
+  const { start, index } = part;
+  if (index >= 0) return placeInEvent(body, levelsAt(body, start, offset), index);
+  return { index, field: shown(textAt(body, start, endOfText(body, start) + 1) || 'body') };
+}
+
+/** What is open at `offset`, from the value on that begins at `start`. */
+function levelsAt(body: Uint8Array, start: number, offset: number): Level[] {
   const levels: Level[] = [];
   let level: Level | undefined;
   let textStart = 0;
-  for (let at = 0; at <= offset && at < body.length; at++) {
+  for (let at = start; at <= offset && at < body.length; at++) {
     switch (body[at]) {
       case quote:
         textStart = at;
@@ -45,7 +58,7 @@ export function placeInText(body: Uint8Array, offset: number): TextPlace {
         break;
       case openBrace:
       case openBracket:
-        level = { isObject: body[at] === openBrace, nameStart: 0, nameEnd: 0, position: 0 };
+        level = { isObject: body[at] === openBrace, nameStart: 0, nameEnd: 0 };
         levels.push(level);
         break;
       case closeBrace:
@@ -53,12 +66,9 @@ export function placeInText(body: Uint8Array, offset: number): TextPlace {
         levels.pop();
         level = levels.at(-1);
         break;
-      case comma:
-        if (level !== undefined) level.position++;
-        break;
     }
   }
-  return placeOf(body, levels);
+  return levels;
 }
 
 /** The place of the closing quote of the string that opens at `start`. */
@@ -74,23 +84,24 @@ function nextVisible(body: Uint8Array, at: number): number | undefined {
 }
 
 function nameOf(body: Uint8Array, { nameStart, nameEnd }: Level): string {
-  if (nameEnd === 0) return '';
+  return nameEnd === 0 ? '' : textAt(body, nameStart, nameEnd);
+}
+
+/** The text of a JSON string with its quotes. */
+function textAt(body: Uint8Array, start: number, end: number): string {
   const value: unknown = JSON.parse(
-    new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(nameStart, nameEnd)),
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(start, end)),
   );
   return typeof value === 'string' ? value : '';
 }
 
-function placeOf(body: Uint8Array, levels: readonly Level[]): TextPlace {
-  const [root, list, event, properties, value] = levels;
-  const rootName = root === undefined ? '' : nameOf(body, root);
-  if (rootName !== 'events' || list === undefined || list.isObject) {
-    return { index: -1, field: shown(rootName || 'body') };
-  }
+function placeInEvent(body: Uint8Array, levels: readonly Level[], index: number): TextPlace {
+  const [event, properties, value] = levels;
+  // A text in place of an event.
   if (event === undefined) return { index: -1, field: 'events' };
   const eventName = shown(nameOf(body, event));
   const map =
     properties?.isObject === true ? propertyPath(eventName, nameOf(body, properties)) : eventName;
   const variant = value?.isObject === true ? `.${shown(nameOf(body, value))}` : '';
-  return { index: list.position, field: `${map}${variant}` };
+  return { index, field: `${map}${variant}` };
 }

@@ -5,7 +5,7 @@ import { noMemoryCode, noRuleCode, rulesByCode, type ScannerRule } from '../rule
 import { propertyPath } from '../violation-path.ts';
 import * as codes from './assembly/codes.ts';
 import * as layout from './assembly/layout.ts';
-import { placeInText } from './text-place.ts';
+import { placeInPart } from './text-place.ts';
 
 /** `no_memory` is no rule: there is no room for the body. */
 type ViolationRule = ScannerRule | 'no_memory';
@@ -45,6 +45,10 @@ export interface ScannerViolation {
   offset: number;
   /** The number that was sent, where the rule's text does not hold it. */
   detail?: string;
+  /** The event's kind, where it keeps the rules of a kind. */
+  eventKind?: string;
+  /** Where a body that is no JSON is JSON up to an event: that event's place in the body, in bytes. */
+  jsonUpTo?: number;
 }
 
 /** A violation of the body as a whole. */
@@ -53,8 +57,8 @@ export function bodyViolation(rule: ViolationRule): ScannerViolation {
 }
 
 /**
- * Reads the violation of `body`, which the module read at `origin`, from the results in its memory, `words`; undefined
- * where no rule is broken. `names` are the well-known properties by their numbers.
+ * Reads the violation of `body`, which the module read at `origin`, from the results in its memory, of which `words` is
+ * the whole; undefined where no rule is broken. `names` are the well-known properties by their numbers.
  */
 export function readViolation(
   words: Int32Array,
@@ -69,17 +73,20 @@ export function readViolation(
   if (rule === undefined) throw new Error('scanner: a rule without a name');
   const index = word(layout.resultIndex);
   const offset = Math.max(0, word(layout.resultOffset) - origin);
+  const violation: ScannerViolation = { kind: 'refused', rule, index, field: '', offset };
   if (index === -1 && isTextRule(rule)) {
-    return { kind: 'refused', rule, offset, ...placeInText(body, offset) };
-  }
-  const violation: ScannerViolation = {
-    kind: 'refused',
-    rule,
-    index,
-    field: fieldPath(word, body, origin, names),
-    offset,
-  };
+    const start = word(layout.resultTextPart) - origin;
+    const part = start < 0 ? undefined : { start, index: word(layout.resultTextIndex) };
+    Object.assign(violation, placeInPart(body, part, offset));
+  } else violation.field = fieldPath(word, body, origin, names);
   if (rule === 'events_count') violation.detail = `got ${word(layout.resultEvents)}`;
+  const lastEvent = word(layout.resultLastEvent);
+  if (rule === 'body_json' && lastEvent !== 0) violation.jsonUpTo = lastEvent - origin;
+  const kindStart = word(layout.resultKindStart);
+  if (violation.index >= 0 && kindStart !== 0) {
+    const length = word(layout.resultKindEnd) - kindStart;
+    violation.eventKind = Buffer.from(words.buffer, kindStart, length).toString('latin1');
+  }
   return violation;
 }
 

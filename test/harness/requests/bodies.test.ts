@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { sizes } from '../../../demo/visits/sized-events.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
+import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { type Body, makeBodies, withHead } from './bodies.ts';
 import { FreshEvents } from './fresh-events.ts';
@@ -46,7 +47,11 @@ describe.each(sizes)('bodies of size %s', (size) => {
         const ofRound = new Set<string>();
         for (const body of bodies) {
           fresh.freshen(body, nowMs);
-          const read = scanJsonBody(body.bytes, { receiveTimeMs: nowMs, maxBodyBytes });
+          const read = scanJsonBody(body.bytes, {
+            receiveTimeMs: nowMs,
+            maxBodyBytes,
+            maxAgeMs: 30 * dayMs,
+          });
           expect(read).toMatchObject({ kind: 'valid', events: options.batch });
           for (const { eventId, sessionId, distinctId } of eventsOf(body)) {
             ids.add(eventId);

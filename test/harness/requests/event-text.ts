@@ -9,7 +9,7 @@ export function eventText(changes: Record<string, string> = {}): string {
     kind: '"click"',
     distinctId: '"u"',
     sessionId: `"${randomUUID()}"`,
-    occurTime: '"2026-01-02T03:04:05Z"',
+    occurTime: `"${new Date().toISOString()}"`,
     ...changes,
   };
   return `{${Object.entries(members)

@@ -1,7 +1,9 @@
 // Bodies of the typed shape as JSON text, for tests of their readers: a valid event, and places to put other text.
 
+import { dayMs } from '../../../platform/clock.ts';
+
 export const receiveTimeMs = Date.UTC(2026, 10, 20, 12);
-export const context = { receiveTimeMs, maxBodyBytes: 1_000_000 };
+export const context = { receiveTimeMs, maxBodyBytes: 1_000_000, maxAgeMs: 30 * dayMs };
 export const eventId = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 export const sessionId = '01890a5d-ac96-774b-bcce-b302099a8057';
 

@@ -26,7 +26,7 @@ import { connectBroker, type NatsConnection } from '../../../platform/broker/nat
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { watchBucket } from '../../../platform/broker/watched-bucket.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { dayMs, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
@@ -89,6 +89,7 @@ export async function startIngestService(
     collectPath,
     eventsPerSecond: 0,
     eventsBurst: 1,
+    publicMaxAgeMs: 30 * dayMs,
     publishDeadlineMs: 5_000,
     frameLz4: options.frameLz4 ?? true,
     clock,

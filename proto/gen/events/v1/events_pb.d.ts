@@ -36,7 +36,7 @@ export declare type Event = Message<"events.v1.Event"> & {
   properties?: JsonObject | undefined;
 
   /**
-   * When it occurred; absent means the time of receipt.
+   * When it occurred, as sdk.events.v1.Event has it; absent means the time of receipt.
    *
    * @generated from field: google.protobuf.Timestamp timestamp = 3;
    */

@@ -85,7 +85,7 @@ export function append(length: usize, receiveTimeMs: f64): i32 {
   if (!hasRoom(length)) return full;
   clearCrowded();
   beginBody();
-  scan(length, receiveTimeMs);
+  scan(length, receiveTimeMs, Infinity);
   const isRefused = load<i32>(resultRule) !== ruleNone;
   if (!isRefused && !wasCrowded()) return appended;
   dropBody();

@@ -8,14 +8,21 @@ import {
   resultIndex,
   resultKeyEnd,
   resultKeyStart,
+  resultKindEnd,
+  resultKindStart,
   resultOffset,
   resultRule,
+  resultTextIndex,
+  resultTextPart,
   resultVariant,
   resultWellKnown,
 } from './layout.ts';
 
 let textRule: i32 = 0;
 let textAt: usize = 0;
+/** The kind of the event that holds the fault of the text. */
+let textKindStart: usize = 0;
+let textKindEnd: usize = 0;
 let found: bool = false;
 let memoryFull: bool = false;
 
@@ -24,6 +31,7 @@ export function resetFaults(): void {
   found = false;
   memoryFull = false;
   store<i32>(resultRule, ruleNone);
+  store<u32>(resultTextPart, 0);
   clearPlace();
 }
 
@@ -59,11 +67,42 @@ export function putFaultWellKnown(name: i32): void {
   store<i32>(resultWellKnown, name);
 }
 
+/** Adds the kind of the event. */
+export function putFaultKind(start: usize, end: usize): void {
+  store<u32>(resultKindStart, <u32>start);
+  store<u32>(resultKindEnd, <u32>end);
+}
+
 /** Notes a fault that only the text shows; the first in the text counts. */
 export function noteText(rule: i32, at: usize): void {
   if (textRule !== ruleNone && textAt <= at) return;
   textRule = rule;
   textAt = at;
+  textKindStart = 0;
+  textKindEnd = 0;
+  store<u32>(resultTextPart, 0);
+}
+
+/** Whether the fault of the text lies in the part that begins at `start` and was just read. */
+@inline
+export function isTextFaultIn(start: usize): bool {
+  return textRule !== ruleNone && textAt >= start && load<u32>(resultTextPart) === 0;
+}
+
+export function textFaultAt(): usize {
+  return textAt;
+}
+
+/** Puts the part of the request that holds the fault of the text; `index` is -1 for a member of the request. */
+export function putTextPart(start: usize, index: i32): void {
+  store<u32>(resultTextPart, <u32>start);
+  store<i32>(resultTextIndex, index);
+}
+
+/** Adds the kind of the event that holds the fault of the text. */
+export function putTextKind(start: usize, end: usize): void {
+  textKindStart = start;
+  textKindEnd = end;
 }
 
 /** Notes that memory could not grow; reading stops. */
@@ -78,7 +117,9 @@ export function putStop(): void {
 
 /** A fault of the text comes before every broken rule: no rule can tell which of two equal members counts. */
 export function settleFaults(): void {
-  if (textRule !== ruleNone) putBodyFault(textRule, fieldBody, textAt);
+  if (textRule === ruleNone) return;
+  putBodyFault(textRule, fieldBody, textAt);
+  putFaultKind(textKindStart, textKindEnd);
 }
 
 function clearPlace(): void {
@@ -89,4 +130,5 @@ function clearPlace(): void {
   store<i32>(resultKeyEnd, 0);
   store<i32>(resultVariant, 0);
   store<i32>(resultWellKnown, -1);
+  putFaultKind(0, 0);
 }

@@ -22,6 +22,9 @@ export const resultIpCount = 108;
 /** Cookieless events of the UTC day of receipt, and of the day before. */
 export const resultCookielessToday = 112;
 export const resultCookielessYesterday = 116;
+/** The kind of the event at fault, its escapes written out; both 0 where it has none that keeps the rules of a kind. */
+export const resultKindStart = 120;
+export const resultKindEnd = 124;
 
 export const flagBotSignal = 1;
 /** More `$ip` members than the list holds. */
@@ -44,6 +47,13 @@ export const limitMinTimeMs = 152;
 export const limitTimeAheadMs = 160;
 export const limitSessionInactivityMs = 168;
 export const limitMembers = 176;
+
+/** More results. For a fault of the text: the event or the request's member that holds it, 0 where neither does … */
+export const resultTextPart = 192;
+/** … and that event's place in the request; -1 where the part is a member. */
+export const resultTextIndex = 196;
+/** The event that was begun last, 0 where none was: all text before it is JSON. */
+export const resultLastEvent = 200;
 
 /** For each open object of a skipped tree the place of its first name on the stack of names: 101 addresses. */
 export const treeNames = 256;

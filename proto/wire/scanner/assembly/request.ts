@@ -20,8 +20,17 @@ import {
 } from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
-import { scanEvent, setLatestMs, shiftTimes } from './event/event.ts';
-import { hasFault, putBodyFault, putStop, resetFaults, settleFaults } from './faults.ts';
+import { scanEvent, setTimes, shiftTimes } from './event/event.ts';
+import {
+  hasFault,
+  isTextFaultIn,
+  putBodyFault,
+  putStop,
+  putTextPart,
+  resetFaults,
+  settleFaults,
+  textFaultAt,
+} from './faults.ts';
 import { noteIp } from './event/ip-ranges.ts';
 import {
   bodyBase,
@@ -31,6 +40,7 @@ import {
   resultEvents,
   resultFlags,
   resultIpCount,
+  resultLastEvent,
 } from './layout.ts';
 import { isEvents, isIp } from './event/names.ts';
 import {
@@ -78,18 +88,22 @@ export function isAscii(length: usize): bool {
   return i8x16.bitmask(all) === 0;
 }
 
-/** Reads the `length` bytes at the origin, for which `reserve` made room. Overwrites the body in places. */
-export function scan(length: usize, receiveTimeMs: f64): void {
+/**
+ * Reads the `length` bytes at the origin, for which `reserve` made room. Overwrites the body in places. An event may
+ * have occurred `maxAgeMs` before receipt.
+ */
+export function scan(length: usize, receiveTimeMs: f64, maxAgeMs: f64): void {
   const end = origin + length;
   clearPadding(end);
   resetFaults();
   resetTrees(end + <usize>padding);
   resetNames(end + length + 2 * <usize>padding);
-  setLatestMs(<i64>(receiveTimeMs + load<f64>(limitTimeAheadMs)));
+  setTimes(receiveTimeMs - maxAgeMs, receiveTimeMs + load<f64>(limitTimeAheadMs));
   store<u32>(resultEvents, 0);
   resetCookieless(receiveTimeMs);
   store<u32>(resultFlags, 0);
   store<u32>(resultIpCount, 0);
+  store<u32>(resultLastEvent, 0);
   requestRule = 0;
   const start = skipSpace(origin);
   let p = scanRequest(start);
@@ -119,6 +133,7 @@ function scanRequest(p: usize): usize {
   requestField = fieldEvents;
   while (true) {
     if (load<u8>(p) !== quote) return 0;
+    const member = p;
     p = pushName(p + 1);
     if (p === 0) return 0;
     p = skipSpace(p);
@@ -126,11 +141,14 @@ function scanRequest(p: usize): usize {
     p = skipSpace(p + 1);
     p = isEvents(lastStart(), lastLength()) ? scanEvents(p) : skipUnknown(p);
     if (p === 0) return 0;
+    if (isTextFaultIn(member)) putTextPart(member, -1);
     p = skipSpace(p);
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
   if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
+  // A name that is given twice is found last.
+  if (isTextFaultIn(0)) putTextPart(textFaultAt(), -1);
   return p + 1;
 }
 
@@ -156,6 +174,7 @@ function scanEvents(p: usize): usize {
   const base = namesTop();
   let index: i32 = 0;
   while (true) {
+    store<u32>(resultLastEvent, <u32>p);
     p = scanEvent(p, index++);
     if (p === 0) return 0;
     if (isEmitting && !hasFault()) emitEvent();

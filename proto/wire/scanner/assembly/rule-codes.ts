@@ -47,5 +47,6 @@ export const ruleWellKnownScore = 42;
 export const ruleBodyUtf8 = 44;
 export const ruleMembersCount = 45;
 export const ruleEventsMissing = 46;
+export const ruleOccurTimeTooOld = 47;
 /** Memory could not grow: the body is neither right nor wrong. */
 export const ruleNoMemory = 43;

@@ -61,7 +61,8 @@ export declare type Event = Message<"sdk.events.v1.Event"> & {
   /**
    * When it occurred, from 2000-01-01 to 48 hours after receipt; kept to the millisecond. Required. With a public key
    * it is moved by what the sender's clock is off, where the request tells its time of sending (?sent=) and that is
-   * more than a minute.
+   * more than a minute, and then lies at most 30 days before receipt, unless the operator sets another bound; older
+   * cookieless events are dropped.
    *
    * @generated from field: google.protobuf.Timestamp occur_time = 6;
    */

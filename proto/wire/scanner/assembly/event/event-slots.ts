@@ -18,10 +18,18 @@ import {
   ruleMemberOnce,
   ruleMemberSpelling,
   ruleNone,
+  ruleOccurTimeTooOld,
   ruleRequired,
   ruleUuid,
 } from '../rule-codes.ts';
-import { noteText, putFault, putFaultKey, putFaultWellKnown } from '../faults.ts';
+import {
+  hasFault,
+  noteText,
+  putFault,
+  putFaultKey,
+  putFaultKind,
+  putFaultWellKnown,
+} from '../faults.ts';
 import { nameMask } from './names.ts';
 import { mapKeyEnd, mapKeyStart, mapKeyVariant } from '../property/properties.ts';
 import { checkWellKnown, wellKnownFault } from '../property/well-known-table.ts';
@@ -146,13 +154,27 @@ function ruleOf(field: i32): i32 {
   return load<i32>(rules + ((<usize>field) << 2));
 }
 
+/** The start and the end of the kind; 0 where the event has none that keeps the rules of a kind. */
+export function toldKindStart(): usize {
+  return ruleOf(fieldKind) === ruleNone ? fieldStart(fieldKind) : 0;
+}
+
+export function toldKindEnd(): usize {
+  return ruleOf(fieldKind) === ruleNone ? fieldEnd(fieldKind) : 0;
+}
+
 /** Puts the first violation of the event that was read, which begins at `start`, if it has one. */
 export function settle(index: i32, start: usize): void {
+  settleRules(index, start);
+  if (hasFault()) putFaultKind(toldKindStart(), toldKindEnd());
+}
+
+function settleRules(index: i32, start: usize): void {
   if (spellingField !== 0) putFault(ruleMemberSpelling, spellingField, index, start);
   else if (
     !isBroken(fieldEventId, ruleOf(fieldEventId), index, start) &&
     !isBroken(fieldKind, ruleOf(fieldKind), index, start) &&
-    !isBroken(fieldOccurTime, ruleOf(fieldOccurTime), index, start) &&
+    !isBroken(fieldOccurTime, timeRule(), index, start) &&
     !isBroken(fieldCookieless, ruleOf(fieldCookieless), index, start) &&
     !isBroken(fieldDistinctId, identityRule(fieldDistinctId), index, start) &&
     !isBroken(fieldSessionId, identityRule(fieldSessionId), index, start) &&
@@ -169,6 +191,12 @@ function isBroken(field: i32, rule: i32, index: i32, start: usize): bool {
   const place = fieldStart(field);
   putFault(rule, field, index, place === 0 ? start : place);
   return true;
+}
+
+/** A cookieless event of a day without a salt is dropped later, however old it is. */
+function timeRule(): i32 {
+  const rule = ruleOf(fieldOccurTime);
+  return rule === ruleOccurTimeTooOld && isCookieless ? ruleNone : rule;
 }
 
 /** A cookieless event names neither user nor visit; an empty sessionId is a set one, and no UUID. */

@@ -19,6 +19,7 @@ import {
   ruleMustBeBoolean,
   ruleMustBeString,
   ruleNone,
+  ruleOccurTimeTooOld,
   ruleRequired,
   ruleTimeAhead,
   ruleTimeEarly,
@@ -36,8 +37,17 @@ import {
   putText,
   resetSlots,
   settle,
+  toldKindEnd,
+  toldKindStart,
 } from './event-slots.ts';
-import { hasFault, noteText, putFault } from '../faults.ts';
+import {
+  hasFault,
+  isTextFaultIn,
+  noteText,
+  putFault,
+  putTextKind,
+  putTextPart,
+} from '../faults.ts';
 import { distinctIdRule, kindRule, uuidRule } from './identity.ts';
 import { noteIp } from './ip-ranges.ts';
 import { limitMembers, limitMinTimeMs } from '../layout.ts';
@@ -52,13 +62,18 @@ import { skipValue } from '../text/skip-value.ts';
 /** Open objects and arrays around the members of an event. */
 const depth: usize = 3;
 
+let earliestMs: i64 = 0;
 let latestMs: i64 = 0;
 let occurTimeMs: i64 = 0;
 let shiftMs: i64 = 0;
 
-/** Sets the last moment at which an event may have occurred. */
-export function setLatestMs(ms: i64): void {
-  latestMs = ms;
+/**
+ * Sets the moments between which an event may have occurred. A cookieless one may have occurred before `earliest`: it
+ * is dropped, not refused.
+ */
+export function setTimes(earliest: f64, latest: f64): void {
+  earliestMs = <i64>Math.max(earliest, load<f64>(limitMinTimeMs));
+  latestMs = <i64>latest;
 }
 
 /** Sets what is added to the moments of the events to come: the sender's clock is off. */
@@ -80,7 +95,9 @@ export function scanEvent(p: usize, index: i32): usize {
   const start = p;
   if (load<u8>(p) !== openBrace) {
     if (!hasFault()) putFault(ruleEventObject, fieldEvent, index, p);
-    return skipValue(p, 2);
+    p = skipValue(p, 2);
+    if (isTextFaultIn(start)) putTextPart(start, index);
+    return p;
   }
   resetSlots();
   let unknown = 0;
@@ -115,7 +132,12 @@ export function scanEvent(p: usize, index: i32): usize {
   }
   if (!hasFault()) settle(index, start);
   if (eventIsCookieless() && !hasFault()) countCookieless(occurTimeMs);
-  return unknown > 1 && !checkOfEventOnce(base) ? 0 : p + 1;
+  if (unknown > 1 && !checkOfEventOnce(base)) return 0;
+  if (isTextFaultIn(start)) {
+    putTextPart(start, index);
+    putTextKind(toldKindStart(), toldKindEnd());
+  }
+  return p + 1;
 }
 
 function skipUnknown(name: usize, length: usize, p: usize): usize {
@@ -127,8 +149,11 @@ function skipUnknown(name: usize, length: usize, p: usize): usize {
 }
 
 function scanField(field: i32, p: usize): usize {
-  // null counts as absent.
-  if (load<u32>(p) === 0x6c6c756e) return p + 4;
+  // null counts as absent. Of two kinds, of which one is null, none is told.
+  if (load<u32>(p) === 0x6c6c756e) {
+    if (field === fieldKind) putRule(field, ruleRequired);
+    return p + 4;
+  }
   if (field >= fieldAutoProperties) {
     putPlace(field, p);
     return field === fieldCookieless ? scanCookieless(p) : scanMap(field, p);
@@ -186,7 +211,9 @@ function textRule(field: i32, start: usize, end: usize): i32 {
 function occurTimeRule(start: usize, end: usize): i32 {
   occurTimeMs = shifted(scanTime(start, end));
   if (occurTimeMs === noTime) return ruleTimestamp;
-  if (occurTimeMs < <i64>load<f64>(limitMinTimeMs)) return ruleTimeEarly;
+  if (occurTimeMs < earliestMs) {
+    return occurTimeMs < <i64>load<f64>(limitMinTimeMs) ? ruleTimeEarly : ruleOccurTimeTooOld;
+  }
   return occurTimeMs > latestMs ? ruleTimeAhead : ruleNone;
 }
 
