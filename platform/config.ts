@@ -105,8 +105,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
       oneOf('MILLRACE_FRAME_LZ4', text('MILLRACE_FRAME_LZ4') ?? 'on', onOff, problems) === 'on',
     eventsPerSecond: integer('MILLRACE_EVENTS_PER_SECOND', 100_000, 0, 1_000_000_000),
     eventsBurst: integer('MILLRACE_EVENTS_BURST', 200_000, 1, 1_000_000_000),
-    publicMaxAgeMs:
-      (integer('MILLRACE_PUBLIC_MAX_AGE_DAYS', 30, 0, 36_500) || Number.POSITIVE_INFINITY) * dayMs,
+    publicMaxAgeMs: daysOrNoBound(integer('MILLRACE_PUBLIC_MAX_AGE_DAYS', 30, 0, 36_500)),
     readsPerSecond: integer('MILLRACE_READS_PER_SECOND', 50, 0, 1_000_000),
     trustedProxies: readNetworks('MILLRACE_TRUSTED_PROXIES', proxies, problems),
     proxyHops: integer('MILLRACE_PROXY_HOPS', 0, 0, 16),
@@ -143,6 +142,10 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   }
   if (problems.length > 0) return { kind: 'refused', problems };
   return { kind: 'ok', config: { ...config, ...optional } };
+}
+
+function daysOrNoBound(days: number): number {
+  return days === 0 ? Number.POSITIVE_INFINITY : days * dayMs;
 }
 
 const onOff = ['on', 'off'] as const;

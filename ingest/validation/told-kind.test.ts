@@ -1,5 +1,5 @@
-// The kind that is told of a refused event, by every reader. proto/wire/scanner/fuzz.test.ts holds the scanner's against
-// JSON.parse for any body.
+// The kind that is told of a refused event, by every reader. proto/wire/scanner/fuzz.test.ts holds the scanner's
+// against JSON.parse for any body.
 
 import { fromJsonString, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
