@@ -5,6 +5,7 @@ import { accountsBench } from './questions/ingest/accounts.ts';
 import { cookielessBench } from './questions/ingest/cookieless.ts';
 import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
+import { refusedBench } from './questions/ingest/refused.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
 import { insightsFairnessBench } from './questions/insights/fairness.ts';
@@ -34,6 +35,7 @@ import { webOverviewBench } from './questions/whole/web-overview.ts';
 
 export const benches: readonly Bench[] = [
   validateBench,
+  refusedBench,
   cookielessBench,
   brokerBytesBench,
   emitBench,
