@@ -206,6 +206,7 @@ function startBareIngest(): BareIngest {
     createIngestMetrics(metrics),
     {
       ...{ events: atOnce, changes: atOnce, maxBodyBytes, onPreflight: () => {} },
+      crowding: { isSlowed: () => false },
       refusals: new Refusals({ send, clock: { nowMs: () => (tellingMs += 1_000) } }),
     },
   );
