@@ -2,6 +2,7 @@
 // read-failure.ts's.
 
 import type { HandlerContext } from '@connectrpc/connect';
+import { withTimeLimit } from '../platform/memory/time-limit.ts';
 
 /** The limit of one read unless QueryOptions has another. */
 export const defaultMaxReadMs = 10_000;
@@ -21,7 +22,7 @@ export function startDeadline(
   const limitMs = Math.max(0, Math.min(maxReadMs, context.timeoutMs() ?? maxReadMs));
   const endMs = performance.now() + limitMs;
   return {
-    signal: AbortSignal.any([context.signal, AbortSignal.timeout(Math.ceil(limitMs))]),
+    signal: withTimeLimit(context.signal, Math.ceil(limitMs)),
     remainingMs: () => Math.max(0, endMs - performance.now()),
   };
 }

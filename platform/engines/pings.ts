@@ -2,6 +2,7 @@
 // is left to child.ts.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { withTimeLimit } from '../memory/time-limit.ts';
 
 export interface Pings {
   /** Whether the process is well; a rejection counts as not. */
@@ -22,8 +23,7 @@ export function watchAnswers(pings: Pings, firstAskMs: number, onSilent: () => v
     await delay(Math.max(0, firstAskMs), undefined, { signal });
     for (let missed = 0; missed <= pings.maxMissed; ) {
       await delay(pings.everyMs, undefined, { signal });
-      const timeout = AbortSignal.timeout(pings.timeoutMs);
-      const well = await pings.ping(AbortSignal.any([signal, timeout])).catch(() => false);
+      const well = await pings.ping(withTimeLimit(signal, pings.timeoutMs)).catch(() => false);
       missed = well ? 0 : missed + 1;
     }
     if (!signal.aborted) onSilent();
