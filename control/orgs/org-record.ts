@@ -43,6 +43,7 @@ export function newOrganization(options: {
     schemaVersion: 1,
     id: options.id,
     displayName: options.displayName,
+    creatorId: options.adminId,
     createTime: options.now,
     updateTime: options.now,
     members: [{ customerId: options.adminId, role: 'admin' }],

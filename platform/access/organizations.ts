@@ -71,6 +71,8 @@ export interface OrganizationRecord {
   schemaVersion: 1;
   id: string;
   displayName: string;
+  /** The customer who made it, a member or not; absent in records of older versions, and where the operator did. */
+  creatorId?: string;
   createTime: string;
   updateTime: string;
   members: readonly MemberRecord[];
@@ -84,6 +86,10 @@ export interface OrganizationRecord {
 export interface OrganizationDirectory {
   get(id: string): OrganizationRecord | undefined;
   roleOf(organizationId: string, customerId: string): Role | undefined;
+  /** As ownerOf tells of the organization's record; undefined where there is no such organization. */
+  ownerOf(organizationId: string): string | undefined;
+  /** How many owners the instance has. */
+  owners(): number;
   /** Ids of the organizations that the customer is a member of. */
   organizationsOf(customerId: string): readonly string[];
   /** Whether an organization's invitation to the address is open. */
@@ -102,11 +108,13 @@ export function createOrganizationDirectory(
   /** The organizations that invite each address, by its canonical form; their invitations may have expired. */
   const inviters = new Map<string, Set<string>>();
   const keys = new Map<string, { organizationId: string; keyId: string; role: Role }>();
+  const owners = new Map<string, number>();
 
   const forget = (id: string): void => {
     const before = held.get(id);
     if (before === undefined) return;
     held.delete(id);
+    countOwner(owners, before.record, -1);
     for (const { hash } of before.record.keys ?? []) keys.delete(hash);
     for (const { email } of before.record.invitations ?? []) {
       const ids = inviters.get(canonicalEmail(email));
@@ -134,6 +142,7 @@ export function createOrganizationDirectory(
       inviters.set(email, (inviters.get(email) ?? new Set()).add(id));
     }
     held.set(id, { record, roles: roleByCustomer });
+    countOwner(owners, record, 1);
   };
   for (const [, record] of bucket.records()) learn(record);
   bucket.onChange((id) => {
@@ -145,6 +154,8 @@ export function createOrganizationDirectory(
   return {
     get: (id) => held.get(id)?.record,
     roleOf: (organizationId, customerId) => held.get(organizationId)?.roles.get(customerId),
+    ownerOf: (id) => ownerOf(held.get(id)?.record),
+    owners: () => owners.size,
     organizationsOf: (customerId) => memberships.get(customerId) ?? [],
     isInvited: (email, nowMs) =>
       [...(inviters.get(email) ?? [])].some((id) =>
@@ -160,6 +171,36 @@ export function createOrganizationDirectory(
   };
 }
 
+/** Whose organization it is: its creator's, so that one customer's organizations share what an owner may use. */
+function ownerOf(record: OrganizationRecord): string;
+function ownerOf(record: OrganizationRecord | undefined): string | undefined;
+function ownerOf(record: OrganizationRecord | undefined): string | undefined {
+  return record?.creatorId ?? record?.id;
+}
+
+/** `owners` has the number of organizations of each. */
+function countOwner(owners: Map<string, number>, record: OrganizationRecord, more: 1 | -1): void {
+  const owner = ownerOf(record);
+  const count = (owners.get(owner) ?? 0) + more;
+  if (count > 0) owners.set(owner, count);
+  else owners.delete(owner);
+}
+
+/**
+ * Whose a project is, for bounds on what one owner may take of the instance. Where all organizations have one owner
+ * there is nobody to leave a share to but the owner's other projects: then each project counts for itself.
+ */
+export function createOwnerOfProject(
+  projects: { get(projectId: string): { record: { organizationId: string } } | undefined },
+  organizations: Pick<OrganizationDirectory, 'ownerOf' | 'owners'>,
+): (projectId: string) => string {
+  return (projectId) => {
+    if (organizations.owners() <= 1) return projectId;
+    const organizationId = projects.get(projectId)?.record.organizationId;
+    return (organizationId && organizations.ownerOf(organizationId)) ?? organizationId ?? projectId;
+  };
+}
+
 /** Narrows a value of the bucket. Fields that this version does not know are kept. */
 export function readOrganization(value: unknown): OrganizationRecord | undefined {
   return isOrganization(value) ? value : undefined;
@@ -169,6 +210,7 @@ function isOrganization(value: unknown): value is OrganizationRecord {
   if (typeof value !== 'object' || value === null) return false;
   if (!hasTexts(value, ['id', 'displayName', 'createTime', 'updateTime'])) return false;
   if (Reflect.get(value, 'schemaVersion') !== 1) return false;
+  if (!['string', 'undefined'].includes(typeof Reflect.get(value, 'creatorId'))) return false;
   const lists = ['invitations', 'keys'].map((name): unknown => Reflect.get(value, name) ?? []);
   const members: unknown = Reflect.get(value, 'members');
   return (
