@@ -7,7 +7,7 @@ import type { FrameRequest } from '../../proto/wire/frame.ts';
 import { arrivingEvents, readArrivingEvent } from './arriving-event.ts';
 import type { Arriving, Viewer } from './viewer.ts';
 
-/** Bodies that are read in a second: 4 MiB of JSON take some 40 ms. */
+/** Bodies that are read in a second, of all projects with viewers alike: 4 MiB of JSON take some 40 ms. */
 const maxBytesPerSecond = 4 * 1_048_576;
 /** A thousand medium events, and 10 ms at a time. A larger body is counted and not read. */
 const maxBodyBytes = 1_048_576;
@@ -15,14 +15,22 @@ const maxBodyBytes = 1_048_576;
 export class ArrivalSampler {
   readonly #clock: Clock;
   #second = 0;
-  #bytes = 0;
+  /** Read in this second, by project. */
+  readonly #bytes = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Shows a request's events to its viewers; their messages are made where one has room for them. */
-  arrive({ context, body, events: count }: FrameRequest, viewers: Iterable<Viewer>): void {
+  /**
+   * Shows a request's events to its viewers; their messages are made where one has room for them. Each of `projects`
+   * that have viewers has the same share of the bytes.
+   */
+  arrive(
+    { context, body, events: count }: FrameRequest,
+    viewers: Iterable<Viewer>,
+    projects: number,
+  ): void {
     const roomy: Viewer[] = [];
     for (const viewer of viewers) {
       viewer.countArriving(count);
@@ -31,7 +39,7 @@ export class ArrivalSampler {
       else viewer.countSampledOut(count);
     }
     if (roomy.length === 0) return;
-    if (!this.#hasBytes(body.length)) {
+    if (!this.#hasBytes(context.projectId, body.length, maxBytesPerSecond / projects)) {
       for (const viewer of roomy) viewer.countSampledOut(count);
       return;
     }
@@ -50,14 +58,15 @@ export class ArrivalSampler {
     }
   }
 
-  #hasBytes(bytes: number): boolean {
+  #hasBytes(projectId: string, bytes: number, share: number): boolean {
     const second = Math.floor(this.#clock.nowMs() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#bytes = 0;
+      this.#bytes.clear();
     }
-    if (bytes > maxBodyBytes || this.#bytes + bytes > maxBytesPerSecond) return false;
-    this.#bytes += bytes;
+    const before = this.#bytes.get(projectId) ?? 0;
+    if (bytes > maxBodyBytes || before + bytes > share) return false;
+    this.#bytes.set(projectId, before + bytes);
     return true;
   }
 }

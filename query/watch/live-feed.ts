@@ -157,7 +157,7 @@ export class LiveFeed {
     const closeFrames = hearLive(connection, eventsSubject(number), (frame) => {
       for (const request of viewFrame(frame)) {
         const watching = viewers.get(request.context.projectId);
-        if (watching !== undefined) this.#sampler.arrive(request, watching);
+        if (watching !== undefined) this.#sampler.arrive(request, watching, this.#projects.size);
       }
     });
     const close = (): void => {

@@ -182,7 +182,7 @@ it('who asks for refusals alone is shown them, whatever arrives', () => {
   // Its rate is used up now. No body is read for it, so none is needed.
   const context = { projectId: '', credential: 'public', receiveTimeMs: nowMs } as const;
   const request = { context, body: new Uint8Array(), events: 7 };
-  new ArrivalSampler({ nowMs: () => nowMs }).arrive(request, [viewer]);
+  new ArrivalSampler({ nowMs: () => nowMs }).arrive(request, [viewer], 1);
   expect(viewer.take()).toMatchObject([{ stage: WatchStage.REFUSED }]);
   expect(viewer.takeTotals(0)).toMatchObject({ arriving: 7n, sampledOut: 0n });
 });
@@ -193,4 +193,22 @@ it('who does not ask for refusals is shown events, whatever is refused', () => {
   viewer.arrive(arriving(1), nowMs);
   expect(viewer.take()).toMatchObject([{ stage: WatchStage.ARRIVING }]);
   expect(viewer.takeTotals(0)).toMatchObject({ refused: 50n, sampledOut: 0n });
+});
+
+it('one project with large bodies leaves the others their share of what is read', () => {
+  const sampler = new ArrivalSampler({ nowMs: () => nowMs });
+  const event = { eventId: idOf(1), kind: 'view', distinctId: 'ada' };
+  const body = Buffer.from(JSON.stringify({ events: [event] }).padEnd(1_048_576));
+  const viewers = { a: viewerOf(), b: viewerOf() };
+  const arrive = (projectId: 'a' | 'b'): void => {
+    const context = { projectId, credential: 'public', receiveTimeMs: nowMs } as const;
+    sampler.arrive({ context, body, events: 1 }, [viewers[projectId]], 2);
+  };
+  for (let count = 0; count < 5; count++) arrive('a');
+  arrive('b');
+  expect(viewers.a.takeTotals(0)).toMatchObject({ arriving: 5n, sampledOut: 3n });
+  expect(viewers.b.takeTotals(0)).toMatchObject({ arriving: 1n, sampledOut: 0n });
+  nowMs += 1_000;
+  arrive('a');
+  expect(viewers.a.takeTotals(0)).toMatchObject({ sampledOut: 0n });
 });

@@ -35,6 +35,7 @@ export function createAttemptLog(options: {
   clickhouse: RowReader;
   clock: Clock;
   log: Log;
+  ownerOf?: (organizationId: string) => string | undefined;
 }): AttemptLog {
   const parts = { reads: createBoundedReads(options), clock: options.clock };
   return {

@@ -52,19 +52,27 @@ const settings = {
   max_query_size: String(1_048_576),
 } as const;
 
-export function createBoundedReads(options: { clickhouse: RowReader; log: Log }): BoundedReads {
+interface BoundedReadsOptions {
+  clickhouse: RowReader;
+  log: Log;
+  /** Whose an organization is: owners take turns. Each organization has its own unless given. */
+  ownerOf?: (organizationId: string) => string | undefined;
+}
+
+export function createBoundedReads(options: BoundedReadsOptions): BoundedReads {
   const { clickhouse, log } = options;
   const turns = new ReadTurns();
   return {
     async run(organizationId, read, gone) {
-      await turns.take(organizationId, gone);
+      const owner = options.ownerOf?.(organizationId) ?? organizationId;
+      await turns.take(owner, gone);
       const signal = AbortSignal.timeout(maxReadMs);
       try {
         return await read((statement) => readRows(clickhouse, statement, signal));
       } catch (error) {
         throw failureOf(error, signal, log);
       } finally {
-        turns.give();
+        turns.give(owner);
       }
     },
   };

@@ -38,9 +38,27 @@ it('the longest queue makes place for an organization that has fewer waiting', a
   wait('greedy0');
   await settle();
   expect(ends.splice(0)).toContain('greedy0 ResourceExhausted');
-  times(17, () => turns.give());
+  const order = ['first', ...Array.from({ length: 16 }, (_, n) => `greedy${n}`)];
+  for (const owner of order) turns.give(owner);
   await settle();
   expect(ends).toEqual([...Array.from({ length: 16 }, (_, n) => `greedy${n}`), 'modest']);
+});
+
+it('one owner has one turn of both, whatever it waits for', async () => {
+  const turns = new ReadTurns();
+  const begun: string[] = [];
+  const take = (owner: string): void => {
+    void turns.take(owner).then(() => begun.push(owner));
+  };
+  for (const owner of ['greedy', 'greedy', 'greedy', 'modest']) take(owner);
+  await settle();
+  expect(begun.splice(0)).toEqual(['greedy', 'modest']);
+  turns.give('modest');
+  await settle();
+  expect(begun).toEqual([]);
+  turns.give('greedy');
+  await settle();
+  expect(begun).toEqual(['greedy']);
 });
 
 it('nobody makes place for an organization that would have as many', async () => {
@@ -59,7 +77,7 @@ it('a read that waits for ten seconds is refused, and its place is free', async 
   expect(ends).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(ends).toEqual(['patient ResourceExhausted']);
-  turns.give();
+  turns.give('first');
   await vi.advanceTimersByTimeAsync(60_000);
   expect(ends).toEqual(['patient ResourceExhausted', 'later']);
 });
@@ -78,10 +96,10 @@ it('a read that nobody waits for any more gives its place up', async () => {
     'org ResourceExhausted',
     ...Array.from({ length: 17 }, () => 'org Canceled'),
   ]);
-  turns.give();
+  turns.give('first');
   await settle();
   expect(ends).toEqual(['org']);
   // Both turns and the queue are as they would be without those that left.
-  times(2, () => turns.give());
+  for (const owner of ['org', 'second']) turns.give(owner);
   await Promise.all([turns.take('a'), turns.take('b')]);
 });

@@ -1,5 +1,5 @@
-// Turns of the reads of the log: two at once, organizations in turn. Those that wait are bounded in number and time.
-// Where all places are taken, the organization with the most gives one up to another.
+// Turns of the reads of the log: two at once, one of each owner of organizations, owners in turn. Those that wait are
+// bounded in number and time. Where all places are taken, the owner with the most gives one up to another.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 
@@ -15,42 +15,44 @@ interface Waiter {
 }
 
 export class ReadTurns {
-  /** By organization, the one whose turn is next first. No queue is empty. */
+  /** By owner, the one whose turn is next first. No queue is empty. */
   readonly #queues = new Map<string, Waiter[]>();
-  #running = 0;
+  /** The owners whose reads run. */
+  readonly #running = new Set<string>();
   #waiting = 0;
 
   /**
-   * Resolves when it is the organization's turn: then `give` must follow. Rejects with resource_exhausted where it does
-   * not come, and with canceled where `gone` aborts before.
+   * Resolves when it is the owner's turn: then `give` must follow. Rejects with resource_exhausted where it does not
+   * come, and with canceled where `gone` aborts before.
    */
-  async take(organizationId: string, gone?: AbortSignal): Promise<void> {
+  async take(owner: string, gone?: AbortSignal): Promise<void> {
     if (gone?.aborted === true) throw canceled();
-    if (this.#running < atOnce) {
-      this.#running++;
+    if (this.#running.size < atOnce && !this.#running.has(owner)) {
+      this.#running.add(owner);
       return;
     }
-    this.#makeRoom(organizationId);
-    await this.#wait(organizationId, gone);
+    this.#makeRoom(owner);
+    await this.#wait(owner, gone);
   }
 
-  /** Hands the turn on to the next organization, which then waits behind all others. */
-  give(): void {
-    for (const [organizationId, queue] of this.#queues) {
+  /** Hands the owner's turn on to the next one, which then waits behind all others. */
+  give(owner: string): void {
+    this.#running.delete(owner);
+    for (const [waiting, queue] of this.#queues) {
       const [next] = queue;
-      if (next === undefined) continue;
-      this.#remove(organizationId, next);
-      if (this.#queues.delete(organizationId)) this.#queues.set(organizationId, queue);
+      if (next === undefined || this.#running.has(waiting)) continue;
+      this.#remove(waiting, next);
+      if (this.#queues.delete(waiting)) this.#queues.set(waiting, queue);
+      this.#running.add(waiting);
       next.begin();
       return;
     }
-    this.#running--;
   }
 
-  #wait(organizationId: string, gone: AbortSignal | undefined): Promise<void> {
+  #wait(owner: string, gone: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (error: ConnectError): void => {
-        this.#remove(organizationId, waiter);
+        this.#remove(owner, waiter);
         waiter.refuse(error);
       };
       const cancel = (): void => leave(canceled());
@@ -70,16 +72,16 @@ export class ReadTurns {
         },
       };
       gone?.addEventListener('abort', cancel);
-      const queue = this.#queues.get(organizationId);
-      if (queue === undefined) this.#queues.set(organizationId, [waiter]);
+      const queue = this.#queues.get(owner);
+      if (queue === undefined) this.#queues.set(owner, [waiter]);
       else queue.push(waiter);
       this.#waiting++;
     });
   }
 
-  /** Refuses the last of the longest queue for an organization whose own stays shorter, or else throws. */
-  #makeRoom(organizationId: string): void {
-    const own = this.#queues.get(organizationId)?.length ?? 0;
+  /** Refuses the last of the longest queue for an owner whose own stays shorter, or else throws. */
+  #makeRoom(owner: string): void {
+    const own = this.#queues.get(owner)?.length ?? 0;
     if (own >= maxWaitingOfOne) throw busy();
     if (this.#waiting < maxWaiting) return;
     let longest: { id: string; queue: Waiter[] } | undefined;
@@ -95,12 +97,12 @@ export class ReadTurns {
     last.refuse(busy());
   }
 
-  #remove(organizationId: string, waiter: Waiter): void {
-    const queue = this.#queues.get(organizationId);
+  #remove(owner: string, waiter: Waiter): void {
+    const queue = this.#queues.get(owner);
     const place = queue?.indexOf(waiter) ?? -1;
     if (queue === undefined || place === -1) return;
     queue.splice(place, 1);
-    if (queue.length === 0) this.#queues.delete(organizationId);
+    if (queue.length === 0) this.#queues.delete(owner);
     this.#waiting--;
   }
 }
