@@ -11,17 +11,14 @@ import type { LocateAddress } from './ingest/caller/geo.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { notingUses, startKeyUses } from './platform/access/keys/key-uses.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
+import { createOwnerOfProject } from './platform/access/organizations.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
-import {
-  clickhouseReady,
-  createClickHouse,
-  requireClickHouse,
-} from './platform/clickhouse/clickhouse.ts';
+import { createClickHouse, requireClickHouse } from './platform/clickhouse/clickhouse.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
@@ -133,6 +130,7 @@ export async function layFoundation(
     listening,
     authenticate,
     networkOf,
+    ownerOf: createOwnerOfProject(projects, control.directory),
     onlyThisMachine,
     metrics,
     clock,
@@ -174,7 +172,7 @@ export function engineChecks({ nats, clickhouse, rooms, disk }: Foundation): Rea
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
-    { name: 'clickhouse', check: () => clickhouseReady(clickhouse) },
+    { name: 'clickhouse', check: () => clickhouse.isReady() },
     { name: 'buckets', check: () => rooms.isReady() },
     { name: 'disk', check: () => !disk.isScarce() },
   ];

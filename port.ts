@@ -20,7 +20,6 @@ import { buckets } from './platform/broker/buckets.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
 import { eventsStream, profilesStream } from './platform/broker/streams.ts';
 import { shardOf } from './platform/broker/topology.ts';
-import { clickhouseReady } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { type NodeHttpRoute, startHttp } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
@@ -31,11 +30,10 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { readShardAccount } from './platform/ledger/shard-account.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import type { OperatorOptions } from './query/operator/register-operator.ts';
 import { registerQuery } from './query/routes.ts';
-import { systemTimer } from './query/timer.ts';
-import { insightMemoryBytes, insightTurnBounds, Turns, turnBounds } from './query/turns.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
 import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
 import { openManagement } from './webhooks/management/start.ts';
@@ -192,7 +190,7 @@ function openWebhookManagement(
       organizations: control.directory,
       isProven: (customerId) => control.customers.get(customerId)?.emailVerified === true,
     },
-    attempts: createAttemptLog({ clickhouse, clock, log }),
+    attempts: createAttemptLog({ clickhouse, clock, log, ownerOf: control.directory.ownerOf }),
     box: control.box,
     settings,
     readsPerSecond,
@@ -223,21 +221,22 @@ function registerRoles(
   foundation: Foundation,
   { ingest, live, pages }: Served,
 ): void {
-  const { nats, clickhouse, control, projects, authenticate, networkOf, clock, log } = foundation;
+  const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
+    foundation;
   ingest?.register(router);
   if (live !== undefined) {
     registerQuery(router, {
       live,
       clickhouse,
-      storeAnswers: () => clickhouseReady(clickhouse),
+      storeAnswers: () => clickhouse.isReady(),
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
       log,
       readerOf: principalOf,
       credentialEndOf,
       readsPerSecond,
-      turns: new Turns(turnBounds(ingestProcesses), systemTimer),
-      insightTurns: new Turns(insightTurnBounds(ingestProcesses), systemTimer),
+      ownerOf,
+      processes: ingestProcesses,
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       heldDaysMaxBytes,
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),

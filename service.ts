@@ -34,7 +34,7 @@ import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
-import { readsAtOnce } from './query/turns.ts';
+import { readsAtOnce } from './query/calls/turn-bounds.ts';
 import { migrate, reloadViews } from './sql/migrate.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
 

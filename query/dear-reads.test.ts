@@ -3,15 +3,15 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clickhouseReady } from '../platform/clickhouse/clickhouse.ts';
 import type { RowReader, Select } from '../platform/clickhouse/select-rows.ts';
 import { FilterOperator } from '../proto/gen/common/v1/filter_pb.js';
 import { useEngine } from '../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
+import { turnBounds } from './calls/turn-bounds.ts';
 import { systemTimer } from './timer.ts';
-import { Turns, turnBounds } from './turns.ts';
+import { Turns } from './turns.ts';
 
 const dear = 'prj_dear';
 /** Has few texts: a search whose cost is not bounded takes seconds there, and minutes in the other. */
@@ -97,7 +97,7 @@ describe('eight dear reads of one project', () => {
       while (answers.length < 3) {
         const { profile } = await service.profiles(other).getByExternalId({ externalId: person });
         const { events } = await service.activity(other).list({});
-        const ready = await clickhouseReady(service.clickhouse);
+        const ready = await service.clickhouse.isReady();
         answers.push([profile?.externalId, events.length, ready]);
       }
     } finally {

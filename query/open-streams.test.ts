@@ -24,7 +24,8 @@ const maxAskedCharacters = 16_000_000;
 const stallMs = 30_000;
 
 const timers = new Map<() => void, number>();
-const streams = new OpenStreams({ open: 3, openOfProject: 2, stallMs }, (ms, run) => {
+const bounds = { open: 3, openOfOwner: 3, openOfProject: 2, kept: 0, stallMs };
+const streams = new OpenStreams(bounds, (ms, run) => {
   timers.set(run, ms);
   return () => void timers.delete(run);
 });
@@ -229,10 +230,49 @@ describe('streams beyond the bound', () => {
     await vi.waitUntil(() => streams.open === 2, { timeout: 20_000 });
     const refused = await refusal(projectId);
     expect(refused.code).toBe(Code.ResourceExhausted);
+    expect(refused.rawMessage).toBe('too many streams of this project are open');
     expect(refused.metadata.get('retry-after')).toBe('30');
     // The stream of an empty project ends by itself.
     await first('prj_empty');
     for (const socket of sockets) socket.destroy();
     await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
   });
+});
+
+it("one owner's many projects leave streams to others, and the last ones are for owners that have none", () => {
+  const shared = new OpenStreams(
+    { open: 12, openOfOwner: 8, openOfProject: 4, kept: 2, stallMs },
+    () => () => {},
+    (project) => project.replace(/\..*/, ''),
+  );
+  async function* silent(): AsyncGenerator<number> {
+    yield 1;
+  }
+  const gone = new AbortController();
+  const open = (project: string, signal = gone.signal): string => {
+    try {
+      shared.watch(project, signal, silent());
+      return 'open';
+    } catch (error) {
+      return ConnectError.from(error).rawMessage;
+    }
+  };
+  const opened = (projects: readonly string[]) => projects.map((project) => open(project));
+  const refusedOf = (whose: string): string => `too many streams of ${whose} are open`;
+  const own = refusedOf("this project's owner");
+  expect(opened(['a.1', 'a.1', 'a.1', 'a.1', 'a.1'])).toEqual([
+    ...Array(4).fill('open'),
+    refusedOf('this project'),
+  ]);
+  expect(opened(['a.2', 'a.2', 'a.2', 'a.3', 'a.4', 'a.5'])).toEqual([
+    ...['open', 'open', own],
+    ...['open', 'open', own],
+  ]);
+  expect(opened(['b.1', 'b.1', 'b.1', 'b.2', 'c.1', 'c.1', 'd.1', 'e.1'])).toEqual([
+    ...['open', 'open', refusedOf('all projects'), refusedOf('all projects')],
+    ...['open', refusedOf('all projects'), 'open', refusedOf('all projects')],
+  ]);
+  gone.abort();
+  expect(shared.open).toBe(0);
+  expect(open('a.1', new AbortController().signal)).toBe('open');
 });

@@ -1,13 +1,16 @@
-// The streams that readers have open: how many at once, of all projects and of one, how long a reader may take nothing
-// before its stream ends, and that a stream ends with its credential. With the bound of what one stream holds, that
-// bounds what all hold. Closing the connection of a reader that takes nothing is the port's.
+// The streams that readers have open: how many at once, of all projects, of one and of one owner, how long a reader may
+// take nothing before its stream ends, and that a stream ends with its credential. With the bound of what one stream
+// holds, that bounds what all hold. Closing the connection of a reader that takes nothing is the port's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Timer } from './timer.ts';
 
 export interface StreamBounds {
   open: number;
+  openOfOwner: number;
   openOfProject: number;
+  /** The last of all are for owners that have none open, and the last of an owner's for projects that have none. */
+  kept: number;
   /** The longest that a reader may leave a message untaken. */
   stallMs: number;
 }
@@ -16,7 +19,10 @@ export interface StreamBounds {
  * Each of 24 streams holds some 4 MiB of text and a page of a MiB (profiles/list-profiles.ts). No program lists the
  * profiles of one project six times at once. A reader on a slow line takes a page of usual size, 50 KB, in seconds.
  */
-export const defaultStreamBounds: StreamBounds = { open: 24, openOfProject: 6, stallMs: 30_000 };
+export const defaultStreamBounds: StreamBounds = {
+  ...{ open: 24, openOfOwner: 14, openOfProject: 6, kept: 4 },
+  stallMs: 30_000,
+};
 
 /** The error that ends a stream whose credential opens it no more; undefined while it does. */
 export type CredentialEnd = () => Promise<ConnectError | undefined>;
@@ -27,12 +33,20 @@ const askEveryMs = 500;
 export class OpenStreams {
   readonly #bounds: StreamBounds;
   readonly #timer: Timer;
-  readonly #openOf = new Map<string, number>();
+  readonly #ownerOf: (projectId: string) => string;
+  readonly #openOfProject = new Map<string, number>();
+  readonly #openOfOwner = new Map<string, number>();
   #open = 0;
 
-  constructor(bounds: StreamBounds, timer: Timer) {
+  /** Each project is its own owner, unless `ownerOf` is given. */
+  constructor(
+    bounds: StreamBounds,
+    timer: Timer,
+    ownerOf: (projectId: string) => string = (projectId) => projectId,
+  ) {
     this.#bounds = bounds;
     this.#timer = timer;
+    this.#ownerOf = ownerOf;
   }
 
   get open(): number {
@@ -50,7 +64,7 @@ export class OpenStreams {
     messages: AsyncGenerator<T>,
     credentialEnd?: CredentialEnd,
   ): AsyncIterable<T> {
-    this.#count(projectId);
+    const uncount = this.#count(projectId);
     let source: AsyncGenerator<T> | undefined = messages;
     let failure: ConnectError | undefined;
     let callOff = (): void => {};
@@ -61,7 +75,7 @@ export class OpenStreams {
       gone.removeEventListener('abort', onGone);
       if (source === undefined) return;
       failure = why;
-      this.#uncount(projectId);
+      uncount();
       const ending = source;
       // The transport may keep this object for as long as its reader is silent: what the generator holds is free now.
       source = undefined;
@@ -122,23 +136,41 @@ export class OpenStreams {
     };
   }
 
-  #count(projectId: string): void {
-    const own = this.#openOf.get(projectId) ?? 0;
-    if (this.#open >= this.#bounds.open || own >= this.#bounds.openOfProject) {
-      throw new ConnectError('too many streams are open', Code.ResourceExhausted, {
+  /** Returns how to count it no more. */
+  #count(projectId: string): () => void {
+    const owner = this.#ownerOf(projectId);
+    const whose = this.#atBound(projectId, owner);
+    if (whose !== undefined) {
+      throw new ConnectError(`too many streams of ${whose} are open`, Code.ResourceExhausted, {
         'retry-after': String(Math.ceil(this.#bounds.stallMs / 1_000)),
       });
     }
-    this.#open++;
-    this.#openOf.set(projectId, own + 1);
+    this.#add(projectId, owner, 1);
+    return () => this.#add(projectId, owner, -1);
   }
 
-  #uncount(projectId: string): void {
-    this.#open--;
-    const own = (this.#openOf.get(projectId) ?? 0) - 1;
-    if (own > 0) this.#openOf.set(projectId, own);
-    else this.#openOf.delete(projectId);
+  /** Whose streams leave no room for one more of the project; undefined where there is room. */
+  #atBound(projectId: string, owner: string): string | undefined {
+    const { open, openOfOwner, openOfProject, kept } = this.#bounds;
+    const ofProject = this.#openOfProject.get(projectId) ?? 0;
+    const ofOwner = this.#openOfOwner.get(owner) ?? 0;
+    if (ofProject >= openOfProject) return 'this project';
+    if (ofOwner >= openOfOwner - (ofProject > 0 ? kept : 0)) return "this project's owner";
+    if (this.#open >= open - (ofOwner > 0 ? kept : 0)) return 'all projects';
+    return undefined;
   }
+
+  #add(projectId: string, owner: string, streams: 1 | -1): void {
+    this.#open += streams;
+    add(this.#openOfProject, projectId, streams);
+    add(this.#openOfOwner, owner, streams);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, more: number): void {
+  const count = (counts.get(key) ?? 0) + more;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }
 
 /** The router's reason is an error where the reader's own time-out has passed. */

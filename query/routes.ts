@@ -7,7 +7,6 @@
 
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
-import { createTokenBuckets } from '../platform/access/token-bucket.ts';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,7 +16,16 @@ import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js'
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { listActivity } from './activity/list-activity.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
-import { type CallOptions, type Reader, read, readStream, startCall } from './calls/read-call.ts';
+import {
+  type CallOptions,
+  type Reader,
+  read,
+  readLimits,
+  readStream,
+  startCall,
+} from './calls/read-call.ts';
+import { RecentUse } from './calls/recent-use.ts';
+import { insightTurnBounds, turnBounds } from './calls/turn-bounds.ts';
 import { defaultMaxReadMs } from './deadline.ts';
 import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
@@ -33,7 +41,7 @@ import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { insightTurnBounds, Turns, turnBounds } from './turns.ts';
+import { Turns } from './turns.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';
 import { viewerBounds, watchEvents } from './watch/watch-events.ts';
@@ -64,7 +72,11 @@ interface QueryOptions {
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
   maxReadMs?: number;
-  /** Turns for a process that alone reads from its engine, unless given. */
+  /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
+  ownerOf?: (projectId: string) => string;
+  /** The processes that read from the engine; one unless given. */
+  processes?: number;
+  /** Made of these unless given. */
   turns?: Turns;
   insightTurns?: Turns;
   streams?: OpenStreams;
@@ -86,19 +98,21 @@ interface Shared extends QueryOptions, CallOptions {
 /** Registers ProfilesService, ActivityService, InsightsService and OperatorService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
-  const burst = Math.max(1, readsPerSecond);
   const watch = new StoreWatch({
     answers: options.storeAnswers,
     timer: systemTimer,
     silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
   });
   const clickhouse = watch.reader(options.clickhouse);
-  const turns = options.turns ?? new Turns(turnBounds(1), systemTimer);
-  const insightTurns = options.insightTurns ?? new Turns(insightTurnBounds(1), systemTimer);
+  const { processes = 1, ownerOf } = options;
+  const owners = { use: new RecentUse(), ...(ownerOf && { ownerOf }) };
+  const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
+  const insightTurns =
+    options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
   const { completeUntilMs, heldDaysMaxBytes, insightMemoryBytes: memoryBytes } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
-    streams: new OpenStreams(defaultStreamBounds, systemTimer),
+    streams: new OpenStreams(defaultStreamBounds, systemTimer, ownerOf),
     ...options,
     turns,
     clickhouse,
@@ -112,7 +126,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.nowMs && { nowMs: options.nowMs }),
     }),
-    buckets: createTokenBuckets({ perSecond: readsPerSecond, burst, clock }),
+    ...readLimits(readsPerSecond, clock),
   };
   registerProfiles(router, shared);
   registerInsights(router, shared);
@@ -133,7 +147,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
 function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): void {
   const { watch, ingestHealth: health } = ActivityService.method;
   const { clock, log } = shared;
-  const viewers = new OpenStreams(viewerBounds, systemTimer);
+  const viewers = new OpenStreams(viewerBounds, systemTimer, shared.ownerOf);
   router.rpc(
     watch,
     (request, context) =>
@@ -214,8 +228,8 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         { ...shared, maxReadMs: maxInsightMs },
         'look-up',
         context,
-        ({ projectId, standIns, count }, deadline) =>
-          runQuestion({ projectId, request, deadline, standIns, onRead: count }),
+        ({ projectId, standIns, count, spend }, deadline) =>
+          runQuestion({ projectId, request, deadline, standIns, onRead: count, spend }),
       ),
     requestOptions(query.input),
   );

@@ -1,173 +1,197 @@
-// Turns at the engine: how many statements of reads run at once, of all projects and of one. So the dear reads of one
-// project leave turns to its own look-ups and to other projects, and all reads leave connections of the engine to
-// inserts, the pipeline and the probe of readiness, which take no turn. The time limit of a statement is
-// read-rows.ts's.
+// Turns at the engine. The dear reads of one owner leave turns and cores to others, and all reads leave connections of
+// the engine to inserts and the pipeline, which take no turn. An owner is whoever made a project's organization; the
+// owner's projects take turns among themselves. The time limit of a statement is read-rows.ts's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import { firstPriority, RecentUse } from './calls/recent-use.ts';
+import { type HeavyBounds, heavyBounds, type TurnBounds } from './calls/turn-bounds.ts';
 import type { Timer } from './timer.ts';
 
 /** A `search` may look at every row of a project, a `look-up` at those of one profile. */
 export type StatementKind = 'search' | 'look-up';
 
-export interface TurnBounds {
-  /** Statements that run at once … */
-  running: number;
-  /** … of one project; less than `running`, so that others have a turn. */
-  runningOfProject: number;
-  /** Searches among them … */
-  searches: number;
-  /** … and of one project. */
-  searchesOfProject: number;
-  /** Statements that wait at once, and those of one project. */
-  waiting: number;
-  waitingOfProject: number;
-  /** The longest wait. */
-  waitMs: number;
-  /** A turn is kept so long after its statement was left in the middle: the engine ends it between two blocks. */
-  lingerMs: number;
-}
-
-/**
- * For one of `processes` that read from one engine. A dashboard asks for a dozen results at once, and each of hundreds
- * that wait holds little but its statement. Half of a read's ten seconds may pass before its turn. The engine ends a
- * statement between two blocks, within a second.
- */
-export function turnBounds(processes: number): TurnBounds {
-  const running = Math.max(2, Math.floor(4 / processes));
-  return {
-    running,
-    runningOfProject: running - 1,
-    searches: running - 1,
-    searchesOfProject: Math.ceil(running / 2),
-    waiting: 200,
-    waitingOfProject: 50,
-    waitMs: 5_000,
-    lingerMs: 1_000,
-  };
-}
-
-/**
- * For the statements of questions, apart from all others, which wait seconds at most: a question may use all cores for
- * half a minute. Few run at once, because each has its part of the engine's memory, and one project leaves a turn to
- * others. Dozens of boards of a dozen tiles may ask at once, and wait nearly as long as their readers do: a minute.
- */
-export function insightTurnBounds(processes: number): TurnBounds {
-  const running = processes === 1 ? 3 : 2;
-  return {
-    running,
-    runningOfProject: running - 1,
-    searches: running,
-    searchesOfProject: running - 1,
-    waiting: 1_000,
-    waitingOfProject: 600,
-    waitMs: 55_000,
-    lingerMs: 1_000,
-  };
-}
-
-/** Of all processes together, and two of those that take no turn. */
-export function readsAtOnce(processes: number): number {
-  const ofOne = turnBounds(processes).running + insightTurnBounds(processes).running;
-  return processes * ofOne + 2;
-}
-
-/** Of one question's statement: those that run at once leave a part of the engine's memory to inserts and merges. */
-export function insightMemoryBytes(engineBytes: number, processes: number): number {
-  const atOnce = processes * insightTurnBounds(processes).running;
-  return Math.floor(engineBytes / (atOnce + 1));
+interface TurnOwners {
+  /** Of a project's turns; each project has its own unless given. */
+  ownerOf?: (projectId: string) => string;
+  /** Shared by all turns at one engine. */
+  use?: RecentUse;
 }
 
 interface Waiter {
-  start: () => void;
+  start(): void;
+  refuse(error: ConnectError): void;
 }
 
-/** Of one project; forgotten when nothing of it runs or waits. */
+type Waiting = Readonly<Record<StatementKind, Set<Waiter>>>;
+
+/** Of one owner; forgotten when nothing of it runs or waits. */
 interface Lane {
+  owner: string;
   running: number;
   searches: number;
-  waiting: Readonly<Record<StatementKind, Set<Waiter>>>;
+  waiting: number;
+  /** By project, in the order in which the projects get the lane's next turns. None is without a waiter. */
+  projects: Map<string, Waiting>;
+}
+
+/** A statement's place. */
+interface Place {
+  lane: Lane;
+  projectId: string;
+  kind: StatementKind;
 }
 
 export class Turns {
   readonly #bounds: TurnBounds;
+  readonly #heavy: HeavyBounds;
   readonly #timer: Timer;
-  /** By project, in the order in which the projects get their next turns. */
+  readonly #ownerOf: (projectId: string) => string;
+  readonly #use: RecentUse;
+  /** By owner, in the order in which owners alike get their next turns. */
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
   #searches = 0;
   #waiting = 0;
 
-  constructor(bounds: TurnBounds, timer: Timer) {
+  constructor(bounds: TurnBounds, timer: Timer, { ownerOf, use }: TurnOwners = {}) {
     this.#bounds = bounds;
+    this.#heavy = heavyBounds(bounds);
     this.#timer = timer;
+    this.#ownerOf = ownerOf ?? ((projectId) => projectId);
+    this.#use = use ?? new RecentUse();
   }
 
-  /** A reader whose statements take turns of the project; they throw resource_exhausted instead of waiting too long. */
-  reader(clickhouse: RowReader, projectId: string, kind: StatementKind): RowReader {
+  /**
+   * A reader whose statements take turns of the project; they throw resource_exhausted instead of waiting too long.
+   * `spend` is told the milliseconds that each was at the engine, however it ended.
+   */
+  reader(
+    clickhouse: RowReader,
+    projectId: string,
+    kind: StatementKind,
+    spend: (engineMs: number) => void = () => {},
+  ): RowReader {
     return {
       select: async (select, onRow) => {
-        await this.#take(projectId, kind, select.signal);
+        const place = await this.#take(projectId, kind, select.signal);
+        const settings = { ...select.settings, ...this.#settingsOf(place) };
+        const ended = this.#use.begin(place.lane.owner);
         let isLeft = false;
         try {
-          await clickhouse.select(select, (text) => {
+          await clickhouse.select({ ...select, settings }, (text) => {
             const goesOn = onRow(text);
             isLeft = !goesOn;
             return goesOn;
           });
         } finally {
-          const give = (): void => this.#give(projectId, kind);
+          const engineMs = ended();
+          const give = (): void => this.#give(place);
           if (isLeft || select.signal.aborted) this.#timer(this.#bounds.lingerMs, give);
           else give();
+          // Whoever leaves pays for the time until the engine has ended, too.
+          spend(select.signal.aborted ? engineMs + this.#bounds.lingerMs : engineMs);
         }
       },
     };
   }
 
-  #take(projectId: string, kind: StatementKind, signal: AbortSignal): Promise<void> {
-    // Nobody would call off its wait.
-    if (signal.aborted) return Promise.reject(signal.reason);
-    const lane = this.#lanes.get(projectId) ?? newLane();
-    const own = lane.waiting['look-up'].size + lane.waiting.search.size;
-    const { waiting, waitingOfProject } = this.#bounds;
-    if (lane.waiting[kind].size === 0 && this.#hasRoom(lane, kind)) {
-      this.#lanes.set(projectId, lane);
-      this.#begin(lane, kind);
-      return Promise.resolve();
-    }
-    if (this.#waiting >= waiting || own >= waitingOfProject) return Promise.reject(this.#busy());
-    this.#lanes.set(projectId, lane);
-    return this.#wait(lane, projectId, kind, signal);
+  /** Throws resource_exhausted where no statement of the project may wait: for work that comes before the statement. */
+  checkRoom(projectId: string): void {
+    const lane = this.#lanes.get(this.#ownerOf(projectId));
+    if (lane && lane.waiting >= this.#bounds.waitingOfOwner) throw this.#busy('owner');
   }
 
-  #wait(lane: Lane, projectId: string, kind: StatementKind, signal: AbortSignal): Promise<void> {
+  #settingsOf({ lane: { owner }, kind }: Place): Readonly<Record<string, number>> {
+    const isHeavy = this.#use.isHeavyBesideOthers(owner);
+    const { threads } = this.#bounds;
+    // One thread is the engine's own choice, and leaves others a core where it is the only one.
+    const isSmall = kind === 'look-up' || threads === 1;
+    const priority = isSmall && !isHeavy ? firstPriority : this.#use.priorityOf(owner);
+    if (isSmall) return { priority };
+    return isHeavy
+      ? { priority, max_threads: this.#heavy.threads, max_block_size: this.#heavy.blockRows }
+      : { priority, max_threads: threads };
+  }
+
+  async #take(projectId: string, kind: StatementKind, signal: AbortSignal): Promise<Place> {
+    // Nobody would call off its wait.
+    signal.throwIfAborted();
+    const owner = this.#ownerOf(projectId);
+    const lane = this.#lanes.get(owner) ?? newLane(owner);
+    const place = { lane, projectId, kind };
+    const isFirst = [...lane.projects.values()].every((waiting) => waiting[kind].size === 0);
+    if (isFirst && this.#hasRoom(lane, kind)) {
+      this.#lanes.set(owner, lane);
+      this.#begin(place);
+      return place;
+    }
+    this.checkRoom(projectId);
+    this.#makeRoom(lane);
+    this.#lanes.set(owner, lane);
+    await this.#wait(place, signal);
+    return place;
+  }
+
+  #wait(place: Place, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        lane.waiting[kind].delete(waiter);
-        this.#waiting--;
+      const end = (): void => {
+        this.#leave(place, waiter);
         calledOff();
-        signal.removeEventListener('abort', fail);
+        signal.removeEventListener('abort', gone);
       };
-      const fail = (): void => {
-        leave();
-        this.#forgetIfIdle(projectId, lane);
-        reject(signal.aborted ? signal.reason : this.#busy());
+      const refuse = (error: unknown): void => {
+        end();
+        this.#forgetIfIdle(place.lane);
+        reject(error);
       };
-      const waiter = {
+      const gone = (): void => refuse(signal.reason);
+      const waiter: Waiter = {
         start: () => {
-          leave();
-          this.#begin(lane, kind);
+          end();
+          this.#begin(place);
           resolve();
         },
+        refuse,
       };
-      lane.waiting[kind].add(waiter);
-      this.#waiting++;
-      const calledOff = this.#timer(this.#bounds.waitMs, fail);
-      signal.addEventListener('abort', fail);
+      this.#join(place, waiter);
+      const calledOff = this.#timer(this.#bounds.waitMs, () => {
+        refuse(this.#busy(this.#isAtOwnBound(place) ? 'owner' : 'all'));
+      });
+      signal.addEventListener('abort', gone);
     });
   }
 
-  #begin(lane: Lane, kind: StatementKind): void {
+  /** Where all places are taken, the owner with the most gives one up to another. */
+  #makeRoom(own: Lane): void {
+    if (this.#waiting < this.#bounds.waiting) return;
+    let longest = own;
+    // Of several, the one whose turn is farthest.
+    for (const lane of this.#lanes.values()) if (lane.waiting >= longest.waiting) longest = lane;
+    const last = [...longest.projects.values()].at(-1);
+    const waiter = [...(last?.search ?? []), ...(last?.['look-up'] ?? [])].at(-1);
+    // One that would be the longest then has no better right to the place.
+    if (waiter === undefined || longest.waiting <= own.waiting + 1) throw this.#busy('all');
+    waiter.refuse(this.#busy('owner'));
+  }
+
+  #join({ lane, projectId, kind }: Place, waiter: Waiter): void {
+    const waiting = lane.projects.get(projectId) ?? { 'look-up': new Set(), search: new Set() };
+    lane.projects.set(projectId, waiting);
+    waiting[kind].add(waiter);
+    lane.waiting++;
+    this.#waiting++;
+  }
+
+  #leave({ lane, projectId, kind }: Place, waiter: Waiter): void {
+    const waiting = lane.projects.get(projectId);
+    if (waiting?.[kind].delete(waiter) !== true) return;
+    if (waiting.search.size + waiting['look-up'].size === 0) lane.projects.delete(projectId);
+    lane.waiting--;
+    this.#waiting--;
+  }
+
+  #begin({ lane, kind }: Place): void {
     lane.running++;
     this.#running++;
     if (kind === 'look-up') return;
@@ -175,57 +199,95 @@ export class Turns {
     this.#searches++;
   }
 
-  #give(projectId: string, kind: StatementKind): void {
-    const lane = this.#lanes.get(projectId);
-    if (lane === undefined) throw new Error('a turn was given back twice');
+  #give({ lane, kind }: Place): void {
     lane.running--;
     this.#running--;
     if (kind === 'search') {
       lane.searches--;
       this.#searches--;
     }
-    this.#forgetIfIdle(projectId, lane);
+    this.#forgetIfIdle(lane);
     this.#startNext();
   }
 
-  /** One turn to each project that waits, before any gets a second. */
+  /** Owners of short statements come first; of those alike, each that waits has a turn before any has a second. */
   #startNext(): void {
-    for (const [projectId, lane] of [...this.#lanes]) {
+    const lanes = [...this.#lanes.values()]
+      .filter(({ waiting }) => waiting > 0)
+      .map((lane) => ({ lane, priority: this.#use.priorityOf(lane.owner) }))
+      .sort((one, other) => one.priority - other.priority);
+    for (const { lane } of lanes) {
       if (this.#running >= this.#bounds.running) return;
-      const waiter = this.#nextOf(lane);
-      if (waiter === undefined) continue;
-      waiter.start();
-      this.#lanes.delete(projectId);
-      this.#lanes.set(projectId, lane);
+      const next = this.#nextOf(lane);
+      if (next === undefined) continue;
+      next.waiter.start();
+      moveLast(this.#lanes, lane.owner);
+      moveLast(lane.projects, next.projectId);
     }
   }
 
-  #nextOf(lane: Lane): Waiter | undefined {
+  #nextOf(lane: Lane): { projectId: string; waiter: Waiter } | undefined {
     for (const kind of ['look-up', 'search'] as const) {
-      const [first] = lane.waiting[kind];
-      if (first !== undefined && this.#hasRoom(lane, kind)) return first;
+      if (!this.#hasRoom(lane, kind)) continue;
+      for (const [projectId, waiting] of lane.projects) {
+        const [waiter] = waiting[kind];
+        if (waiter !== undefined) return { projectId, waiter };
+      }
     }
     return undefined;
   }
 
   #hasRoom(lane: Lane, kind: StatementKind): boolean {
-    const { running, runningOfProject, searches, searchesOfProject } = this.#bounds;
-    if (this.#running >= running || lane.running >= runningOfProject) return false;
-    return kind === 'look-up' || (this.#searches < searches && lane.searches < searchesOfProject);
+    const { running, searches } = this.#bounds;
+    if (this.#running >= running || this.#isAtOwnBound({ lane, kind })) return false;
+    if (kind === 'look-up') return true;
+    if (this.#searches >= searches) return false;
+    // Owners of long statements leave a turn to those of shorter ones, however many they are.
+    const isHeavy = this.#use.isHeavyBesideOthers(lane.owner);
+    return !isHeavy || this.#heavySearchesBefore(lane) < Math.max(1, searches - 1);
   }
 
-  #forgetIfIdle(projectId: string, lane: Lane): void {
-    const { search, 'look-up': lookUp } = lane.waiting;
-    if (lane.running + search.size + lookUp.size === 0) this.#lanes.delete(projectId);
+  #isAtOwnBound({ lane, kind }: Pick<Place, 'lane' | 'kind'>): boolean {
+    const { runningOfOwner, searchesOfOwner } = this.#bounds;
+    const isHeavy = this.#use.isHeavyBesideOthers(lane.owner);
+    const most = isHeavy ? this.#heavy.searches : searchesOfOwner;
+    // Beside its long searches an owner has room for a look-up.
+    if (lane.running >= (isHeavy ? Math.min(runningOfOwner, most + 1) : runningOfOwner))
+      return true;
+    return kind === 'search' && lane.searches >= most;
   }
 
-  #busy(): ConnectError {
-    const message = 'too many reads of this project are running or waiting';
+  /**
+   * The searches of owners of long statements, but for those who have longer ones than this owner: on a busy machine
+   * all statements are long.
+   */
+  #heavySearchesBefore({ owner }: Lane): number {
+    const ownMs = this.#use.longestMsOf(owner);
+    return [...this.#lanes.values()]
+      .filter((lane) => lane.searches > 0 && this.#use.isHeavyBesideOthers(lane.owner))
+      .filter((lane) => this.#use.longestMsOf(lane.owner) <= ownMs)
+      .reduce((sum, { searches }) => sum + searches, 0);
+  }
+
+  #forgetIfIdle(lane: Lane): void {
+    if (lane.running + lane.waiting === 0) this.#lanes.delete(lane.owner);
+  }
+
+  #busy(whose: 'owner' | 'all'): ConnectError {
+    const message =
+      whose === 'owner'
+        ? "too many reads of this project, or of its owner's projects together, are running or waiting"
+        : 'too many reads of all projects are running or waiting';
     const retryAfter = String(Math.ceil(this.#bounds.waitMs / 1_000));
     return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': retryAfter });
   }
 }
 
-function newLane(): Lane {
-  return { running: 0, searches: 0, waiting: { 'look-up': new Set(), search: new Set() } };
+function moveLast<T>(map: Map<string, T>, key: string): void {
+  const value = map.get(key);
+  if (map.delete(key) && value !== undefined) map.set(key, value);
+}
+
+function newLane(owner: string): Lane {
+  return { owner, running: 0, searches: 0, waiting: 0, projects: new Map() };
 }

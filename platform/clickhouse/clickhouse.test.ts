@@ -4,13 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inDatabase } from '../../test/harness/servers/engine.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
-import {
-  clickhouseReady,
-  createClickHouse,
-  type DatabaseClient,
-  failureOf,
-  insertArrow,
-} from './clickhouse.ts';
+import { createClickHouse, type DatabaseClient, failureOf, insertArrow } from './clickhouse.ts';
+import { collectRows } from './select-rows.ts';
 
 const log = createLog('silent');
 const engine = useEngine({ migrated: false });
@@ -97,7 +92,7 @@ describe('a failure', () => {
     const nobody = createClickHouse(url, { log, maxConnections: 1 });
     const call = nobody.command({ query: 'SELECT 1' });
     expect(await failureOfCall(call)).toEqual({ code: 'ECONNREFUSED', meaning: 'retry' });
-    expect(await clickhouseReady(nobody)).toBe(false);
+    expect(await nobody.isReady()).toBe(false);
     await nobody.close();
   });
 
@@ -107,16 +102,42 @@ describe('a failure', () => {
   });
 });
 
-describe('clickhouseReady', () => {
+describe('readiness', () => {
   it('is true when the database answers, false when there is none or no answer', async () => {
-    expect(await clickhouseReady(client)).toBe(true);
+    expect(await client.isReady()).toBe(true);
     const elsewhere = createClickHouse(engine.url, { log, maxConnections: 1 });
     expect(elsewhere.database).toBe('millrace');
-    expect(await clickhouseReady(elsewhere)).toBe(false);
+    expect(await elsewhere.isReady()).toBe(false);
     await elsewhere.close();
     engine.pause();
-    expect(await clickhouseReady(client)).toBe(false);
+    expect(await client.isReady()).toBe(false);
     engine.resume();
-    expect(await clickhouseReady(client)).toBe(true);
+    expect(await client.isReady()).toBe(true);
+  });
+
+  it('does not wait for reads, however many there are and however long they take', async () => {
+    const busy = createClickHouse(inDatabase(engine.url, 'default'), { log, maxConnections: 64 });
+    expect(await client.isReady()).toBe(true);
+    const ending = new AbortController();
+    const { signal } = ending;
+    const sql = 'SELECT sleepEachRow(0.1) FROM numbers(300) SETTINGS max_block_size = 1';
+    let begun = (): void => {};
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const reads = Array.from({ length: 32 }, () =>
+      busy.select({ sql, params: {}, settings: {}, signal }, () => {
+        begun();
+        return true;
+      }),
+    );
+    await hasBegun;
+    const small = { sql: 'SELECT 1', params: {}, settings: {}, signal };
+    const another = collectRows(busy, small, 1_000);
+    const first = await Promise.race([another.then(() => 'a read'), client.isReady()]);
+    expect(first).toBe(true);
+    ending.abort();
+    await Promise.allSettled([...reads, another]);
+    await busy.close();
   });
 });

@@ -15,7 +15,15 @@ import { createRowReader, type RowReader } from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
 /** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
-export type DatabaseClient = ClickHouseClient & RowReader & { readonly database: string };
+export type DatabaseClient = ClickHouseClient &
+  RowReader & {
+    readonly database: string;
+    /**
+     * Whether the server answers within two seconds, and has had the database. It waits behind no statement: dear reads
+     * take their time, and a server that works on them is well.
+     */
+    isReady(): Promise<boolean>;
+  };
 
 /** The header that names a request's database; a request's own header wins over the client's. */
 export const databaseHeader = 'X-ClickHouse-Database';
@@ -65,6 +73,7 @@ export function createClickHouse(
   return Object.assign(client, {
     database,
     select: rows.select,
+    isReady: createIsReady(client),
     async close() {
       rows.close();
       await close();
@@ -106,18 +115,20 @@ function quoteName(name: string): string {
   return `\`${name}\``;
 }
 
-/** Whether the database of `client` answers within two seconds. */
-export async function clickhouseReady(client: ClickHouseClient): Promise<boolean> {
-  try {
-    const result = await client.query({
-      query: 'SELECT 1',
-      format: 'JSONEachRow',
-      abort_signal: AbortSignal.timeout(readyTimeoutMs),
-    });
-    return (await result.json()).length === 1;
-  } catch {
-    return false;
-  }
+/** As DatabaseClient tells. The database is asked for by a statement until it has answered once. */
+function createIsReady(client: ClickHouseClient): () => Promise<boolean> {
+  let wasThere = false;
+  return async () => {
+    const abort_signal = AbortSignal.timeout(readyTimeoutMs);
+    try {
+      if (wasThere) return (await client.ping({ select: false, abort_signal })).success;
+      const result = await client.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal });
+      wasThere = (await result.json()).length === 1;
+      return wasThere;
+    } catch {
+      return false;
+    }
+  };
 }
 
 /**

@@ -13,9 +13,10 @@ import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+import { insightTurnBounds, turnBounds } from '../calls/turn-bounds.ts';
 import { createRunQuestion } from '../insights/query-insight.ts';
 import { systemTimer } from '../timer.ts';
-import { insightTurnBounds, Turns, turnBounds } from '../turns.ts';
+import { Turns } from '../turns.ts';
 import { answerTiles } from './answer-tiles.ts';
 import { questionOf } from './question.ts';
 

@@ -30,7 +30,7 @@ export interface BoardQuestions {
 export interface AnswerDeps {
   run: RunQuestion;
   /** What every question of the dashboard is asked with. */
-  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead' | 'together'>;
+  call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead' | 'spend' | 'together'>;
   /** The caller's error for whatever a question throws. */
   failureOf: (cause: unknown) => ConnectError;
 }

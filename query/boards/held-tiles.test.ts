@@ -17,9 +17,10 @@ import { createDraw } from '../../test/harness/insights/random.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+import { insightTurnBounds, turnBounds } from '../calls/turn-bounds.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
 import { systemTimer } from '../timer.ts';
-import { insightTurnBounds, Turns, turnBounds } from '../turns.ts';
+import { Turns } from '../turns.ts';
 import { answerTiles } from './answer-tiles.ts';
 import { questionOf } from './question.ts';
 

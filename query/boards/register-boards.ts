@@ -37,6 +37,8 @@ interface Call {
   standIns: JsonStandIns | undefined;
   /** Told how many characters were read. */
   count(characters: number): void;
+  /** Told the milliseconds that each statement was at the engine. */
+  spend(engineMs: number): void;
   /** Takes the price of what was read from the key's limit. */
   charge(): void;
 }
@@ -58,12 +60,12 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const { clock, log, readDashboard, timezoneOf, runQuestion: run } = deps;
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
   const renderFor = (
-    { projectId, standIns, count }: Pick<Call, 'projectId' | 'standIns' | 'count'>,
+    { projectId, standIns, count, spend }: Omit<Call, 'charge'>,
     request: RenderRequest,
     context: MethodContext,
   ) => {
     const deadline = startDeadline(context, maxRenderMs);
-    const call = { deadline, standIns, onRead: count };
+    const call = { deadline, standIns, onRead: count, spend };
     const failureOf = (cause: unknown) => readFailure(cause, context, deadline, log);
     const own = { readDashboard, timezoneOf, clock, run, call, failureOf };
     return renderDashboard(own, projectId, request);
@@ -83,7 +85,7 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const shared = createRenderShared({
     ...deps,
     render: (projectId, request) => {
-      const call = { projectId, standIns: undefined, count: () => {} };
+      const call = { projectId, standIns: undefined, count: () => {}, spend: () => {} };
       return renderFor(call, request, nobodys(renderShared)).catch(goneIfNotFound);
     },
   });

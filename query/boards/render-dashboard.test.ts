@@ -4,7 +4,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { principalOf } from '../../platform/access/auth-interceptor.ts';
-import { clickhouseReady, createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
@@ -46,7 +46,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
     reads: (router, { readDashboard, shares }) =>
       registerQuery(router, {
         clickhouse,
-        storeAnswers: () => clickhouseReady(clickhouse),
+        storeAnswers: () => clickhouse.isReady(),
         clock,
         log,
         readerOf: principalOf,

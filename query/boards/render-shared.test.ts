@@ -56,6 +56,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
           standIns: undefined,
           count() {},
           charge() {},
+          spend() {},
         }),
       }),
   });

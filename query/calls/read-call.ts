@@ -1,9 +1,10 @@
-// What every call of a read service goes through: the limit of its key, the project's turns at the engine, the
-// deadline, and the one place where a failure becomes an answer.
+// What every call of a read service goes through: the limit of its key, the turns at the engine, the deadline, and
+// the one place where a failure becomes an answer.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { TokenBuckets } from '../../platform/access/token-bucket.ts';
+import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Deadline, startDeadline } from '../deadline.ts';
 import { type JsonStandIns, jsonStandIns } from '../json-codec.ts';
@@ -25,6 +26,7 @@ export interface CallOptions {
   credentialEndOf?: (context: HandlerContext) => CredentialEnd;
   clickhouse: RowReader;
   buckets: TokenBuckets;
+  engineSeconds: TokenBuckets;
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
@@ -40,6 +42,8 @@ export interface Call {
   standIns: JsonStandIns | undefined;
   /** Counts what was read in another way. */
   count(characters: number): void;
+  /** Takes a statement's time at the engine from the key's limit, for one that ran in another way. */
+  spend(engineMs: number): void;
   /** Takes the price of what was read from the key's limit. */
   charge(): void;
 }
@@ -86,16 +90,42 @@ export async function read<T>(
 /** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
 const charactersPerRead = 65_536;
 
-/** Throws resource_exhausted where the key reads too often. */
+/**
+ * Seconds at the engine: a key may have one statement run without a pause. A board of dear questions is asked for at
+ * once, and whoever looks at one goes on to the next.
+ */
+const engineSecondsAtOnce = 30;
+
+/** The limits on what a key reads; 0 reads a second switch both off. */
+export function readLimits(
+  readsPerSecond: number,
+  clock: Clock,
+): Pick<CallOptions, 'buckets' | 'engineSeconds'> {
+  const perSecond = readsPerSecond === 0 ? 0 : 1;
+  return {
+    buckets: createTokenBuckets({
+      ...{ perSecond: readsPerSecond, clock },
+      burst: Math.max(1, readsPerSecond),
+    }),
+    engineSeconds: createTokenBuckets({ perSecond, burst: engineSecondsAtOnce, clock }),
+  };
+}
+
+/** Throws resource_exhausted where the key reads too often, or has used too much of the engine's time. */
 export function startCall(
-  { readerOf, buckets, turns, clickhouse }: CallOptions,
+  { readerOf, buckets, engineSeconds, turns, clickhouse }: CallOptions,
   kind: StatementKind,
   context: HandlerContext,
 ): Call {
   const { keyId, projectId } = readerOf(context);
+  turns.checkRoom(projectId);
+  const restSeconds = engineSeconds.wait(keyId, 1);
+  if (restSeconds > 0)
+    throw tooMany("reads with this key took too much of the engine's time", restSeconds);
   const waitSeconds = buckets.take(keyId, 1);
-  if (waitSeconds > 0) throw tooManyReads(waitSeconds);
-  const inTurns = turns.reader(clickhouse, projectId, kind);
+  if (waitSeconds > 0) throw tooMany('too many reads with this key', waitSeconds);
+  const spend = (engineMs: number): void => engineSeconds.charge(keyId, engineMs / 1_000);
+  const inTurns = turns.reader(clickhouse, projectId, kind, spend);
   let characters = 0;
   const count = (read: number): void => {
     characters += read;
@@ -103,6 +133,7 @@ export function startCall(
   return {
     projectId,
     count,
+    spend,
     clickhouse: {
       select: (select, onRow) =>
         inTurns.select(select, (text) => {
@@ -115,10 +146,8 @@ export function startCall(
   };
 }
 
-function tooManyReads(waitSeconds: number): ConnectError {
-  return new ConnectError('too many reads with this key', Code.ResourceExhausted, {
-    'retry-after': String(waitSeconds),
-  });
+function tooMany(message: string, waitSeconds: number): ConnectError {
+  return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': String(waitSeconds) });
 }
 
 /** In every protocol an answer has the codec of its request, and only JSON needs stand-ins. */

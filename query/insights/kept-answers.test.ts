@@ -16,8 +16,9 @@ import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { type StoredProfile, storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+import { insightTurnBounds } from '../calls/turn-bounds.ts';
 import { systemTimer } from '../timer.ts';
-import { insightTurnBounds, Turns } from '../turns.ts';
+import { Turns } from '../turns.ts';
 
 const engine = useEngine();
 /** The questions' statements that ran. */
@@ -38,7 +39,7 @@ const counting = (store: RowReader): RowReader => ({
 });
 let service: ReadService;
 beforeAll(async () => {
-  const bounds = { ...insightTurnBounds(1), running: 1, runningOfProject: 1 };
+  const bounds = { ...insightTurnBounds(1), running: 1, runningOfOwner: 1 };
   const insightTurns = new Turns(bounds, systemTimer);
   // Rows of a young version are kept for a second: here it does not pass.
   service = await startReadService({

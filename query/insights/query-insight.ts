@@ -28,7 +28,8 @@ import {
 } from './run/insight-runs.ts';
 import { areAlike, type Facts, KnownFacts } from './run/known-facts.ts';
 import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
-import { rangeOfAll } from './run/stored-version.ts';
+import { rangeOf, rangeOfAll } from './run/stored-version.ts';
+import { checkWork } from './run/work-bound.ts';
 import { planSegmentation } from './segmentation.ts';
 import { planTopK } from './top/top-k.ts';
 import { planTrends } from './trends.ts';
@@ -47,6 +48,8 @@ export interface InsightCall {
   standIns?: JsonStandIns | undefined;
   /** Told how many characters the rows have, kept ones too. */
   onRead?: (characters: number) => void;
+  /** Told the milliseconds that each statement of the question was at the engine. */
+  spend?: (engineMs: number) => void;
   /** Of one project and moment; absent for a question on its own. */
   together?: AskedTogether;
 }
@@ -58,7 +61,10 @@ export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 export function createRunQuestion(sources: InsightSources): RunQuestion {
   const runs = new InsightRuns(sources);
   const shared = { runs, facts: new KnownFacts(runs), lookedUpFor: new Map() };
-  return (call) => runs.open.with(call.projectId, () => runQuestion(shared, call));
+  return async (call) => {
+    sources.insightTurns.checkRoom(call.projectId);
+    return runs.open.with(call.projectId, () => runQuestion(shared, call));
+  };
 }
 
 interface Shared {
@@ -74,6 +80,7 @@ async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResp
   const { runs, facts } = shared;
   const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
   const own = readQuestion(projectId, request, standIns);
+  await checkWork(own, () => runs.stored(projectId, rangeOf(own)), deadline);
   const beside = together.questions(projectId);
   const range = rangeOfAll([own, ...beside]);
   const look = (): Promise<Stored> => runs.stored(projectId, range);
@@ -114,9 +121,9 @@ async function answerQuestion(
   const question = readBeside(beside);
   const { joint, lookUps = [], read, ...first } = planOf(question);
   const statement = statementOf(joint ?? question, first);
-  const run = (): Promise<InsightRows> => runs.rows(projectId, stored, statement, deadline);
+  const run = (): Promise<InsightRows> => runs.rows(call, stored, statement, deadline);
   const look = (next: LookUp): Promise<InsightRows> =>
-    runs.rows(projectId, stored, statementOf(question, next), deadline);
+    runs.rows(call, stored, statementOf(question, next), deadline);
   // The same users are on top as a rule: this look-up is joined below, or is in vain.
   const name = lookUps.length > 0 ? nameOf(projectId, statement) : '';
   const before = runs.open.isAlone(projectId) ? lookedUpFor.get(name) : undefined;

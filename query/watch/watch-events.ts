@@ -19,7 +19,10 @@ import { Viewer } from './viewer.ts';
 import { readWatchRequest } from './watch-request.ts';
 
 /** Each viewer holds at most 6 MiB. A wall of screens may be of one project. */
-export const viewerBounds: StreamBounds = { open: 20, openOfProject: 20, stallMs: 30_000 };
+export const viewerBounds: StreamBounds = {
+  ...{ open: 24, openOfOwner: 16, openOfProject: 12, kept: 4 },
+  stallMs: 30_000,
+};
 
 const totalsEveryMs = 1_000;
 /** Rows that come together share a frame. */

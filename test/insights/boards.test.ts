@@ -15,10 +15,11 @@ import {
   QueryRequestSchema,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { insightTurnBounds, turnBounds } from '../../query/calls/turn-bounds.ts';
 import { createRunQuestion, type RunQuestion } from '../../query/insights/query-insight.ts';
 import { AskedTogether } from '../../query/insights/run/asked-together.ts';
 import { systemTimer } from '../../query/timer.ts';
-import { insightTurnBounds, Turns, turnBounds } from '../../query/turns.ts';
+import { Turns } from '../../query/turns.ts';
 import type { AskedSpec } from '../harness/insights/asked-project.ts';
 import { createDraw, type Draw } from '../harness/insights/random.ts';
 import { useEngine } from '../harness/servers/use-servers.ts';

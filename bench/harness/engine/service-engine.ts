@@ -8,7 +8,7 @@ import { createClickHouse, type DatabaseClient } from '../../../platform/clickho
 import { startEmbeddedEngine } from '../../../platform/engines/embedded-engine.ts';
 import { createLog } from '../../../platform/log.ts';
 import { leastEngineMemoryMiB } from '../../../platform/memory/engine-memory.ts';
-import { readsAtOnce } from '../../../query/turns.ts';
+import { readsAtOnce } from '../../../query/calls/turn-bounds.ts';
 import { migrate, reloadViews } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../../../test/harness/compiled-entries.ts';
 

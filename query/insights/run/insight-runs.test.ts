@@ -3,7 +3,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { insightTurnBounds, Turns, turnBounds } from '../../turns.ts';
+import { RecentUse } from '../../calls/recent-use.ts';
+import { insightTurnBounds, turnBounds } from '../../calls/turn-bounds.ts';
+import { Turns } from '../../turns.ts';
 import { InsightRuns } from './insight-runs.ts';
 
 interface Gate {
@@ -37,7 +39,7 @@ beforeEach(() => {
     completeUntilMs: async () => completeUntil,
     clock: { nowMs: () => 400 },
     turns: new Turns(turnBounds(1), never),
-    insightTurns: new Turns(insightTurnBounds(1), never),
+    insightTurns: new Turns(insightTurnBounds(1), never, { use: new RecentUse(() => nowMs) }),
     nowMs: () => nowMs,
   });
 });
@@ -77,7 +79,12 @@ async function ask(
   { project = 'a', params = {}, signal = new AbortController().signal, isCheap = false } = {},
 ) {
   const stored = await runs.stored(project, range);
-  return runs.rows(project, stored, { sql, params, maxRows: 10, isCheap }, { signal });
+  return runs.rows(
+    { projectId: project },
+    stored,
+    { sql, params, maxRows: 10, isCheap },
+    { signal },
+  );
 }
 
 async function settled(): Promise<void> {

@@ -2,7 +2,6 @@
 // same statement that runs already for somebody else, or those of a new run in the project's turn.
 
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
@@ -14,7 +13,6 @@ import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
 import { OpenQuestions } from './open-questions.ts';
-import { firstPriority, RecentUse } from './recent-use.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
 import { SharedRuns } from './shared-runs.ts';
@@ -42,6 +40,13 @@ export interface InsightRows extends Rows {
   completeUntilMs: number | undefined;
 }
 
+/** Who asks: whoever comes first for a statement that several ask for. */
+export interface Asker {
+  projectId: string;
+  /** Told the milliseconds that each of the question's own statements was at the engine. */
+  spend?: ((engineMs: number) => void) | undefined;
+}
+
 /** What was stored when a question was asked. */
 export interface Stored {
   /** Known before the statement begins. */
@@ -66,7 +71,6 @@ interface Running {
   seen: Promise<Seen>;
 }
 
-const cores = availableParallelism();
 const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const maxProjects = 10_000;
@@ -93,7 +97,6 @@ export class InsightRuns {
   readonly #held: HeldDays;
   readonly #kept: KeptDays;
   #begun = 0;
-  readonly #use: RecentUse;
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
@@ -105,7 +108,6 @@ export class InsightRuns {
     this.#nowMs = sources.nowMs ?? (() => performance.now());
     this.#held = new HeldDays(sources.heldDaysMaxBytes, this.#nowMs);
     this.#kept = new KeptDays(sources, this.#held);
-    this.#use = new RecentUse(this.#nowMs);
   }
 
   /** What a question depends on. One check at a time of a range, whoever asks. */
@@ -142,14 +144,15 @@ export class InsightRuns {
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
   async rows(
-    projectId: string,
+    asker: Asker,
     stored: Stored,
     statement: InsightStatement,
     { signal }: Pick<Deadline, 'signal'>,
   ): Promise<InsightRows> {
+    const { projectId } = asker;
     const key = keyOf(projectId, statement);
     if (statement.isCheap) {
-      const run = (shared: AbortSignal): Promise<Rows> => this.#run(projectId, statement, shared);
+      const run = (shared: AbortSignal): Promise<Rows> => this.#run(asker, statement, shared);
       const rows = await this.#cheap.join(key, signal, run);
       return { ...rows, completeUntilMs: stored.completeUntilMs };
     }
@@ -168,7 +171,7 @@ export class InsightRuns {
     const run = await this.#runs.join(name, signal, async (shared) => {
       try {
         const [rows, seen] = await Promise.all([
-          this.#runWithKept(projectId, statement, shared),
+          this.#runWithKept(asker, statement, shared),
           stored.seen(),
         ]);
         const { completeUntilMs } = stored;
@@ -192,13 +195,7 @@ export class InsightRuns {
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
   smallReads(projectId: string): RowReader {
     const { clickhouse, turns } = this.#sources;
-    const first: RowReader = {
-      select: (select, onRow) => {
-        const settings = { ...select.settings, priority: firstPriority };
-        return clickhouse.select({ ...select, settings }, onRow);
-      },
-    };
-    return turns.reader(first, projectId, 'look-up');
+    return turns.reader(clickhouse, projectId, 'look-up');
   }
 
   #holds(kept: Kept, { version }: Seen): boolean {
@@ -208,44 +205,30 @@ export class InsightRuns {
 
   /** Days that are kept are not counted again. */
   async #runWithKept(
-    projectId: string,
+    asker: Asker,
     statement: InsightStatement,
     signal: AbortSignal,
   ): Promise<Rows> {
+    const { projectId } = asker;
     const { kept } = statement;
-    if (kept === undefined) return this.#run(projectId, statement, signal);
+    if (kept === undefined) return this.#run(asker, statement, signal);
     const access = {
       ...{ projectId, signal, look: this.smallReads(projectId) },
       mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
       run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) =>
-        this.#run(projectId, more, AbortSignal.timeout(maxInsightMs)),
+        this.#run(asker, more, AbortSignal.timeout(maxInsightMs)),
     };
     return this.#kept.run(statement, kept, access, (filled, ending, found) =>
       runHeld(this.#held, { projectId, statement: filled, found }, (one) =>
-        this.#run(projectId, one, ending),
+        this.#run(asker, one, ending),
       ),
     );
   }
 
-  async #run(projectId: string, statement: InsightStatement, signal: AbortSignal): Promise<Rows> {
+  async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {
     const { clickhouse, insightTurns, memoryBytes } = this.#sources;
-    const counted: RowReader = {
-      select: async (select, onRow) => {
-        const settings = {
-          ...select.settings,
-          priority: this.#use.priorityOf(projectId),
-          max_threads: this.#use.threadsOf(projectId, cores),
-        };
-        const ended = this.#use.begin(projectId);
-        try {
-          await clickhouse.select({ ...select, settings }, onRow);
-        } finally {
-          ended();
-        }
-      },
-    };
-    const inTurn = insightTurns.reader(counted, projectId, 'search');
+    const inTurn = insightTurns.reader(clickhouse, projectId, 'search', spend);
     return runInsight(inTurn, statement, memoryBytes, signal);
   }
 

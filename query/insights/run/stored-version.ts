@@ -41,6 +41,8 @@ export interface StoredVersion {
   version: string;
   /** A profile of the project was deleted, now or at any time before. */
   hasDeletions: boolean;
+  /** Of the range, in whole quarters of an hour. */
+  events: number;
 }
 
 // A later change adds an event or a change, so both sums only grow.
@@ -76,6 +78,7 @@ export async function readStoredVersion(
       params.to,
       ...read.rows.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
     ]),
+    events: read.rows.reduce((sum, [part, n]) => (part === 'events' ? sum + Number(n) : sum), 0),
     hasDeletions: read.rows.some(([, , , deleted]) => Number(deleted) > 0),
   };
 }

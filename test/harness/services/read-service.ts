@@ -1,10 +1,9 @@
 // The read service alone, on real HTTP and a real engine, for tests: a header names the project that is read, where the
 // product asks for a key.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { clickhouseReady, createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
@@ -20,7 +19,7 @@ import type { Turns } from '../../../query/turns.ts';
 export interface ReadService {
   baseUrl: string;
   /** A client of the service's database. */
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   /** Generated clients that read `projectId`; binary, so that every type is exact. */
   activity(projectId: string): Client<typeof ActivityService>;
   profiles(projectId: string): Client<typeof ProfilesService>;
@@ -68,7 +67,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
       routes: (router) =>
         registerQuery(router, {
           clickhouse: options.reader?.(clickhouse) ?? clickhouse,
-          storeAnswers: () => clickhouseReady(clickhouse),
+          storeAnswers: () => clickhouse.isReady(),
           ...(options.storeSilenceMs !== undefined && { storeSilenceMs: options.storeSilenceMs }),
           clock: options.clock ?? systemClock,
           log,

@@ -8,13 +8,13 @@ beforeEach(() => {
   use = new RecentUse(() => nowMs);
 });
 
-function run(projectId: string, ms: number): void {
-  const ended = use.begin(projectId);
+function run(owner: string, ms: number): void {
+  const ended = use.begin(owner);
   nowMs += ms;
   ended();
 }
 
-it('a project goes after those whose statements are shorter, at each step twice as short', () => {
+it('an owner goes after those whose statements are shorter, at each step twice as short', () => {
   expect(use.priorityOf('a')).toBe(1);
   for (let n = 0; n < 100; n++) run('a', 90);
   expect(use.priorityOf('a')).toBe(1);
@@ -39,16 +39,18 @@ it('a long statement is forgotten by halves', () => {
   expect(use.priorityOf('a')).toBe(1);
 });
 
-it('long statements have all cores alone, and leave one beside those of others', () => {
-  run('heavy', 600);
-  expect(use.threadsOf('heavy', 8)).toBe(8);
-  run('small', 10);
-  expect([use.threadsOf('heavy', 8), use.threadsOf('heavy', 2)]).toEqual([3, 1]);
-  expect(use.threadsOf('small', 8)).toBe(8);
-  run('heavy', 600);
-  run('heavy', 600);
-  expect(use.threadsOf('heavy', 8)).toBe(3);
+it('long statements are heavy beside those of others, and not alone', () => {
+  run('long', 600);
+  expect(use.isHeavyBesideOthers('long')).toBe(false);
+  run('short', 10);
+  expect([use.isHeavyBesideOthers('long'), use.isHeavyBesideOthers('short')]).toEqual([
+    true,
+    false,
+  ]);
+  run('long', 600);
+  run('long', 600);
+  expect(use.isHeavyBesideOthers('long')).toBe(true);
   nowMs += 10_000;
-  run('heavy', 600);
-  expect(use.threadsOf('heavy', 8)).toBe(8);
+  run('long', 600);
+  expect(use.isHeavyBesideOthers('long')).toBe(false);
 });

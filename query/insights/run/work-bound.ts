@@ -1,0 +1,60 @@
+// Bounds what the dearest forms of questions may work before they run: by the events of their range, which are counted
+// already, and by what is done with each of them. Questions of usual forms are not counted.
+
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  InsightType,
+  UserFlowQuery_NodeKind,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Deadline } from '../../deadline.ts';
+import type { Question } from '../question/question.ts';
+import { type Stored, unlessLeft } from './insight-runs.ts';
+
+/** What a form does with each event of the range. */
+interface Work {
+  /** Steps, series or hops, times the columns that each carries. */
+  parts: number;
+  field: string;
+  /** What the caller may ask less of. */
+  asked: string;
+}
+
+/** 4 million events in a funnel of 20 steps by 5 properties, which take some 40 s of a core. */
+const maxWork = 500_000_000;
+/** With fewer parts even 50 million events are within it. */
+const usualParts = 10;
+
+/** Throws resource_exhausted that names the field. `look` is at the events of the question's range. */
+export async function checkWork(
+  question: Question,
+  look: () => Promise<Stored>,
+  { signal }: Deadline,
+): Promise<void> {
+  if (workOf(question).parts <= usualParts) return;
+  const { events } = await unlessLeft((await look()).seen(), signal);
+  const refusal = tooMuchWork(question, events);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** The refusal of a question over so many events; undefined for one that may run. */
+export function tooMuchWork(question: Question, events: number): ConnectError | undefined {
+  const { parts, field, asked } = workOf(question);
+  if (parts <= usualParts || events * parts <= maxWork) return undefined;
+  const most = Math.floor(maxWork / parts);
+  const rule = `${asked} take at most ${most} events in timeRange, which has ${events}`;
+  const message = `${field}: ${rule}: ask for fewer, or for a shorter range`;
+  return new ConnectError(message, Code.ResourceExhausted);
+}
+
+function workOf({ spec, breakdowns }: Question): Work {
+  const { events, userFlow } = spec;
+  if (spec.insightType === InsightType.USER_FLOW) {
+    const hops = userFlow?.maxHops ?? 0;
+    const isByProperty = userFlow?.nodeKind === UserFlowQuery_NodeKind.PROPERTY;
+    const asked = `${hops} hops${isByProperty ? ' by a property' : ''}`;
+    return { parts: hops * (isByProperty ? 2 : 1), field: 'spec.userFlow.maxHops', asked };
+  }
+  const series = Math.max(1, events.length);
+  const asked = `${series} entries by ${breakdowns.length} breakdowns`;
+  return { parts: series * (1 + breakdowns.length), field: 'spec.events', asked };
+}
