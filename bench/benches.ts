@@ -11,6 +11,7 @@ import { validateBench } from './questions/ingest/validate.ts';
 import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
 import { insightsBench } from './questions/insights/speed.ts';
+import { insightsStrangersBench } from './questions/insights/strangers.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
 import { ageBench } from './questions/pipeline/age.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
@@ -57,6 +58,7 @@ export const benches: readonly Bench[] = [
   insightsGrowthBench,
   insightsUnderLoadBench,
   insightsFairnessBench,
+  insightsStrangersBench,
   stagesBench,
   tricksBench,
   webhooksBench,

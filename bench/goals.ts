@@ -234,6 +234,12 @@ export const goals: readonly Goal[] = [
     asked: { atMost: 2 },
     reached: { bench: 'insights-fairness', column: 'of quiet' },
   },
+  {
+    name: "a customer's call beside another's dearest questions from 60 projects, the worst",
+    beside: 'the same call in quiet; none is refused',
+    asked: { atMost: 2 },
+    reached: { bench: 'insights-strangers', column: 'of quiet' },
+  },
   accountsGoal('check of a key', 20, 'us', 'a key, us of CPU'),
   accountsGoal('check of a token', 20, 'us', 'a token, us of CPU'),
   accountsGoal('slowest revocation', 1_000, 'ms', 'a revocation in another process, ms, slowest'),

@@ -2,6 +2,7 @@
 // ties it to its parent.
 
 import type { Target } from '../../../test/harness/requests/exhaustion.ts';
+import type { DearQuestions } from '../load/dear-questions.ts';
 import type { LoadOptions } from '../load/load.ts';
 import type { ShopShare } from '../shop/batches.ts';
 
@@ -13,6 +14,7 @@ export type ChildTask =
   | { role: 'sink'; answer: string }
   | { role: 'gateway'; publicKey: string }
   | { role: 'attack'; attack: string; share: number; target: Target }
+  | { role: 'dear questions'; asked: DearQuestions }
   | { role: 'engine'; path: string; database: string }
   | { role: 'shop'; share: ShopShare }
   | { role: 'endpoints'; count: number }

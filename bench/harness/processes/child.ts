@@ -36,6 +36,11 @@ switch (task.role) {
     await runAttack(task.attack, task.target, task.share, () => print('begun'));
     break;
   }
+  case 'dear questions': {
+    const { askDearQuestions } = await import('../load/dear-questions.ts');
+    await askDearQuestions(task.asked, parent, process.stdout);
+    break;
+  }
   case 'engine': {
     const { serveEngine } = await import('./engine-child.ts');
     await serveEngine(task.path, task.database, parent);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Target } from '../../../test/harness/requests/exhaustion.ts';
+import type { DearQuestions } from '../load/dear-questions.ts';
 import type { LoadOptions, LoadResult } from '../load/load.ts';
 import type { ShopShare } from '../shop/batches.ts';
 import type { Failing, ReceivedDeliveries } from '../webhooks/receiving.ts';
@@ -30,6 +31,21 @@ export async function startAttackProcess(
   const child = startChild({ role: 'attack', attack, share, target: { baseUrl, publicKey } });
   await child.nextLine();
   return child;
+}
+
+/** Asks until it is stopped; `stop` resolves with the number of answers of each status. */
+export function startDearQuestions(asked: DearQuestions): {
+  stop(): Promise<Readonly<Record<string, number>>>;
+} {
+  const child = startChild({ role: 'dear questions', asked });
+  return {
+    async stop() {
+      child.write('how many?\n');
+      const statuses = JSON.parse(await child.nextLine());
+      await child.stop();
+      return statuses;
+    },
+  };
 }
 
 /** Resolves once the share is stored; `onStored` is called after each batch. */
