@@ -19,7 +19,7 @@ import {
 } from '../platform/broker/streams.ts';
 import { ensureTopology } from '../platform/broker/topology.ts';
 import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse.ts';
-import { dayMs, systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
 import { encodeContext, projectMark } from '../proto/wire/frame.ts';
@@ -27,6 +27,7 @@ import { encodeFrame } from '../proto/wire/frame-writer.ts';
 import { SessionModel } from '../test/harness/models/session-model.ts';
 import { asOperator } from '../test/harness/servers/broker.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
+import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
 import { BatchBuilder } from './build/build-batch.ts';
 import { EventKeys } from './build/event-key.ts';
 import { visitorKey } from './build/visitor-key.ts';
@@ -42,6 +43,10 @@ import { readLedgerRecord } from './write/ledger-record.ts';
 import { type EventWriterParts, runEventWriter } from './write/writer.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
+const tables = [
+  ...['events', 'profile_activity', 'dead_letters'],
+  ...['event_counts', 'profile_days', 'visits', 'visit_entries', 'property_keys'],
+];
 /** A broker on a busy machine answers late. */
 const patienceMs = 60_000;
 const broker = useBroker();
@@ -72,7 +77,7 @@ beforeEach(async () => {
   // Messages that a dead writer had taken are delivered again after this time.
   const { config } = await manager.consumers.info(eventsStream(0), writerConsumer);
   await manager.consumers.update(eventsStream(0), writerConsumer, { ...config, ack_wait: 5e8 });
-  for (const table of ['events', 'profile_activity', 'dead_letters']) {
+  for (const table of tables) {
     await clickhouse.command({ query: `TRUNCATE TABLE ${table}` });
   }
 });
@@ -89,15 +94,15 @@ interface Death {
 
 /** Each replaces one part of the writer by one that dies before or after its work. */
 const deaths = {
-  'before the promise': { part: 'begin', after: false, insert: 0 },
-  'after the promise': { part: 'begin', after: true, insert: 0 },
-  'after the dead letters': { part: 'letters', after: true, insert: 0 },
-  'after the first of two inserts': { part: 'insert', after: true, insert: 1 },
-  'after the last insert': { part: 'insert', after: true, insert: 2 },
-  'before the ledger has it as done': { part: 'finish', after: false, insert: 0 },
-  'after the ledger has it as done': { part: 'finish', after: true, insert: 0 },
-  'before the acks': { part: 'ack', after: false, insert: 0 },
-  'after the acks': { part: 'ack', after: true, insert: 0 },
+  'before the promise': { part: 'begin', after: false },
+  'after the promise': { part: 'begin', after: true },
+  'after the dead letters': { part: 'letters', after: true },
+  'before the insert': { part: 'insert', after: false },
+  'after the insert': { part: 'insert', after: true },
+  'before the ledger has it as done': { part: 'finish', after: false },
+  'after the ledger has it as done': { part: 'finish', after: true },
+  'before the acks': { part: 'ack', after: false },
+  'after the acks': { part: 'ack', after: true },
 } as const;
 
 interface Writer {
@@ -181,7 +186,8 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     ledger,
     source,
     readAgain: (ranges) => readAgain(stream, ranges),
-    build: async (batch, ask) => builder.finish(await ask(builder.read(0, packMessages(batch)))),
+    build: async (batch, ask, month) =>
+      builder.finish(await ask(builder.read(0, packMessages(batch), month))),
     findDuplicates: (ids) => stored.duplicateCheck.check(ids),
     assignSessions: (ids, dropped) => stored.sessions.assign(ids.sessionless, dropped),
     remember: (ids) => stored.duplicateCheck.remember(ids),
@@ -231,11 +237,10 @@ function neverLoads(
 /** The same parts, except that one dies at its time. */
 function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterParts {
   if (death === undefined) return parts;
-  const { part, after, insert } = deaths[death.at];
+  const { part, after } = deaths[death.at];
   let batch = 0;
-  let inserts = 0;
   const dying = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const dies = name === part && batch === death.batch && (insert === 0 || inserts === insert);
+    const dies = name === part && batch === death.batch;
     if (dies && !after) throw new Crash();
     const result = await work();
     if (dies) throw new Crash();
@@ -245,7 +250,6 @@ function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterP
   const mortalLedger: Pick<Ledger, 'begin' | 'finish'> = {
     begin: (pending) => {
       batch++;
-      inserts = 0;
       return dying('begin', () => ledger.begin(pending));
     },
     finish: () => dying('finish', () => ledger.finish()),
@@ -270,10 +274,7 @@ function mortal(parts: EventWriterParts, death: Death | undefined): EventWriterP
       ack: acks,
     },
     publishDeadLetters: (letters) => dying('letters', () => parts.publishDeadLetters(letters)),
-    insert: (month, token) => {
-      inserts++;
-      return dying('insert', () => parts.insert(month, token));
-    },
+    insert: (rows, token) => dying('insert', () => parts.insert(rows, token)),
   };
 }
 
@@ -292,7 +293,7 @@ function newSent(): Sent {
 }
 
 /**
- * Publishes messages of two months, with retries of earlier events and with one unreadable event each. Most are of one
+ * Publishes messages of 300 months, with retries of earlier events and with one unreadable event each. Most are of one
  * project, so that those of the other have their turn before them.
  */
 async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
@@ -305,15 +306,15 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
       const again = n % 8 === 0 ? own[Math.floor(Math.random() * own.length)] : undefined;
       const eventId = again ?? newId(projectId);
       sent.ids.add(eventId);
-      // The month follows from the id, because a retry repeats its time.
-      const monthsAgo = eventId.slice(1) < '8' ? 0 : 40;
+      // Half of them are of now, and the others of a month that follows from the id, because a retry repeats its time.
+      const month = Number.parseInt(eventId.slice(2, 5), 16) % 300;
       if (eventId[35] === '0') return visit(eventId, sent);
       return {
         eventId,
         sessionId: eventId,
         distinctId: `v${eventId[1]}`,
         kind: 'page_view',
-        occurTime: new Date(receiveTimeMs - monthsAgo * dayMs).toISOString(),
+        occurTime: new Date(eventId.slice(1) < '8' ? receiveTimeMs : Date.UTC(2000, month, 5)).toISOString(),
       };
     });
     sent.bad++;
@@ -360,6 +361,7 @@ async function expectExactly({ ids, bad, sessions }: Sent): Promise<void> {
   });
   const [counts] = await result.json<unknown[]>();
   expect(counts?.map(Number)).toEqual([ids.size, ids.size, ids.size, ids.size, bad]);
+  await expectRollupsOfEvents(clickhouse);
   expect(await streamMessages(deadLetterStream)).toBe(bad);
   const derived = await clickhouse.query({
     query: 'SELECT toString(event_id), toString(session_id) FROM events WHERE session_derived',
@@ -412,7 +414,7 @@ describe('a writer that dies', () => {
     await drain(await startWriter());
     for (const batch of [1, 2]) {
       await publish(10, sent);
-      const death = { at: 'after the last insert', batch } as const;
+      const death = { at: 'after the insert', batch } as const;
       const writer = await startWriter({ death, isLoadingHeld: true });
       expect(await writer.ended).toBe('crashed');
     }

@@ -12,7 +12,7 @@ const bodies = 256;
 const bodiesAFrame = 4;
 /** Between two bodies. */
 const apartMs = 1;
-// Times lie within one month: a batch of two months is two inserts.
+// Times lie within one year: a batch of two years is two parts.
 const nowMs = Date.UTC(2026, 10, 20, 12);
 
 /** `count` Arrow streams of `rows` medium events each, a multiple of 100, all different and in the order of time. */
@@ -41,8 +41,8 @@ export function createBatches(seed: number): (rows: number) => Uint8Array {
     }
     builder.read(0, packFrames(frames, framed + 1));
     framed += frames.length;
-    const [month] = builder.finish({ dropped: undefined }).months;
-    if (month?.rows !== rows) throw new Error(`${rows} events make ${month?.rows} rows`);
-    return month.arrow;
+    const built = builder.finish({ dropped: undefined }).rows;
+    if (built?.rows !== rows) throw new Error(`${rows} events make ${built?.rows} rows`);
+    return built.arrow;
   };
 }

@@ -65,7 +65,7 @@ function measureColumns(mode: Mode): Promise<Measured> {
     return {
       run() {
         builder.read(0, messages);
-        return builder.finish({ dropped: undefined }).months[0]?.rows ?? 0;
+        return builder.finish({ dropped: undefined }).rows?.rows ?? 0;
       },
     };
   };

@@ -23,12 +23,12 @@ export async function measureThreads(mode: Mode): Promise<Table> {
   const pool = createBuilderPool({ threads: 1, secret });
   const builder = new BatchBuilder(secret);
   const inThread = new Held(async () => {
-    const { months } = await pool.build(0, copyOf(messages), async () => keepAll);
-    return months[0]?.rows ?? 0;
+    const { rows } = await pool.build(0, copyOf(messages), async () => keepAll);
+    return rows?.rows ?? 0;
   });
   const atOnce = new Held(async () => {
     builder.read(0, copyOf(messages));
-    return builder.finish(keepAll).months[0]?.rows ?? 0;
+    return builder.finish(keepAll).rows?.rows ?? 0;
   });
   try {
     const pairing = await comparePairs(inThread, atOnce, pairsOf[mode]);

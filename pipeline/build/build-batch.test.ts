@@ -91,8 +91,8 @@ describe('a batch', () => {
     const built = builder.finish({ dropped: undefined });
     expect(built.counts).toEqual({ accepted: 4, stored: 4, repeats: 0, dropped: 0, unreadable: 0 });
     expect(built.deadLetters).toEqual([]);
-    expect(built.months.map(({ month, rows }) => [month, rows])).toEqual([[202611, 4]]);
-    const rows = rowsOf(built.months[0]?.arrow ?? new Uint8Array());
+    expect(built.rows).toMatchObject({ rows: 4, partitions: 1 });
+    const rows = rowsOf(built.rows?.arrow ?? new Uint8Array());
     expect(
       rows.map((row) => [row['project_id'], row['kind'], row['shard'], Number(row['stream_seq'])]),
     ).toEqual([
@@ -117,29 +117,43 @@ describe('a batch', () => {
     expect(builder.read(0, pack(...frames)).rows).toBe(2);
     const built = builder.finish({ dropped: undefined });
     expect(built.counts).toMatchObject({ accepted: 4, stored: 2, repeats: 2 });
-    const rows = rowsOf(built.months[0]?.arrow ?? new Uint8Array());
+    const rows = rowsOf(built.rows?.arrow ?? new Uint8Array());
     expect(rows.map((row) => row['kind'])).toEqual(['first', 'other project']);
   });
 
-  it('is cut by month, in order, while the verdict numbers the rows of the whole batch', () => {
+  it('of many months is one record batch, in the order of events, and knows its partitions', () => {
+    const builder = new BatchBuilder(secret);
+    const events = Array.from({ length: 320 }, (_, n) =>
+      event({ occurTime: new Date(Date.UTC(2000, n, 1) - (n % 2)).toISOString(), kind: `k${n}` }),
+    );
+    builder.read(0, pack(frame({ events })));
+    const built = builder.finish({ dropped: bitmap(320, [0, 1, 319]) });
+    expect(built.counts).toMatchObject({ accepted: 320, stored: 317, dropped: 3 });
+    // 2024, 2025, 2026, and all before.
+    expect(built.rows).toMatchObject({ rows: 317, partitions: 4 });
+    const rows = rowsOf(built.rows?.arrow ?? new Uint8Array());
+    expect(rows.map((row) => row['kind'])).toEqual(events.slice(2, 319).map(({ kind }) => kind));
+  });
+
+  it('is built for one month as an older version built it beside the others', () => {
     const builder = new BatchBuilder(secret);
     const times = ['2026-11-01T00:00:00Z', '2026-10-31T23:59:59.999Z', '2000-01-01T00:00:00Z'];
     const events = Array.from({ length: 30 }, (_, n) =>
       event({ occurTime: times[n % 3], kind: `k${n}` }),
     );
-    builder.read(0, pack(frame({ events })));
-    const built = builder.finish({
-      dropped: bitmap(30, [0, 1, 4, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29]),
+    const dropped = bitmap(30, [0, 1, 4, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29]);
+    const months = [202610, 202611, 200001].map((month) => {
+      expect(builder.read(0, pack(frame({ events })), month).rows).toBe(30);
+      return builder.finish({ dropped }).rows;
     });
-    expect(built.counts).toMatchObject({ accepted: 30, stored: 17, dropped: 13 });
-    expect(built.months.map(({ month, rows }) => [month, rows])).toEqual([
-      [202610, 8],
-      [202611, 9],
-    ]);
-    const kinds = built.months.flatMap(({ arrow }) => rowsOf(arrow).map((row) => row['kind']));
-    const expected = events.map((_, n) => n).filter((n) => n % 3 !== 2 && ![0, 1, 4].includes(n));
-    const [october, november] = [1, 0].map((rest) => expected.filter((n) => n % 3 === rest));
-    expect(kinds).toEqual([...(october ?? []), ...(november ?? [])].map((n) => `k${n}`));
+    const kinds = months.map((month) => month && rowsOf(month.arrow).map((row) => row['kind']));
+    const expected = (rest: number) =>
+      events.flatMap((_, n) => (n % 3 === rest && ![0, 1, 4].includes(n) ? `k${n}` : []));
+    expect(kinds).toEqual([expected(1), expected(0), undefined]);
+    // As if the batch had been of that month alone: texts of other months are no part of the bytes.
+    const october = new BatchBuilder(secret);
+    october.read(0, pack(frame({ events: events.filter((_, n) => n % 3 === 1) })));
+    expect(october.finish({ dropped: bitmap(10, [0, 1]) }).rows).toEqual(months[0]);
   });
 
   it('has the same bytes when it is built again, by another builder with another secret', () => {
@@ -165,9 +179,7 @@ describe('a batch', () => {
     const other = used.read(0, pack(...frames.toReversed()));
     expect(other.rows).toBe(1_000);
     const reversed = used.finish({ dropped });
-    expect(reversed.months.map(({ idsHash }) => idsHash)).not.toEqual(
-      first?.built.months.map(({ idsHash }) => idsHash),
-    );
+    expect(reversed.rows?.idsHash).not.toEqual(first?.built.rows?.idsHash);
   });
 
   it('holds nothing of a batch before it that was never finished', () => {
@@ -178,11 +190,11 @@ describe('a batch', () => {
     expect(built.counts).toMatchObject({ accepted: 1, stored: 1 });
   });
 
-  it('whose events are all dropped or unreadable has no month', () => {
+  it('whose events are all dropped or unreadable has no insert', () => {
     const builder = new BatchBuilder(secret);
     builder.read(0, pack(frame({ events: [event(), event({ kind: '' })] })));
     const built = builder.finish({ dropped: bitmap(1, [0]) });
-    expect(built.months).toEqual([]);
+    expect(built.rows).toBeUndefined();
     expect(built.counts).toEqual({ accepted: 2, stored: 0, repeats: 0, dropped: 1, unreadable: 1 });
   });
 });
@@ -232,8 +244,7 @@ it('makes each event a row, a repeat or part of a dead letter, whatever a reques
         const { accepted, stored, repeats, unreadable } = built.counts;
         expect(stored + repeats + unreadable).toBe(accepted);
         expect(accepted).toBe(events.length);
-        const rows = built.months.flatMap(({ arrow }) => rowsOf(arrow));
-        expect(rows.length).toBe(stored);
+        expect(built.rows === undefined ? 0 : rowsOf(built.rows.arrow).length).toBe(stored);
       },
     ),
     { numRuns: 500 },

@@ -1,17 +1,16 @@
-// Messages into record batches, one for each month: read, enrich, fill columns, apply the writer's verdict, find the
-// events of webhooks. A function of the messages and of the verdict, nothing else: a batch that is built again has the
-// same bytes.
+// Messages into one record batch: read, enrich, fill columns, apply the writer's verdict, find the events of webhooks. A
+// function of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
 
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
-import { type Month, Months } from '../columns/months.ts';
-import type { MonthColumns, ScannedColumns } from '../columns/record-batch.ts';
+import { Int32Buffer } from '../columns/column-buffers.ts';
+import { EventColumns, type ScannedColumns } from '../columns/record-batch.ts';
 import { isContext } from '../consume/request-context.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
 import { findMatchedEvents } from '../webhooks/matched-events.ts';
 import { RequestSources } from '../webhooks/request-sources.ts';
 import { IdTable } from './batch-ids.ts';
-import { buildMonths } from './built-months.ts';
+import { buildRows } from './built-rows.ts';
 import { EventKeys } from './event-key.ts';
 import { cookielessIdentity } from './rows/cookieless-identity.ts';
 import {
@@ -28,9 +27,8 @@ import { UnreadableParts } from './unreadable-parts.ts';
 const maxRememberedAgents = 20_000;
 const twoPow32 = 4_294_967_296;
 
-/** Scanned rows, from one to before another, that go to one month. */
+/** Neighbouring scanned rows, from one to before another. */
 interface Span {
-  readonly month: Month;
   readonly from: number;
   to: number;
 }
@@ -43,7 +41,10 @@ export class BatchBuilder {
   readonly #sessionless = new SessionlessTable();
   readonly #sources = new RequestSources();
   #scanned: ScannedRows | undefined;
-  readonly #months = new Months();
+  readonly #columns = new EventColumns();
+  /** For each row of the columns its number in the batch. */
+  readonly #numbers = new Int32Buffer();
+  #month: number | undefined;
   #unreadable = new UnreadableParts();
   #accepted = 0;
   #repeats = 0;
@@ -64,12 +65,16 @@ export class BatchBuilder {
     return this.#referenceBodies;
   }
 
-  /** Reads every message and returns the events that a batch of them would store. Forgets the batch before. */
-  read(shard: number, messages: Messages): BatchIds {
+  /**
+   * Reads every message and returns the events that a batch of them would store. Forgets the batch before. With `month`
+   * only the rows of that month are built, as older versions did: 202611.
+   */
+  read(shard: number, messages: Messages, month?: number): BatchIds {
     this.#ids.clear();
     this.#sessionless.clear();
     this.#sources.clear();
-    this.#months.release();
+    this.#forgetRows();
+    this.#month = month;
     this.#scanned?.clear();
     if (this.#scanned?.isLarge) this.#scanned = new ScannedRows(this.#parseAgent);
     this.#unreadable = new UnreadableParts();
@@ -92,10 +97,11 @@ export class BatchBuilder {
 
   /** The batch that was read last, without the rows that the verdict drops. */
   finish(verdict: Verdict): BuiltBatch {
-    const matched = findMatchedEvents(this.#months, verdict, this.#sources);
-    const months = buildMonths(this.#months, this.#sessionless.numbers(), verdict);
-    this.#months.release();
-    const stored = months.reduce((sum, { rows }) => sum + rows, 0);
+    const numbered = { columns: this.#columns, numbers: this.#numbers };
+    const matched = findMatchedEvents(numbered, verdict, this.#sources);
+    const rows = buildRows(numbered, this.#sessionless.numbers(), verdict);
+    this.#forgetRows();
+    const stored = rows?.rows ?? 0;
     const { deadLetters, events: unreadable } = this.#unreadable;
     const dropped = this.#ids.rows - stored;
     const counts = {
@@ -105,7 +111,12 @@ export class BatchBuilder {
       dropped,
       unreadable,
     };
-    return { months, deadLetters, matched, counts };
+    return { rows, deadLetters, matched, counts };
+  }
+
+  #forgetRows(): void {
+    this.#columns.clear();
+    this.#numbers.clear();
   }
 
   #readFrame(streamSeq: number, frame: Uint8Array): void {
@@ -144,26 +155,28 @@ export class BatchBuilder {
       const row = this.#request.rows[index];
       if (row === undefined) break;
       const number = this.#ids.rows;
-      const month = this.#place(row.eventId, row.occurTimeMs);
-      if (month === undefined) continue;
+      if (!this.#isNew(row.eventId, row.occurTimeMs)) continue;
       if (row.sessionDerived) {
         const { distinctId, otherId, occurTimeMs } = row;
         this.#sessionless.add(number, projectId, distinctId, otherId, occurTimeMs);
       }
-      month.columns.append(row, projectId, receiveTimeMs, origin);
+      if (!this.#isBuilt(row.occurTimeMs)) continue;
+      this.#numbers.push(number);
+      this.#columns.append(row, projectId, receiveTimeMs, origin);
     }
   }
 
-  /** The month that the batch's next row goes to; undefined where the batch has the event already. */
-  #place(eventId: Uint32Array, occurTimeMs: number, at = 0): Month | undefined {
-    const number = this.#ids.rows;
-    if (!this.#ids.add(eventId, occurTimeMs, at)) {
-      this.#repeats++;
-      return undefined;
-    }
-    const month = this.#months.at(occurTimeMs);
-    month.numbers.push(number);
-    return month;
+  /** Makes the event the batch's next row; false where the batch has it already. */
+  #isNew(eventId: Uint32Array, occurTimeMs: number, at = 0): boolean {
+    const isNew = this.#ids.add(eventId, occurTimeMs, at);
+    if (!isNew) this.#repeats++;
+    return isNew;
+  }
+
+  #isBuilt(occurTimeMs: number): boolean {
+    if (this.#month === undefined) return true;
+    const time = new Date(occurTimeMs);
+    return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1 === this.#month;
   }
 
   /**
@@ -178,7 +191,7 @@ export class BatchBuilder {
     if (taken === 'full') {
       // The room for texts must not depend on the batches before: then a batch built again could differ.
       this.#scanned?.forget();
-      this.#months.forgetCells();
+      this.#columns.forgetCells();
       taken = this.#scanned?.take(request, streamSeq);
     }
     if (taken === 'taken') return true;
@@ -186,14 +199,14 @@ export class BatchBuilder {
     return false;
   }
 
-  /** Puts the scanned rows into the columns of their months. */
+  /** Puts the scanned rows into the columns. */
   #drain(): void {
     const scanned = this.#scanned;
     if (scanned === undefined || scanned.requests.length === 0) return;
     const columns = scanned.columns();
     const spans: Span[] = [];
     for (const request of scanned.requests) this.#placeScanned(request, columns, spans);
-    for (const { month, from, to } of spans) month.columns.appendScanned(columns, from, to);
+    for (const { from, to } of spans) this.#columns.appendScanned(columns, from, to);
     scanned.clear();
   }
 
@@ -204,7 +217,6 @@ export class BatchBuilder {
     const origin = { shard: this.#shard, streamSeq };
     this.#ids.beginRequest(projectId, receiveTimeMs);
     this.#sources.begin(this.#ids.rows, credential);
-    let into: MonthColumns | undefined;
     let count = 0;
     for (let row = firstRow; row < endRow; row++) {
       const timeMs = (occurTimes[row * 2] ?? 0) + (occurTimes[row * 2 + 1] ?? 0) * twoPow32;
@@ -212,24 +224,20 @@ export class BatchBuilder {
       const identity = isCookieless ? cookielessIdentity(context, timeMs) : undefined;
       if (isCookieless && identity === undefined) continue;
       const number = this.#ids.rows;
-      const month = this.#place(eventIds, timeMs, row * 4);
-      if (month === undefined) continue;
+      if (!this.#isNew(eventIds, timeMs, row * 4)) continue;
       if (identity !== undefined) {
         const { distinctId, otherId } = identity;
         columns.cookielessIds.set(row, distinctId);
         this.#sessionless.add(number, projectId, distinctId, otherId, timeMs);
       }
-      if (into !== month.columns) {
-        into?.appendOrigins(count, projectId, receiveTimeMs, origin);
-        into = month.columns;
-        count = 0;
-      }
+      if (!this.#isBuilt(timeMs)) continue;
+      this.#numbers.push(number);
       count++;
       const last = spans.at(-1);
-      if (last?.month === month && last.to === row) last.to++;
-      else spans.push({ month, from: row, to: row + 1 });
+      if (last?.to === row) last.to++;
+      else spans.push({ from: row, to: row + 1 });
     }
-    into?.appendOrigins(count, projectId, receiveTimeMs, origin);
+    this.#columns.appendOrigins(count, projectId, receiveTimeMs, origin);
   }
 
   /** The reference path. A request on which a step fails is unreadable as a whole: it must not block its shard. */

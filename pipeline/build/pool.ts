@@ -18,13 +18,14 @@ import type {
 export interface BuilderPool {
   /**
    * Builds the batch of `messages`. Their bytes are lent: once this resolves, `messages.bytes` is another view of the
-   * same memory, with any content. `decide` is called once. Rejects where it rejects, or where the thread died or ran
+   * same memory, with any content. `decide` is called once. With `month` only the rows of that month are built. Rejects where it rejects, or where the thread died or ran
    * out of memory: then the bytes are lost.
    */
   build(
     shard: number,
     messages: Messages,
     decide: (ids: BatchIds) => Promise<Verdict>,
+    month?: number,
   ): Promise<BuiltBatch>;
   /** Batches being built or waiting for a thread. */
   readonly active: number;
@@ -54,11 +55,11 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
     get active() {
       return active;
     },
-    async build(shard, messages, decide) {
+    async build(shard, messages, decide, month) {
       const { port1, port2 } = new MessageChannel();
       active++;
       try {
-        const task = { shard, messages, port: port2 };
+        const task = { shard, messages, month, port: port2 };
         const done = threads.run(task, { transferList: [port2, messages.bytes.buffer] });
         // A dead thread posts nothing: its task's failure must end the wait too.
         const failed = done.then(() => new Promise<never>(() => {}));

@@ -4,9 +4,9 @@
 //
 //     BuildTask   the packed messages, a port  ─────────▶  BatchBuilder.read: frames become rows
 //     decides     which rows to drop           ◀─────────  ReadBatch   the rows' ids, the messages' bytes
-//     Verdict     dropped rows, session ids,   ─────────▶  BatchBuilder.finish: rows become one Arrow stream a month,
-//                 what webhooks subscribe to               and events that webhooks may be for are rendered
-//     inserts     each month's stream          ◀─────────  BuiltBatch  months, dead letters, matched events, counts;
+//     Verdict     dropped rows, session ids,   ─────────▶  BatchBuilder.finish: rows become one Arrow stream, and
+//                 what webhooks subscribe to               events that webhooks may be for are rendered
+//     inserts     the stream                   ◀─────────  BuiltBatch  rows, dead letters, matched events, counts;
 //                                                          closes the port
 //
 // A transferred buffer belongs to its receiver, and the sender must not touch it again. Filters of subscriptions lie in
@@ -16,7 +16,7 @@
 //     Messages.bytes                  before and afterwards    from BuildTask to ReadBatch
 //     BatchIds: keys, eventIds,       from ReadBatch on        until then
 //       projectOf, occurTimesMs
-//     BuiltMonth.arrow                from BuiltBatch on       until then
+//     BuiltRows.arrow                 from BuiltBatch on       until then
 //     rows between read and finish    never                    in memory that it keeps from batch to batch
 //
 // If the writer closes the port, the builder forgets the batch. If the thread dies, the messages' bytes are lost with
@@ -49,6 +49,8 @@ export interface WorkerSettings {
 export interface BuildTask {
   shard: number;
   messages: Messages;
+  /** Only the rows of this month are built: of a batch that an older version promised. */
+  month?: number | undefined;
   /** Transferred. The builder closes it after `BuiltBatch`. */
   port: MessagePort;
 }
@@ -115,18 +117,19 @@ export interface Verdict {
 
 /** Builder to writer: the batch. */
 export interface BuiltBatch {
-  months: BuiltMonth[];
+  /** Undefined where no row is left. */
+  rows: BuiltRows | undefined;
   deadLetters: DeadLetter[];
   /** Events that webhooks may be for, each rendered once. */
   matched: MatchedEvent[];
   counts: BatchCounts;
 }
 
-/** The rows of one month: one record batch, one insert. */
-export interface BuiltMonth {
-  /** The table's partition key: 202611. */
-  month: number;
+/** The rows of a batch: one record batch, one insert. */
+export interface BuiltRows {
   rows: number;
+  /** Partitions of the table that they lie in. */
+  partitions: number;
   /** Hash over project, event id and session id of every row in order: recognises a batch that was built again. */
   idsHash: string;
   /** An Arrow IPC stream of one record batch; transferred. */
@@ -161,7 +164,7 @@ export interface DeadLetter {
   content: Uint8Array;
 }
 
-/** accepted = stored + repeats + dropped + unreadable, or the builder is wrong. */
+/** accepted = stored + repeats + dropped + unreadable, or the builder is wrong; not where only a month is built. */
 interface BatchCounts {
   /** Events that the frames say they hold. */
   accepted: number;

@@ -14,8 +14,8 @@ import type {
 const settings: WorkerSettings = workerData;
 const builder = new BatchBuilder(settings.secret);
 
-export default async function build({ shard, messages, port }: BuildTask): Promise<void> {
-  const ids = builder.read(shard, messages);
+export default async function build({ shard, messages, month, port }: BuildTask): Promise<void> {
+  const ids = builder.read(shard, messages, month);
   const read: ReadBatch = { ids, bytes: messages.bytes };
   const given = [ids.keys, ids.eventIds, ids.projectOf, ids.occurTimesMs, read.bytes];
   port.postMessage(
@@ -25,10 +25,7 @@ export default async function build({ shard, messages, port }: BuildTask): Promi
   const verdict = await verdictFrom(port);
   if (verdict === undefined) return;
   const built: BuiltBatch = builder.finish(verdict);
-  port.postMessage(
-    built,
-    built.months.map((month) => month.arrow.buffer),
-  );
+  port.postMessage(built, built.rows === undefined ? [] : [built.rows.arrow.buffer]);
   port.close();
 }
 

@@ -16,7 +16,7 @@ import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { expectRollupsOfEvents } from '../../test/harness/tables/rollups.ts';
 import { parseUuid } from '../build/uuid.ts';
 import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/event-row.ts';
-import { MonthColumns } from './record-batch.ts';
+import { EventColumns } from './record-batch.ts';
 
 const engine = useEngine();
 let clickhouse: ClickHouseClient;
@@ -60,7 +60,7 @@ function rowOf(fields: {
 }
 
 async function store(project: string, rows: readonly EventRow[]): Promise<void> {
-  const columns = new MonthColumns();
+  const columns = new EventColumns();
   const origin = { shard: 7, streamSeq: 2 ** 40 + 1 };
   for (const row of rows) columns.append(row, project, Date.UTC(2026, 10, 20, 1), origin);
   await insertArrow(clickhouse, 'events', columns.toArrowStream(), randomUUID());
@@ -75,7 +75,7 @@ async function read(select: string, project: string, order = '1'): Promise<unkno
   return result.json();
 }
 
-function rowsOf(columns: MonthColumns): unknown {
+function rowsOf(columns: EventColumns): unknown {
   const rows = tableFromIPC(columns.toArrowStream()).toArray();
   return JSON.parse(
     JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -90,7 +90,7 @@ describe('the columns', () => {
     });
     const table = await described.json<{ name: string; type: string; default_type: string }>();
     const inserted = table.filter((column) => column.default_type === '');
-    expect(new MonthColumns().names).toEqual(inserted.map((column) => column.name));
+    expect(new EventColumns().names).toEqual(inserted.map((column) => column.name));
     const typeOf = new Map(inserted.map(({ name, type }) => [name, type]));
     const packed = new Set<string>(packedColumns.flatMap(({ of }) => of));
     for (const { column, lowCardinality } of autoColumns) {
@@ -320,11 +320,11 @@ describe('the columns', () => {
       }),
     );
     const origin = { shard: 1, streamSeq: 5 };
-    const dropped = new MonthColumns();
+    const dropped = new EventColumns();
     for (const row of rows) dropped.append(row, 'p', 1, origin);
     const kept = rows.map((_, n) => n).filter((n) => n % 3 !== 1 && n < 2_500);
     dropped.keep(Uint32Array.from(kept));
-    const alone = new MonthColumns();
+    const alone = new EventColumns();
     for (const n of kept) alone.append(rows[n] ?? rowOf({}), 'p', 1, origin);
     expect(dropped.rows).toBe(kept.length);
     expect(rowsOf(dropped)).toEqual(rowsOf(alone));
@@ -337,7 +337,7 @@ describe('the columns', () => {
         properties: [{ key: `p${n}`, variant: 'doubleValue', value: n / 3 }],
       }),
     );
-    const columns = new MonthColumns();
+    const columns = new EventColumns();
     const fill = (): void => {
       for (const row of rows) columns.append(row, 'p', 1, { shard: 0, streamSeq: 9 });
     };

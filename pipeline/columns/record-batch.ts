@@ -32,7 +32,7 @@ import {
 } from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { EventRow, PropertyScalar } from '../enrich/event-row.ts';
-import { BoolColumn, type ColumnBuffer, Uint16Column } from './column-buffers.ts';
+import { BoolColumn, type ColumnBuffer, type Int32Buffer, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import { PackedColumn } from './packed-column.ts';
 import { PropertyMaps } from './property-maps.ts';
@@ -72,8 +72,14 @@ export interface ScannedColumns {
 
 const utc = new TimestampMillisecond('UTC');
 
-/** The rows of one month on their way into one record batch. */
-export class MonthColumns {
+/** Rows, and the number of each in its batch: verdicts name rows by it. */
+export interface NumberedRows {
+  readonly columns: EventColumns;
+  readonly numbers: Int32Buffer;
+}
+
+/** The rows of a batch on their way into one record batch. */
+export class EventColumns {
   readonly #projectId: DictionaryColumn;
   readonly #eventId = new UuidColumn();
   readonly #kind: DictionaryColumn;
@@ -126,6 +132,11 @@ export class MonthColumns {
 
   get rows(): number {
     return this.#eventId.length;
+  }
+
+  /** Two words a row, the lower one first: milliseconds since the epoch. A view. */
+  get occurTimes(): Uint32Array {
+    return this.#occurTime.words.subarray(0, this.rows * 2);
   }
 
   /** Feeds `hash` with the ids that tell each row from every other: event, session and project, in row order. */

@@ -1,6 +1,6 @@
 // One event as the steps of enrichment read and change it, and the slots by which they name its properties. On the
 // reference path each event becomes an EventRow, on the fast path one EventRow represents many scanned rows;
-// MonthColumns (columns/record-batch.ts) are the rows of a whole month. A row is reused, so nobody keeps one.
+// EventColumns (columns/record-batch.ts) are the rows of a whole batch. A row is reused, so nobody keeps one.
 
 import {
   autoColumns,

@@ -73,7 +73,7 @@ async function promise(seq: number, refused = 0): Promise<string> {
   const read = await shard.ledger.get(profilesLedgerKey(0));
   if (read.kind !== 'found') throw new Error('no ledger');
   const counts = { accepted: 1, stored: 1 - refused, duplicates: 0, deadLetters: refused };
-  const inserts = refused > 0 ? [] : [{ month: 0, token: version, rows: 1, idsHash: '' }];
+  const inserts = refused > 0 ? [] : [{ token: version, rows: 1, idsHash: '' }];
   const pending = { seqs: [[seq, seq]] as [number, number][], inserts, counts };
   await shard.ledger.update(profilesLedgerKey(0), { ...read.record, pending }, read.revision);
   return version;

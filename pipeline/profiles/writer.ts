@@ -170,7 +170,7 @@ function pendingOf(
   return {
     seqs,
     counts: { accepted: stored + unreadable, stored, duplicates: 0, deadLetters: unreadable },
-    inserts: rows === 0 ? [] : [{ month: 0, token: version, rows, idsHash: '' }],
+    inserts: rows === 0 ? [] : [{ token: version, rows, idsHash: '' }],
   };
 }
 

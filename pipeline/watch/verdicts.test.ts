@@ -39,6 +39,7 @@ function batchOf(rows: number, dropped: readonly number[]): DoneBatch {
       repeats: repeats.snapshot(),
       sessionless: new SessionlessTable().snapshot(),
     },
+    partitions: 1,
     deadLetters: [
       { ...letter, event: 0, reason, projectId: watched, content },
       { ...letter, event: undefined, reason, projectId: watched, content, events: 4 },

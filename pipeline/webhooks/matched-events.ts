@@ -7,10 +7,10 @@ import { isSubjectName, renderEvent, subjectsOf } from '../../platform/webhooks/
 import { roomEventTypes } from '../../platform/webhooks/webhook-record.ts';
 import type { Verdict } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
-import type { Month, Months } from '../columns/months.ts';
+import type { NumberedRows } from '../columns/record-batch.ts';
 import type { RequestSources } from './request-sources.ts';
 import { mayMatch } from './subscription-filter.ts';
-import type { RoomEvent, SubscribedProject } from './subscriptions.ts';
+import type { RoomEvent } from './subscriptions.ts';
 
 export interface MatchedEvent extends RoomEvent {
   eventId: string;
@@ -21,24 +21,15 @@ export interface MatchedEvent extends RoomEvent {
 }
 
 /**
- * The events in the order of months and rows, without the rows that the verdict drops. The months must hold all rows
- * of the batch. All parts together are hardly longer than the batch's bodies.
+ * The events in the order of rows, without the rows that the verdict drops; they must still be there. All parts together
+ * are hardly longer than the batch's bodies.
  */
 export function findMatchedEvents(
-  months: Months,
+  { columns, numbers }: NumberedRows,
   { dropped, subscribed = [] }: Verdict,
   sources: RequestSources,
 ): MatchedEvent[] {
   if (subscribed.length === 0) return [];
-  return months.ascending().flatMap(([, month]) => matchedIn(month, dropped, subscribed, sources));
-}
-
-function matchedIn(
-  { columns, numbers }: Month,
-  dropped: Uint8Array | undefined,
-  subscribed: readonly SubscribedProject[],
-  sources: RequestSources,
-): MatchedEvent[] {
   const kinds = columns.texts('kind');
   const types = byIndex(roomEventTypes, (type) => kinds.indexOf(type));
   const projectIds = columns.texts('project_id');

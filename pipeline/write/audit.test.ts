@@ -46,6 +46,7 @@ function batch(first: number, last: number, counts: Partial<Totals>): DoneBatch 
       repeats: new Repeats().snapshot(),
       sessionless: new SessionlessTable().snapshot(),
     },
+    partitions: 1,
     deadLetters: [],
     totals,
     waitsMs: {},
@@ -157,7 +158,8 @@ describe('the audit', () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const metrics = createMetrics();
     const log = createLog('silent');
-    const parts = { clickhouse, shard: 5, log, metrics: createPipelineMetrics(metrics) };
+    const clock = { nowMs: () => receiveTimeMs };
+    const parts = { clickhouse, shard: 5, clock, log, metrics: createPipelineMetrics(metrics) };
     const books = openBooks({ ...parts, seenBytes: () => 0 });
     const different = (kind: string) => {
       const name = 'millrace_pipeline_audit_different_rows_total';

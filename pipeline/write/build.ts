@@ -22,13 +22,13 @@ interface BuildOptions {
 export function createBuild(options: BuildOptions): EventWriterParts['build'] {
   const { pool, shard, log, metrics } = options;
   let spare: ArrayBuffer | undefined;
-  return async (batch, findDropped) => {
+  return async (batch, findDropped, month) => {
     for (let attempt = 1; ; attempt++) {
       const startedMs = performance.now();
       try {
         const messages = packMessages(batch, spare);
         spare = undefined;
-        const built = await pool.build(shard, messages, findDropped);
+        const built = await pool.build(shard, messages, findDropped, month);
         const { buffer } = messages.bytes;
         if (buffer.byteLength <= maxSpareBytes) spare = buffer;
         const seconds = (performance.now() - startedMs) / 1_000;

@@ -4,7 +4,7 @@
 import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
-import type { BuiltMonth } from '../build/thread-messages.ts';
+import type { BuiltRows } from '../build/thread-messages.ts';
 
 const firstWaitMs = 100;
 const longestWaitMs = 10_000;
@@ -14,22 +14,22 @@ interface InsertOptions {
   insertArrow(arrow: Uint8Array, token: string): Promise<void>;
   signal: AbortSignal;
   log: Log;
-  onInserted(seconds: number, month: BuiltMonth): void;
+  onInserted(seconds: number, built: BuiltRows): void;
   /** Reports how often the current insert has failed; 0 once it has succeeded. */
   onFailures(count: number): void;
 }
 
-/** Returns a function that resolves once a month's rows are in the table, or rejects once the signal is aborted. */
+/** Returns a function that resolves once a batch's rows are in the table, or rejects once the signal is aborted. */
 export function createInsert(
   options: InsertOptions,
-): (month: BuiltMonth, token: string) => Promise<void> {
+): (built: BuiltRows, token: string) => Promise<void> {
   const { insertArrow, signal, log } = options;
-  return async (month, token) => {
+  return async (built, token) => {
     await retry(
       async () => {
         const startedMs = performance.now();
-        await insertArrow(month.arrow, token);
-        options.onInserted((performance.now() - startedMs) / 1_000, month);
+        await insertArrow(built.arrow, token);
+        options.onInserted((performance.now() - startedMs) / 1_000, built);
       },
       {
         signal,
@@ -37,7 +37,7 @@ export function createInsert(
         capMs: longestWaitMs,
         onFailure: ({ error, attempt, waitMs }) => {
           options.onFailures(attempt);
-          const fields = { token, rows: month.rows, attempt, waitMs, err: error };
+          const fields = { token, rows: built.rows, attempt, waitMs, err: error };
           // The builder keeps out rows that the engine could refuse, so a refusal needs an operator.
           if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses an insert');
           else log.warn(fields, 'an insert failed and is tried again');

@@ -11,10 +11,10 @@ import {
 
 export const schemaVersion = 1;
 
-/** One insert: the rows of one month; of profiles, one block with month 0. */
+/** The insert of a batch; of profiles, one block. */
 interface PendingInsert {
-  /** The partition key's form: 202611. */
-  month: number;
+  /** 202611: older versions made an insert for each month of a batch. 0 in their promises of profiles. */
+  month?: number;
   /** The deduplication token, which stands for exactly these rows in this order for ever; of profiles, the version. */
   token: string;
   rows: number;
@@ -29,6 +29,7 @@ export interface Pending {
   completeTo?: number;
   /** A bitmap in base64 of the rows left out as stored before; absent where there are none. */
   dropped?: string;
+  /** None where no row is left, else one; several only of older versions. */
   inserts: PendingInsert[];
   counts: Totals;
 }

@@ -9,7 +9,7 @@
 //    (consume/dead-letter-rows.ts): after the letters, which are the record, and before 5, because nobody repeats them
 //    from there on; a row that comes again replaces itself. Events wait for rows only while the engine is away, and
 //    could not be inserted then either.
-// 3. Inserts (insert.ts), one a month, each under its promised token: ClickHouse drops rows that come again under it.
+// 3. The insert (insert.ts), of all rows under the promised token: ClickHouse drops rows that come again under it.
 // 4. Deliveries of webhooks (webhooks/publish-deliveries.ts): the broker drops a delivery that comes again within its
 //    window. So they follow 3, which takes as long as an engine is away: from the first delivery to 5 it is only a
 //    moment. Whoever receives one finds its event in the tables.
@@ -20,7 +20,7 @@
 import type {
   BatchIds,
   BuiltBatch,
-  BuiltMonth,
+  BuiltRows,
   DeadLetter,
   Verdict,
 } from '../build/thread-messages.ts';
@@ -43,7 +43,12 @@ export interface EventWriterParts {
   };
   /** The messages of a pending batch again; undefined where one of them is gone. */
   readAgain(ranges: readonly (readonly [number, number])[]): Promise<MessageBatch | undefined>;
-  build(batch: MessageBatch, findDropped: (ids: BatchIds) => Promise<Verdict>): Promise<BuiltBatch>;
+  /** With `month` only the rows of that month are built. */
+  build(
+    batch: MessageBatch,
+    findDropped: (ids: BatchIds) => Promise<Verdict>,
+    month?: number,
+  ): Promise<BuiltBatch>;
   /** Marks the rows that were stored before as dropped; remembers all rows as stored. */
   findDuplicates(ids: BatchIds): Promise<Verdict>;
   /**
@@ -55,7 +60,7 @@ export interface EventWriterParts {
   /** Resolves once every letter is kept and has its row. */
   publishDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Resolves once the rows are in the tables; repeats the same bytes under the same token until then. */
-  insert(month: BuiltMonth, token: string): Promise<void>;
+  insert(rows: BuiltRows, token: string): Promise<void>;
   /** The projects of a batch whose organizations have webhooks. */
   subscribed(ids: BatchIds): SubscribedProject[];
   /** Resolves once the deliveries of these events are queued, or recorded as skipped. */
@@ -68,6 +73,8 @@ export interface EventWriterParts {
 export interface DoneBatch {
   pending: Pending;
   ids: BatchIds;
+  /** Partitions that its rows lie in. */
+  partitions: number;
   deadLetters: readonly DeadLetter[];
   totals: Totals;
   waitsMs: BatchLaps['ms'];
@@ -79,7 +86,9 @@ type BatchLaps = Laps<'build' | 'turn' | 'promise' | 'insert' | 'deliver' | 'fin
 /** A batch that is built and has had no effect yet. */
 interface Ready {
   batch: MessageBatch;
-  built: BuiltBatch;
+  built: Pick<BuiltBatch, 'deadLetters' | 'matched'>;
+  /** The rows of each promised insert. */
+  inserts: BuiltRows[];
   ids: BatchIds;
   pending: Pending;
   laps: BatchLaps;
@@ -114,17 +123,38 @@ async function recover(parts: EventWriterParts): Promise<WriterEnd | undefined> 
   const pending = parts.ledger.pending;
   if (pending === undefined) return undefined;
   parts.onState('recovering');
-  const batch = await parts.readAgain(pending.seqs);
-  if (batch === undefined) return halted('messages of the pending batch are gone from the stream');
   const laps: BatchLaps = new Laps();
-  const { built, ids } = await build(parts, batch, async (found) => {
+  // Older versions promised an insert for each month: the batch is built once for each, so that its rows are the same.
+  const months =
+    pending.inserts.length > 0 ? pending.inserts.map(({ month }) => month) : [undefined];
+  const verdict = once(async (found: BatchIds) => {
     parts.remember(found);
     return verdictOn(parts, found, bitmapOf(pending.dropped));
   });
-  if (!isSame(built, pending))
+  const builds: Awaited<ReturnType<typeof build>>[] = [];
+  let batch: MessageBatch | undefined;
+  for (const month of months) {
+    // Building takes the bytes.
+    batch = await parts.readAgain(pending.seqs);
+    if (batch === undefined) {
+      return halted('messages of the pending batch are gone from the stream');
+    }
+    builds.push(await build(parts, batch, verdict, month));
+  }
+  const [first] = builds;
+  if (batch === undefined || first === undefined) throw new Error('write: nothing was built again');
+  const inserts = builds.flatMap(({ built }) => built.rows ?? []);
+  if (!isSame(inserts, pending)) {
     return halted('the pending batch came out differently when built again');
+  }
   laps.end('build');
-  return perform(parts, { batch, built, ids, pending, laps });
+  const { deadLetters } = first.built;
+  const matched = builds.flatMap(({ built }) => built.matched);
+  return perform(parts, {
+    ...{ batch, inserts, pending, laps },
+    built: { deadLetters, matched },
+    ids: first.ids,
+  });
 }
 
 /** Takes the next batch up to the point before its first effect; undefined where the source has ended. */
@@ -133,19 +163,20 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
   if (batch === undefined) return undefined;
   const laps: BatchLaps = new Laps();
   let dropped: Uint8Array | undefined;
-  const { built, ids } = await build(parts, batch, async (found) => {
+  const decide = once(async (found: BatchIds) => {
     ({ dropped } = await parts.findDuplicates(found));
     return verdictOn(parts, found, dropped);
   });
+  const { built, ids } = await build(parts, batch, decide);
+  const inserts = built.rows === undefined ? [] : [built.rows];
   const seqs = rangesOf(batch.messages.map((message) => message.seq));
   const span = `${seqs[0]?.[0]}-${seqs.at(-1)?.[1]}`;
   const pending: Pending = {
     seqs,
     ...(batch.completeTo !== undefined && { completeTo: batch.completeTo }),
     ...(dropped !== undefined && { dropped: Buffer.from(dropped).toString('base64') }),
-    inserts: built.months.map(({ month, rows, idsHash }) => ({
-      month,
-      token: `${tokenPrefix}:${span}:${batch.messages.length}:${month}:${rows}`,
+    inserts: inserts.map(({ rows, idsHash }) => ({
+      token: `${tokenPrefix}:${span}:${batch.messages.length}:${rows}`,
       rows,
       idsHash,
     })),
@@ -157,7 +188,7 @@ async function prepare(parts: EventWriterParts, tokenPrefix: string): Promise<Re
     },
   };
   laps.end('build');
-  return { batch, built, ids, pending, laps };
+  return { batch, built, inserts, ids, pending, laps };
 }
 
 async function verdictOn(
@@ -180,14 +211,14 @@ async function writeBatch(parts: EventWriterParts, ready: Ready): Promise<Writer
 /** Makes the effects of a promised batch, in the order that the top of this file explains. */
 async function perform(
   parts: EventWriterParts,
-  { batch, built, ids, pending, laps }: Ready,
+  { batch, built, inserts, ids, pending, laps }: Ready,
 ): Promise<WriterEnd | undefined> {
   parts.onState('inserting');
   await parts.publishDeadLetters(built.deadLetters);
-  for (const [index, insert] of pending.inserts.entries()) {
-    const month = built.months[index];
-    if (month === undefined) throw new Error('write: a promised month was not built');
-    await parts.insert(month, insert.token);
+  for (const [index, { token }] of pending.inserts.entries()) {
+    const rows = inserts[index];
+    if (rows === undefined) throw new Error('write: a promised insert was not built');
+    await parts.insert(rows, token);
   }
   laps.end('insert');
   await parts.publishDeliveries(built.matched);
@@ -197,34 +228,47 @@ async function perform(
   laps.end('finish');
   parts.source.ack(batch);
   const { deadLetters } = built;
-  parts.onDone({ pending, ids, deadLetters, totals: parts.ledger.totals, waitsMs: laps.ms });
+  const partitions = inserts.reduce((sum, insert) => sum + insert.partitions, 0);
+  const { totals } = parts.ledger;
+  parts.onDone({ pending, ids, partitions, deadLetters, totals, waitsMs: laps.ms });
   return undefined;
 }
 
 async function build(
   parts: EventWriterParts,
   batch: MessageBatch,
-  findDropped: (ids: BatchIds) => Promise<Verdict>,
+  decide: (ids: BatchIds) => Promise<Verdict>,
+  month?: number,
 ): Promise<{ built: BuiltBatch; ids: BatchIds }> {
   let known: BatchIds | undefined;
-  let verdict: Promise<Verdict> | undefined;
-  // One verdict for all tries: after the first answer every row counts as stored, so a second one would drop them all.
-  const built = await parts.build(batch, (ids) => {
-    known = ids;
-    verdict ??= findDropped(ids);
-    return verdict;
-  });
+  const built = await parts.build(
+    batch,
+    (ids) => {
+      known = ids;
+      return decide(ids);
+    },
+    month,
+  );
   if (known === undefined) throw new Error('write: a batch was built without a verdict');
   return { built, ids: known };
 }
 
-/** Two batches with the same ids and sessions in the same order, month by month, have the same rows. */
-function isSame(built: BuiltBatch, pending: Pending): boolean {
+/** One verdict for all tries: after the first answer every row counts as stored, so a second one would drop them all. */
+function once(decide: (ids: BatchIds) => Promise<Verdict>): (ids: BatchIds) => Promise<Verdict> {
+  let verdict: Promise<Verdict> | undefined;
+  return (ids) => {
+    verdict ??= decide(ids);
+    return verdict;
+  };
+}
+
+/** Inserts with the same ids and sessions in the same order have the same rows. */
+function isSame(inserts: readonly BuiltRows[], pending: Pending): boolean {
   return (
-    built.months.length === pending.inserts.length &&
-    built.months.every(({ month, rows, idsHash }, index) => {
-      const insert = pending.inserts[index];
-      return insert?.month === month && insert.rows === rows && insert.idsHash === idsHash;
+    inserts.length === pending.inserts.length &&
+    inserts.every(({ rows, idsHash }, index) => {
+      const promised = pending.inserts[index];
+      return promised?.rows === rows && promised.idsHash === idsHash;
     })
   );
 }

@@ -82,7 +82,7 @@ export function createClickHouse(
 }
 
 /**
- * Inserts one Arrow IPC stream of one record batch and resolves when its part is on disk. The same bytes under the same
+ * Inserts one Arrow IPC stream of one record batch and resolves when its parts are on disk. The same bytes under the same
  * `token` are inserted once, however often they are sent: in the table and in the tables that its views feed, as long
  * as each has a deduplication window. Throws errors for `failureOf`.
  */
@@ -102,6 +102,8 @@ export async function insertArrow(
       insert_deduplicate: 1,
       deduplicate_blocks_in_dependent_materialized_views: 1,
       insert_deduplication_token: token,
+      // An insert that is refused for it would be refused for ever. Partitions are years, so there are few.
+      max_partitions_per_insert_block: '0',
       wait_end_of_query: 1,
     },
   });

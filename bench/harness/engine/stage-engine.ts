@@ -2,7 +2,7 @@
 // without merges. The difference is the cost of views and merges.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BuiltMonth } from '../../../pipeline/build/thread-messages.ts';
+import type { BuiltRows } from '../../../pipeline/build/thread-messages.ts';
 import { type DatabaseClient, insertArrow } from '../../../platform/clickhouse/clickhouse.ts';
 import { check } from '../../bench.ts';
 import { cpuMsOf } from '../usage.ts';
@@ -18,7 +18,7 @@ interface Inserted {
 
 export interface StageEngine {
   /** Inserts all batches into both tables; throws where the table has not gained `events` rows. */
-  insert(months: readonly BuiltMonth[], events: number): Promise<Inserted>;
+  insert(batches: readonly BuiltRows[], events: number): Promise<Inserted>;
   stop(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ export async function openStageEngine(): Promise<StageEngine> {
   await client.command({ query: `SYSTEM STOP MERGES ${twin}` });
   let stored = 0;
   return {
-    async insert(months, events) {
+    async insert(batches, events) {
       await client.command({ query: `TRUNCATE TABLE ${twin}` });
-      const alone = await insertAll(client, engine.pid, twin, months);
-      const whole = await insertAll(client, engine.pid, 'events', months);
+      const alone = await insertAll(client, engine.pid, twin, batches);
+      const whole = await insertAll(client, engine.pid, 'events', batches);
       stored += events;
       const rows = await countOf(client, 'SELECT count() FROM events');
       check(rows === stored, `${stored} rows are stored, and not ${rows}`);
@@ -53,11 +53,11 @@ async function insertAll(
   client: DatabaseClient,
   pid: number,
   table: string,
-  months: readonly BuiltMonth[],
+  batches: readonly BuiltRows[],
 ): Promise<{ clientMs: number; engineMs: number }> {
   const engineBefore = cpuMsOf(pid);
   const before = process.cpuUsage();
-  for (const { arrow } of months) await insertArrow(client, table, arrow, `stage-${tokens++}`);
+  for (const { arrow } of batches) await insertArrow(client, table, arrow, `stage-${tokens++}`);
   const { user, system } = process.cpuUsage(before);
   for (let poll = 0; poll < maxPolls; poll++) {
     if ((await countOf(client, 'SELECT count() FROM system.merges')) === 0) break;

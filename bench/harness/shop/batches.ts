@@ -1,7 +1,7 @@
-// Batches of a shop's events as the pipeline inserts them: its own columns, one Arrow stream a month, its own insert
-// with a token. Runs in the processes that stored-shop.ts starts.
+// Batches of a shop's events as the pipeline inserts them: its own columns, one Arrow stream, its own insert with a
+// token. Runs in the processes that stored-shop.ts starts.
 
-import { Months } from '../../../pipeline/columns/months.ts';
+import { EventColumns } from '../../../pipeline/columns/record-batch.ts';
 import { createClickHouse, insertArrow } from '../../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../../platform/log.ts';
 import { batchesOf, type Shop } from './shop.ts';
@@ -24,35 +24,24 @@ export async function storeShare(share: ShopShare, onStored: () => void): Promis
   const log = createLog('silent');
   const options = { log, maxConnections: 1, requestTimeoutMs: insertTimeoutMs };
   const clickhouse = createClickHouse(clickhouseUrl, options);
-  const months = new Months();
+  const columns = new EventColumns();
   let stored = Promise.resolve();
   try {
     for (let batch = first; batch < batchesOf(shop); batch += step) {
       makeBatch(shop, batch, (row, receiveTimeMs) => {
-        const { columns } = months.at(row.occurTimeMs);
         columns.append(row, projectId, receiveTimeMs, { shard: 0, streamSeq: batch + 1 });
       });
-      const inserts = months
-        .ascending()
-        .map(([month, { columns }]) => ({ month, arrow: columns.toArrowStream() }));
-      months.release();
+      const arrow = columns.toArrowStream();
+      columns.clear();
       // One insert is under way while the next batch is made.
       await stored;
-      stored = insertAll(clickhouse, `shop-${shop.seed}-${batch}`, inserts).then(onStored);
+      stored = insertArrow(clickhouse, 'events', arrow, `shop-${shop.seed}-${batch}`).then(
+        onStored,
+      );
       stored.catch(() => {});
     }
     await stored;
   } finally {
     await clickhouse.close();
-  }
-}
-
-async function insertAll(
-  clickhouse: Parameters<typeof insertArrow>[0],
-  name: string,
-  inserts: readonly { month: number; arrow: Uint8Array }[],
-): Promise<void> {
-  for (const { month, arrow } of inserts) {
-    await insertArrow(clickhouse, 'events', arrow, `${name}-${month}`);
   }
 }

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { BatchBuilder } from '../../../pipeline/build/build-batch.ts';
-import type { BuiltMonth, Messages } from '../../../pipeline/build/thread-messages.ts';
+import type { BuiltRows, Messages } from '../../../pipeline/build/thread-messages.ts';
 import { DuplicateCheck } from '../../../pipeline/dedup/duplicate-check.ts';
 import { SeenSet } from '../../../pipeline/dedup/seen-set.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -123,14 +123,15 @@ async function runRound(chain: Chain, mode: Mode, number: number): Promise<Round
   check(unpack.result === events, `of ${events} events the broker has ${unpack.result}`);
   let duplicatesMs = 0;
   const build = await cpuOf(async () => {
-    const months: BuiltMonth[] = [];
+    const batches: BuiltRows[] = [];
     for (const packed of receive.result) {
       const ids = builder.read(0, packed);
       const checked = await cpuOf(() => duplicateCheck.check(ids));
       duplicatesMs += checked.cpuMs;
-      months.push(...builder.finish(checked.result).months);
+      const { rows } = builder.finish(checked.result);
+      if (rows !== undefined) batches.push(rows);
     }
-    return months;
+    return batches;
   });
   const inserted = await engine.insert(build.result, events);
   const buildMs = build.cpuMs - duplicatesMs - unpack.cpuMs;

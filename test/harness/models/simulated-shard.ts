@@ -2,7 +2,7 @@
 // the real ones do, by a seeded die. They check the rules of the writer; simulated-writer.ts runs the writer on them.
 
 import { tableFromIPC } from 'apache-arrow';
-import type { BuiltMonth, DeadLetter } from '../../../pipeline/build/thread-messages.ts';
+import type { BuiltRows, DeadLetter } from '../../../pipeline/build/thread-messages.ts';
 import { formatUuid } from '../../../pipeline/build/uuid.ts';
 import { visitorKey } from '../../../pipeline/build/visitor-key.ts';
 import type {
@@ -223,10 +223,10 @@ export class SimulatedShard {
   }
 
   /** Remembers a token once its rows are there, for the table and for the view each by itself, like the engine. */
-  async insert(life: Life, month: BuiltMonth, token: string): Promise<void> {
+  async insert(life: Life, built: BuiltRows, token: string): Promise<void> {
     await this.passTime(life);
     if (this.random() < this.#faults.insertFails) throw new Error('no answer');
-    const rows = rowsOf(month.arrow);
+    const rows = rowsOf(built.arrow);
     const content = JSON.stringify(rows);
     const before = this.#insertedBy.get(token);
     if (before !== undefined && before !== content) this.#break(`other rows under ${token}`);

@@ -132,10 +132,11 @@ async function writerParts(
       maxWaitMs: 1,
     }),
     readAgain: (ranges) => readAgain(stream, ranges),
-    build: async (batch, findDropped) => {
+    build: async (batch, findDropped, month) => {
       // A batch whose thread dies is built twice.
-      if (shard.random() < deadThreads) await findDropped(builder.read(0, packMessages(batch)));
-      const verdict = await findDropped(builder.read(0, packMessages(batch)));
+      if (shard.random() < deadThreads)
+        await findDropped(builder.read(0, packMessages(batch), month));
+      const verdict = await findDropped(builder.read(0, packMessages(batch), month));
       await shard.passTime(life);
       return builder.finish(verdict);
     },
@@ -143,7 +144,7 @@ async function writerParts(
     assignSessions: (ids, dropped) => sessions.assign(ids.sessionless, dropped),
     remember: (ids) => duplicateCheck.remember(ids),
     publishDeadLetters: (letters) => shard.publishDeadLetters(life, letters),
-    insert: (month, token) => shard.untilAnswered(life, () => shard.insert(life, month, token)),
+    insert: (rows, token) => shard.untilAnswered(life, () => shard.insert(life, rows, token)),
     subscribed: () => subscribed,
     publishDeliveries: (events) => shard.publishDeliveries(life, events),
     onDone: () => sessions.done(),
