@@ -12,17 +12,12 @@ import {
   type Foundation,
   layFoundation,
 } from './foundation.ts';
-import { passLostMessages } from './pipeline/lost-messages.ts';
-import { refuseLostTables } from './pipeline/lost-tables.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import type { NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
-import { ensureTopology } from './platform/broker/topology.ts';
-import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/engines/data-lock.ts';
-import { eventsDiskBudget, requireBrokerBinary } from './platform/engines/embedded-broker.ts';
+import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
@@ -35,7 +30,7 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/calls/turn-bounds.ts';
-import { migrate, reloadViews } from './sql/migrate.ts';
+import { pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
 
 export interface Service {
@@ -47,8 +42,6 @@ export interface Service {
 
 // A batch that a killed writer had promised is stored first, which takes seconds on a busy machine.
 const readyTimeoutMs = 30_000;
-// For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
-const migrationTimeoutMs = 3_600_000;
 // Requests in flight may take five seconds, queued mails another five.
 const memberGraceMs = 12_000;
 const MiB = 1_048_576;
@@ -69,8 +62,9 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     shutdown,
   );
   const connections = await connectEngines(urls, config, log, shutdown);
-  await prepareStores(config, connections.nats, urls, log);
+  await prepareBroker(config, connections, log);
   const foundation = await layFoundation(config, connections, log, shutdown);
+  await prepareTables(config, urls, foundation);
   const demo = await ensureDemoWithAdmin(config, foundation);
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation);
@@ -105,28 +99,6 @@ async function offerDemo(
   return `${baseUrl}/open#${opening.token}`;
 }
 
-async function prepareStores(
-  config: Config,
-  nats: NatsConnection,
-  { clickhouseUrl }: EngineUrls,
-  log: Log,
-): Promise<void> {
-  const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
-  await ensureTopology(nats, { eventsMaxBytes, shards });
-  // Nobody publishes at the embedded broker yet; at another one, a writer of a lost stream halts.
-  if (config.natsUrl === undefined) await passLostMessages({ nats, shards, log });
-  const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
-  const clickhouse = createClickHouse(clickhouseUrl, options);
-  try {
-    if (!config.acceptEmptyTables) await refuseLostTables({ nats, clickhouse, shards });
-    const hasApplied = await migrate(clickhouse, log);
-    // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
-    if (hasApplied && config.clickhouseUrl === undefined) await reloadViews(clickhouse);
-  } finally {
-    await clickhouse.close();
-  }
-}
-
 async function ensureDemoWithAdmin(
   { dataDir }: Config,
   foundation: Foundation,
@@ -144,25 +116,11 @@ async function ensureDemoWithAdmin(
 
 function runPipeline(
   config: Config,
-  { nats, clickhouse, projects, webhooks, clock, log, metrics }: Foundation,
+  foundation: Foundation,
   shutdown: Shutdown,
 ): Pipeline | undefined {
   if (!config.roles.includes('pipeline')) return undefined;
-  const pipeline = startPipeline({
-    nats,
-    clickhouse,
-    shards: config.shards,
-    threads: config.pipelineThreads,
-    seenMaxBytes: config.seenMaxBytes,
-    webhooks: {
-      webhooks,
-      organizationOf: (projectId) => projects.get(projectId)?.record.organizationId,
-      privateOnly: config.webhooks.privateOnly,
-    },
-    clock,
-    log,
-    metrics,
-  });
+  const pipeline = startPipeline(pipelineOptions(config, foundation));
   shutdown.add('pipeline', () => pipeline.stop());
   return pipeline;
 }

@@ -18,7 +18,7 @@ import { hearWatchedProjects } from './watch/watched-projects.ts';
 import { createSubscriptions, type SubscriptionsOptions } from './webhooks/subscriptions.ts';
 import { isWriting, type WriterState } from './write/writer-state.ts';
 
-interface PipelineOptions {
+export interface PipelineOptions {
   /** Connected to a broker on which ensureTopology was called. */
   nats: NatsConnection;
   /** A client of an engine with all migrations. */

@@ -45,7 +45,7 @@ const everyMigration = readdirSync(join(import.meta.dirname, 'migrations'))
 describe('migrate', () => {
   it('puts no time limit on a statement', async () => {
     const text = "SELECT throwIf(getSetting('max_execution_time') > 0)";
-    await migrate(clientOf('unhurried'), log, migrations({ '0001_slow.sql': text }));
+    await migrate(clientOf('unhurried'), log, { directory: migrations({ '0001_slow.sql': text }) });
   });
 
   it('creates the database and every table, and does nothing the second time', async () => {
@@ -69,13 +69,13 @@ describe('migrate', () => {
       '0001_table.sql': 'CREATE TABLE IF NOT EXISTS t (s String) ENGINE = MergeTree ORDER BY s',
       'notes.txt': 'no statement',
     };
-    await migrate(client, log, migrations(first));
+    await migrate(client, log, { directory: migrations(first) });
     expect(await rows(client, 'SELECT s FROM t ORDER BY s')).toEqual([
       { s: 'a;b' },
       { s: 'c -- d' },
     ]);
     const later = { ...first, '0003_more.sql': "INSERT INTO t VALUES ('e')" };
-    await migrate(client, log, migrations(later));
+    await migrate(client, log, { directory: migrations(later) });
     expect(await rows(client, 'SELECT count() AS n FROM t')).toEqual([{ n: '3' }]);
     expect(await rows(client, applied)).toEqual(
       ['0001_table.sql', '0002_rows.sql', '0003_more.sql'].map((name) => ({ name })),
@@ -86,16 +86,16 @@ describe('migrate', () => {
     const client = clientOf('changed');
     const name = '0001_a.sql';
     const text = 'CREATE TABLE IF NOT EXISTS a (n Int8) ENGINE = Memory';
-    await migrate(client, log, migrations({ [name]: text }));
-    const changed = migrate(client, log, migrations({ [name]: `${text} ` }));
+    await migrate(client, log, { directory: migrations({ [name]: text }) });
+    const changed = migrate(client, log, { directory: migrations({ [name]: `${text} ` }) });
     await expect(changed).rejects.toThrow('sql/migrations/0001_a.sql was changed');
   });
 
   it('refuses a database with migrations that it does not know', async () => {
     const client = clientOf('ahead');
     const both = { '0001_a.sql': 'SELECT 1', '0002_b.sql': 'SELECT 1' };
-    await migrate(client, log, migrations(both));
-    const behind = migrate(client, log, migrations({ '0001_a.sql': 'SELECT 1' }));
+    await migrate(client, log, { directory: migrations(both) });
+    const behind = migrate(client, log, { directory: migrations({ '0001_a.sql': 'SELECT 1' }) });
     await expect(behind).rejects.toThrow('0002_b.sql');
   });
 
@@ -103,9 +103,11 @@ describe('migrate', () => {
     const client = clientOf('stopped');
     const table = 'CREATE TABLE IF NOT EXISTS t (n UInt64) ENGINE = MergeTree ORDER BY n;';
     const broken = migrations({ '0001_t.sql': `${table} SELECT throwIf(1)` });
-    await expect(migrate(client, log, broken)).rejects.toMatchObject({ code: '395' });
+    await expect(migrate(client, log, { directory: broken })).rejects.toMatchObject({
+      code: '395',
+    });
     expect(await rows(client, applied)).toEqual([]);
-    await migrate(client, log, migrations({ '0001_t.sql': `${table} SELECT 1` }));
+    await migrate(client, log, { directory: migrations({ '0001_t.sql': `${table} SELECT 1` }) });
     expect(await rows(client, applied)).toEqual([{ name: '0001_t.sql' }]);
   });
 
@@ -117,7 +119,7 @@ describe('migrate', () => {
         CREATE TABLE days (day Date, events UInt64) ENGINE = MergeTree ORDER BY day;
         INSERT INTO days SELECT '{day}', count() FROM events WHERE toDate(occur_time) = '{day}'`,
     });
-    await migrate(client, log, files);
+    await migrate(client, log, { directory: files });
     expect(await rows(client, 'SELECT * FROM days ORDER BY day')).toEqual([
       { day: '2026-09-30', events: '1' },
       { day: '2026-10-02', events: '2' },

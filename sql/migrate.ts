@@ -8,9 +8,15 @@ import { join } from 'node:path';
 import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../platform/log.ts';
 import { tokenize } from './engine/statement/tokens.ts';
+import { type RemakeOptions, readRemake, remakeTable } from './remake-table.ts';
 
 /** The first version whose Arrow reader takes UUIDs as 16 bytes (ClickHouse pull request 99521). */
 const oldestServer = { major: 26, minor: 4 };
+
+export interface MigrateOptions extends RemakeOptions {
+  /** By default the one beside this file. */
+  directory?: string;
+}
 
 interface Migration {
   name: string;
@@ -27,9 +33,9 @@ interface Migration {
 export async function migrate(
   clickhouse: DatabaseClient,
   log: Log,
-  directory = join(import.meta.dirname, 'migrations'),
+  options: MigrateOptions = {},
 ): Promise<boolean> {
-  const migrations = readMigrations(directory);
+  const migrations = readMigrations(options.directory ?? join(import.meta.dirname, 'migrations'));
   await createDatabase(clickhouse);
   refuseOldServer(await readVersion(clickhouse));
   await clickhouse.command({
@@ -49,15 +55,21 @@ export async function migrate(
       );
     }
     for (const statement of splitStatements(migration.text)) {
-      for (const query of await dayByDay(clickhouse, statement)) {
-        await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
-      }
+      const remake = readRemake(statement);
+      if (remake !== undefined) await remakeTable(clickhouse, remake, options);
+      else await runStatement(clickhouse, statement);
     }
     await record(clickhouse, migration);
     hasApplied = true;
     log.info({ migration: migration.name }, 'applied a migration');
   }
   return hasApplied;
+}
+
+async function runStatement(clickhouse: DatabaseClient, statement: string): Promise<void> {
+  for (const query of await dayByDay(clickhouse, statement)) {
+    await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
+  }
 }
 
 /**

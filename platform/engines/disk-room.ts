@@ -25,6 +25,12 @@ export function usualDiskReserve(directory: string): number {
   return Math.min(1_024, Math.max(1, Math.floor((blocks * bsize) / 20 / MiB))) * MiB;
 }
 
+/** Of the disk that holds `directory`. */
+export async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
 /** Looks at once and then every second, until it is closed. */
 export function followDiskRoom(options: DiskRoomOptions): DiskRoom {
   const room = new DiskRoom(options);
@@ -97,7 +103,6 @@ export class DiskRoom {
   }
 
   async #look(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#options.directory);
-    this.found(bavail * bsize);
+    this.found(await freeBytes(this.#options.directory));
   }
 }

@@ -81,8 +81,14 @@ async function migratedDirectory(entry: string): Promise<string> {
 /** `entry` is named after its sources; package.json names the engine's version. */
 function hashOfSchema(entry: string): string {
   const hash = createHash('sha256').update(entry);
-  for (const file of ['package.json', 'sql/migrate.ts'])
+  for (const file of [
+    'package.json',
+    'sql/migrate.ts',
+    'sql/remake-table.ts',
+    'sql/copied-rows.ts',
+  ]) {
     hash.update(readFileSync(join(root, file)));
+  }
   const migrations = join(root, 'sql', 'migrations');
   for (const name of readdirSync(migrations).sort()) {
     hash.update(name).update(readFileSync(join(migrations, name)));

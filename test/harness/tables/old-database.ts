@@ -8,6 +8,8 @@ import { expect } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../../platform/log.ts';
 import { migrate, splitStatements } from '../../../sql/migrate.ts';
+import type { RemakeOptions } from '../../../sql/remake-table.ts';
+import type { ChildServer } from '../servers/child-server.ts';
 import { startEngine } from '../servers/engine.ts';
 
 export interface OldDatabase {
@@ -16,8 +18,11 @@ export interface OldDatabase {
   statements: string[];
   /** Applies the migration up to each of its statements but the last, with a crash after each. */
   interruptMigration(): Promise<void>;
-  /** Applies the whole migration. */
-  finishMigration(): Promise<void>;
+  /** Brings another database to where this one began. */
+  migrateBefore(client: DatabaseClient): Promise<void>;
+  /** Applies the whole migration, by `client` in place of its own. */
+  finishMigration(options?: RemakeOptions, client?: DatabaseClient): Promise<void>;
+  engine: ChildServer;
   stop(): Promise<void>;
 }
 
@@ -34,23 +39,31 @@ export async function startOldDatabase(name: string): Promise<OldDatabase> {
   for (const file of readdirSync(migrations).filter((one) => one < name)) {
     cpSync(join(migrations, file), join(directory, file));
   }
-  await migrate(client, log, directory);
-  await client.command({ query: readFileSync(join(migrations, writersColumns), 'utf8') });
+  const migrateBefore = async (of: DatabaseClient) => {
+    await migrate(of, log, { directory });
+    await of.command({ query: readFileSync(join(migrations, writersColumns), 'utf8') });
+  };
+  await migrateBefore(client);
   const text = readFileSync(join(migrations, name), 'utf8');
   const statements = splitStatements(text);
   return {
     client,
+    engine,
     statements,
+    async migrateBefore(of) {
+      rmSync(join(directory, name), { force: true });
+      await migrateBefore(of);
+    },
     async interruptMigration() {
       for (let count = 1; count < statements.length; count++) {
         const stopped = [...statements.slice(0, count), 'SELECT throwIf(1)'].join(';\n');
         writeFileSync(join(directory, name), stopped);
-        await expect(migrate(client, log, directory)).rejects.toMatchObject({ code: '395' });
+        await expect(migrate(client, log, { directory })).rejects.toMatchObject({ code: '395' });
       }
     },
-    async finishMigration() {
+    async finishMigration(options = {}, by = client) {
       writeFileSync(join(directory, name), text);
-      await migrate(client, log, directory);
+      await migrate(by, log, { ...options, directory });
     },
     async stop() {
       await client.close();

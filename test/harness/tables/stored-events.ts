@@ -70,6 +70,7 @@ export async function storeRows(
         fromUnixTimestamp64Milli(occur_ms, 'UTC'), fromUnixTimestamp64Milli(receive_ms, 'UTC'),
         strings, ints, doubles, bools, mapApply((k, v) -> (k, fromUnixTimestamp64Milli(v, 'UTC')), times)${selected}
       FROM ${sent}`,
+    clickhouse_settings: { max_partitions_per_insert_block: '0' },
   });
   await clickhouse.command({ query: `DROP TABLE ${sent}` });
 }

@@ -1,0 +1,162 @@
+// Makes a table anew under another partition key, which ClickHouse cannot change. `REMAKE TABLE t PARTITION BY key` in a
+// migration is no statement of ClickHouse: it makes a copy beside the table, fills it, exchanges both and drops the old
+// one. Until the exchange, which is atomic, readers have the old table as it is; views find both by name.
+//
+// Whoever is killed at any step, and whoever works at the same time, ends in the same table: each step looks first how
+// far the work is, and repeats nothing. What the table is being given meanwhile would be lost: no writer may run.
+// copied-rows.ts fills the copy.
+//
+// The copy does not know the tokens of the inserts that the table had: one that is repeated would count twice. So
+// `beforeRemake` has to finish the batches that are promised.
+
+import { ClickHouseError } from '@clickhouse/client';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { copyRows } from './copied-rows.ts';
+
+export interface RemakeOptions {
+  /** Finishes every batch that may be repeated. Called before each table. */
+  beforeRemake?(): Promise<void>;
+  /** Free bytes on the disk of the tables; without it the server is asked, which need not tell. */
+  freeBytes?(): Promise<number>;
+}
+
+/** Fresh parts are a tenth larger than merged ones, and merges need room too. */
+const roomFactor = 1.5;
+/** Tokens that a copy knows while it is filled: all of them, so that whatever is repeated adds nothing. */
+const copyWindow = 10_000_000;
+/** TABLE_ALREADY_EXISTS, UNKNOWN_TABLE, TABLE_IS_DROPPED, TABLE_UUID_MISMATCH. */
+const overtaken = new Set(['57', '60', '218', '741']);
+const mostAttempts = 20;
+const MiB = 1_048_576;
+
+/** The table and the key of such a statement; undefined for every other one. */
+export function readRemake(statement: string): { table: string; key: string } | undefined {
+  const [, table, key] = /^(?:--.*\n)*REMAKE TABLE (\w+) PARTITION BY (.+)$/.exec(statement) ?? [];
+  return table === undefined || key === undefined ? undefined : { table, key };
+}
+
+/** Throws one sentence where the disk has too little room, and where the copy has not the rows of the table. */
+export async function remakeTable(
+  clickhouse: DatabaseClient,
+  { table, key }: { table: string; key: string },
+  options: RemakeOptions = {},
+): Promise<void> {
+  const remake = { table, key, copy: `${table}_remade` };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const found = await findTable(clickhouse, table);
+      if (found === undefined) throw new Error(`the table ${table} is missing`);
+      if (found.key !== key) {
+        await options.beforeRemake?.();
+        await requireRoom(clickhouse, table, options);
+        await exchangeForCopy(clickhouse, remake, found);
+      } else if (!(await dropOld(clickhouse, remake))) return;
+    } catch (error) {
+      // Another process has exchanged or dropped a table meanwhile: look how far the work is.
+      if (!isOvertaken(error) || attempt >= mostAttempts) throw error;
+    }
+  }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof ClickHouseError && overtaken.has(error.code);
+}
+
+interface Remake {
+  table: string;
+  copy: string;
+  key: string;
+}
+
+async function exchangeForCopy(
+  clickhouse: DatabaseClient,
+  { table, copy, key }: Remake,
+  old: FoundTable,
+): Promise<void> {
+  const engine = old.engine.replace(` PARTITION BY ${old.key} `, ` PARTITION BY ${key} `);
+  const window = /(?<=non_replicated_deduplication_window = )\d+/.exec(engine)?.[0];
+  const filling = engine.replace(`_window = ${window}`, `_window = ${copyWindow}`);
+  await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${copy} AS ${table} ENGINE = ${filling}`);
+  if (!(await copyRows(clickhouse, { from: table, to: copy, key: old.key }))) {
+    await run(clickhouse, `DROP TABLE IF EXISTS ${copy} SYNC`);
+    throw new Error(`the copy of ${table} differs from it: stop whoever writes, and start again`);
+  }
+  if (window !== undefined) {
+    const setting = `non_replicated_deduplication_window = ${window}`;
+    await run(clickhouse, `ALTER TABLE ${copy} MODIFY SETTING ${setting}`);
+  }
+  // Two who do this at once exchange back: then both find the old table, and try again.
+  if ((await findTable(clickhouse, table))?.key === old.key) {
+    await run(clickhouse, `EXCHANGE TABLES ${table} AND ${copy}`);
+  }
+}
+
+/**
+ * Drops what is left beside the table: the old one, or the copy of a process that came too late. Not a copy that has
+ * more rows: it would be the table, exchanged by somebody else. False where nothing is left.
+ */
+async function dropOld(clickhouse: DatabaseClient, { table, copy, key }: Remake): Promise<boolean> {
+  const left = await findTable(clickhouse, copy);
+  if (left === undefined) return false;
+  const isLate = left.key === key && left.rows <= ((await findTable(clickhouse, table))?.rows ?? 0);
+  if (left.key === key && !isLate) throw new Error(`${copy} has more rows than ${table}`);
+  await run(clickhouse, `DROP TABLE IF EXISTS ${copy} SYNC`);
+  return true;
+}
+
+interface FoundTable {
+  /** The partition key as the server writes it. */
+  key: string;
+  /** The engine with all of its clauses. */
+  engine: string;
+  rows: number;
+  bytes: number;
+}
+
+async function findTable(
+  clickhouse: DatabaseClient,
+  name: string,
+): Promise<FoundTable | undefined> {
+  const result = await clickhouse.query({
+    query: `SELECT partition_key, engine_full, total_rows, total_bytes FROM system.tables
+      WHERE database = currentDatabase() AND name = {name:String}`,
+    query_params: { name },
+    format: 'JSONCompactEachRow',
+  });
+  const [row] = await result.json<[string, string, string, string]>();
+  if (row === undefined) return undefined;
+  const [key, engine, rows, bytes] = row;
+  return { key, engine, rows: Number(rows), bytes: Number(bytes) };
+}
+
+async function requireRoom(
+  clickhouse: DatabaseClient,
+  table: string,
+  { freeBytes = () => freeOnServer(clickhouse) }: RemakeOptions,
+): Promise<void> {
+  const needed = roomFactor * ((await findTable(clickhouse, table))?.bytes ?? 0);
+  const free = await freeBytes();
+  if (free >= needed) return;
+  throw new Error(
+    `the table ${table} is copied once, into partitions of years, and needs ${Math.ceil(needed / MiB)} MiB on the disk ` +
+      `of ClickHouse for it, which has ${Math.floor(free / MiB)} free: make room and start again`,
+  );
+}
+
+/** Endless where the server does not tell. */
+async function freeOnServer(clickhouse: DatabaseClient): Promise<number> {
+  try {
+    const result = await clickhouse.query({
+      query: 'SELECT max(unreserved_space) FROM system.disks',
+      format: 'JSONCompactEachRow',
+    });
+    const [row] = await result.json<[string]>();
+    return Number(row?.[0] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+async function run(clickhouse: DatabaseClient, query: string): Promise<void> {
+  await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
+}
