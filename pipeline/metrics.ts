@@ -7,6 +7,9 @@ export interface PipelineMetrics {
   events: Counter<'shard' | 'outcome'>;
   batches: Counter<'shard'>;
   batchRows: Histogram<'shard'>;
+  batchPartitions: Histogram<'shard'>;
+  /** Batches that took more than ten times as long as usual (write/slow-batches.ts). */
+  slowBatches: Counter<'shard'>;
   buildSeconds: Histogram<'shard'>;
   insertSeconds: Histogram<'shard'>;
   insertFailures: Gauge<'shard'>;
@@ -39,6 +42,7 @@ export interface QueueMetrics {
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const partitions = [1, 2, 3, 4, 6, 8, 12, 16];
 const rows = [1, 10, 100, 1_000, 5_000, 10_000, 25_000, 50_000, 100_000];
 
 const shard = ['shard'] as const;
@@ -57,6 +61,17 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
       'millrace_pipeline_batch_rows',
       'Rows stored by one batch.',
       rows,
+      shard,
+    ),
+    batchPartitions: metrics.histogram(
+      'millrace_pipeline_batch_partitions',
+      'Partitions that the rows of one batch lie in: its insert makes so many parts.',
+      partitions,
+      shard,
+    ),
+    slowBatches: metrics.counter(
+      'millrace_pipeline_slow_batches_total',
+      'Batches that took more than ten times as long as usual; alarm where it grows.',
       shard,
     ),
     buildSeconds: metrics.histogram(
