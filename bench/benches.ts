@@ -27,6 +27,7 @@ import { webhookRetriesBench } from './questions/webhooks/retries.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
 import { exposedBench } from './questions/whole/exposed.ts';
 import { floodBench } from './questions/whole/flood.ts';
+import { monthsBench } from './questions/whole/months.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
 import { startBench, startStoredBench } from './questions/whole/start.ts';
 import { steadyBench } from './questions/whole/steady.ts';
@@ -66,6 +67,7 @@ export const benches: readonly Bench[] = [
   accountsBench,
   exposedBench,
   floodBench,
+  monthsBench,
   startBench,
   startStoredBench,
 ];

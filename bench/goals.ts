@@ -263,6 +263,25 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'flood', column: 'p99 ratio' },
   },
   {
+    name: 'events queryable beside a sender of 320 months, p99',
+    beside: 'the same load alone',
+    asked: { atMost: 2 },
+    reached: { bench: 'months', column: 'p99 ratio' },
+  },
+  {
+    name: 'memory that such a sender adds to the service or the engine',
+    beside: 'its memory before',
+    asked: { atMost: 256 },
+    unit: 'MiB',
+    reached: { bench: 'months', column: 'MiB more' },
+  },
+  {
+    name: 'a year of history, in any order',
+    beside: 'the same rows in one month, CPU of service and engine, merges included',
+    asked: { atMost: 1.3 },
+    reached: { bench: 'months', column: 'CPU ratio' },
+  },
+  {
     name: 'ready again after a start',
     beside: 'the clock',
     asked: { atMost: 5_000 },

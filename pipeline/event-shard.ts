@@ -65,7 +65,8 @@ export interface EventShardOptions {
 /** Two of the largest and a pull are in memory at once. */
 export const eventBatches: BatchLimits = {
   maxRows: maxBatchRows,
-  maxBytes: 64 * 1_048_576,
+  // The insert of a batch of several years holds its rows once more: more of them do not fit into the least engine.
+  maxBytes: 48 * 1_048_576,
   // Two batches stay below the consumer's max_ack_pending.
   maxMessages: 8_000,
   // Packed frames, three or four batches: a project that sends more than is stored must leave room for others.

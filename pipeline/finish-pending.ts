@@ -18,8 +18,8 @@ import { readLedgerRecord } from './write/ledger-record.ts';
 const fencedWaitMs = 500;
 
 /**
- * Resolves once no ledger of events has a batch pending. No writer may start meanwhile, except by this function in other
- * processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of the engine.
+ * Resolves once no ledger of events has a batch pending. No writer may start meanwhile, except by this function in
+ * other processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of the engine.
  */
 export async function finishPendingBatches(options: PipelineOptions): Promise<void> {
   const ledgers = await openBucket(options.nats, buckets.ledger, readLedgerRecord);

@@ -51,28 +51,11 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
   return {
     ...profileMetrics(metrics),
     ...seenMetrics(metrics),
+    ...batchMetrics(metrics),
     events: metrics.counter(
       'millrace_pipeline_events_total',
       'Events that are done, by outcome: stored, duplicate or dead_letter.',
       ['shard', 'outcome'],
-    ),
-    batches: metrics.counter('millrace_pipeline_batches_total', 'Batches that are done.', shard),
-    batchRows: metrics.histogram(
-      'millrace_pipeline_batch_rows',
-      'Rows stored by one batch.',
-      rows,
-      shard,
-    ),
-    batchPartitions: metrics.histogram(
-      'millrace_pipeline_batch_partitions',
-      'Partitions that the rows of one batch lie in: its insert makes so many parts.',
-      partitions,
-      shard,
-    ),
-    slowBatches: metrics.counter(
-      'millrace_pipeline_slow_batches_total',
-      'Batches that took more than ten times as long as usual; alarm where it grows.',
-      shard,
     ),
     buildSeconds: metrics.histogram(
       'millrace_pipeline_build_seconds',
@@ -115,6 +98,31 @@ export function createPipelineMetrics(metrics: Metrics): PipelineMetrics {
       'millrace_pipeline_audit_different_rows_total',
       'Rows missing in the table, or beyond the books, that recounts have found; alarm above 0.',
       ['shard', 'kind'],
+    ),
+  };
+}
+
+function batchMetrics(
+  metrics: Metrics,
+): Pick<PipelineMetrics, 'batches' | 'batchRows' | 'batchPartitions' | 'slowBatches'> {
+  return {
+    batches: metrics.counter('millrace_pipeline_batches_total', 'Batches that are done.', shard),
+    batchRows: metrics.histogram(
+      'millrace_pipeline_batch_rows',
+      'Rows stored by one batch.',
+      rows,
+      shard,
+    ),
+    batchPartitions: metrics.histogram(
+      'millrace_pipeline_batch_partitions',
+      'Partitions that the rows of one batch lie in: its insert makes so many parts.',
+      partitions,
+      shard,
+    ),
+    slowBatches: metrics.counter(
+      'millrace_pipeline_slow_batches_total',
+      'Batches that took more than ten times as long as usual; alarm where it grows.',
+      shard,
     ),
   };
 }

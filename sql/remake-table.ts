@@ -1,6 +1,6 @@
-// Makes a table anew under another partition key, which ClickHouse cannot change. `REMAKE TABLE t PARTITION BY key` in a
-// migration is no statement of ClickHouse: it makes a copy beside the table, fills it, exchanges both and drops the old
-// one. Until the exchange, which is atomic, readers have the old table as it is; views find both by name.
+// Makes a table anew under another partition key, which ClickHouse cannot change. `REMAKE TABLE t PARTITION BY key` in
+// a migration is no statement of ClickHouse: it makes a copy beside the table, fills it, exchanges both and drops the
+// old one. Until the exchange, which is atomic, readers have the old table as it is; views find both by name.
 //
 // Whoever is killed at any step, and whoever works at the same time, ends in the same table: each step looks first how
 // far the work is, and repeats nothing. What the table is being given meanwhile would be lost: no writer may run.

@@ -1,16 +1,21 @@
 // SIGKILL of the service, the broker and the engine at random moments under load: every acknowledged event is stored
-// once, nothing twice, and the activity summaries equal a recount. MILLRACE_CRASH_ROUNDS sets the rounds.
+// once, nothing twice, and all that views make of them equals a recount. Each batch has events of many months.
+// MILLRACE_CRASH_ROUNDS sets the rounds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
+import { createLog } from '../platform/log.ts';
 import { batchCreate, eventually, newEvent, rows, type Sent } from './harness/clients/client.ts';
 import { type Part, type Stack, startStack } from './harness/servers/stack.ts';
+import { expectRollupsOfEvents } from './harness/tables/rollups.ts';
 
 const rounds = Number(process.env['MILLRACE_CRASH_ROUNDS'] ?? 5);
 const seed = Number(process.env['MILLRACE_CRASH_SEED'] ?? Date.now() % 100_000);
 const senders = 4;
 const batchEvents = 50;
 const distinctIds = 40;
+const pastMonths = 300;
 
 let stack: Stack;
 beforeAll(async () => {
@@ -48,7 +53,12 @@ function startLoad(): Load {
     for (let turn = 0; !stopping; turn++) {
       const batch = Array.from({ length: batchEvents }, (_, index): Sent => {
         const distinctId = `visitor-${(turn + index) % distinctIds}`;
-        return newEvent({ distinctId, kind: index % 2 === 0 ? 'page_view' : 'custom.thing' });
+        const past = new Date(Date.UTC(2000, (turn * batchEvents + index) % pastMonths, 9));
+        return newEvent({
+          distinctId,
+          kind: index % 2 === 0 ? 'page_view' : 'custom.thing',
+          ...(index % 3 === 0 && { occurTime: past.toISOString() }),
+        });
       });
       for (const event of batch) sent.add(event.eventId);
       while (!(await acknowledge(batch))) await delay(50);
@@ -71,7 +81,8 @@ function startLoad(): Load {
 
 async function acknowledge(batch: readonly Sent[]): Promise<boolean> {
   try {
-    const { status, body } = await batchCreate(stack, batch);
+    // Times of long ago are for private keys.
+    const { status, body } = await batchCreate(stack, batch, { key: stack.privateKey });
     if (status === 200) return body['accepted'] === batch.length;
     if (status === 400) throw new TypeError(`refused: ${JSON.stringify(body)}`);
     return false;
@@ -146,6 +157,11 @@ it(`loses and doubles nothing in ${rounds} kills (seed ${seed})`, {
     () => rows(stack.clickhouseUrl, activityDiffersFromRecount),
     (different) => different.length === 0,
   );
+  const clickhouse = createClickHouse(stack.clickhouseUrl, {
+    log: createLog('silent'),
+    maxConnections: 1,
+  });
+  await expectRollupsOfEvents(clickhouse).finally(() => clickhouse.close());
 });
 
 const activityDiffersFromRecount = `

@@ -1,5 +1,5 @@
-// Messages into one record batch: read, enrich, fill columns, apply the writer's verdict, find the events of webhooks. A
-// function of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
+// Messages into one record batch: read, enrich, fill columns, apply the writer's verdict, find the events of webhooks.
+// A function of the messages and of the verdict, nothing else: a batch that is built again has the same bytes.
 
 import { type FrameRequest, frameEvents, viewFrame } from '../../proto/wire/frame.ts';
 import { Int32Buffer } from '../columns/column-buffers.ts';

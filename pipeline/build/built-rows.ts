@@ -2,9 +2,16 @@
 // Arrow stream. It changes the columns and does not empty them.
 
 import { createHash } from 'node:crypto';
+import type { Int32Buffer } from '../columns/column-buffers.ts';
 import { countPartitions } from '../columns/partitions.ts';
-import type { EventColumns, NumberedRows } from '../columns/record-batch.ts';
+import type { EventColumns } from '../columns/record-batch.ts';
 import type { BuiltRows, Verdict } from './thread-messages.ts';
+
+/** Rows, and the number of each in its batch: verdicts name rows by it. */
+export interface NumberedRows {
+  readonly columns: EventColumns;
+  readonly numbers: Int32Buffer;
+}
 
 /**
  * Undefined where no row is left. `sessionless` has the numbers of the rows without a session, ascending. Throws where

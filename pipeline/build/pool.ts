@@ -17,9 +17,9 @@ import type {
 /** Builds batches in other threads. */
 export interface BuilderPool {
   /**
-   * Builds the batch of `messages`. Their bytes are lent: once this resolves, `messages.bytes` is another view of the
-   * same memory, with any content. `decide` is called once. With `month` only the rows of that month are built. Rejects where it rejects, or where the thread died or ran
-   * out of memory: then the bytes are lost.
+   * Builds the batch of `messages`; with `month`, only the rows of that month. Their bytes are lent: once this
+   * resolves, `messages.bytes` is another view of the same memory, with any content. `decide` is called once. Rejects
+   * where it rejects, or where the thread died or ran out of memory: then the bytes are lost.
    */
   build(
     shard: number,

@@ -25,18 +25,15 @@ import {
   TimestampMillisecond,
   Uint64,
 } from 'apache-arrow';
-import {
-  autoColumns,
-  packedColumns,
-  propertyMaps,
-} from '../../platform/clickhouse/event-columns.ts';
+import { propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import type { ColumnViews, TextViews } from '../../proto/wire/scanner/column-views.ts';
 import type { EventRow, PropertyScalar } from '../enrich/event-row.ts';
-import { BoolColumn, type ColumnBuffer, type Int32Buffer, Uint16Column } from './column-buffers.ts';
+import { BoolColumn, type ColumnBuffer, Uint16Column } from './column-buffers.ts';
 import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import { PackedColumn } from './packed-column.ts';
 import { PropertyMaps } from './property-maps.ts';
 import { TextColumn } from './text-column.ts';
+import { type TextSlots, textSlots } from './text-slots.ts';
 import { VisitMarks } from './visit-marks.ts';
 import { Int64Column, UuidColumn } from './word-columns.ts';
 
@@ -71,12 +68,6 @@ export interface ScannedColumns {
 }
 
 const utc = new TimestampMillisecond('UTC');
-
-/** Rows, and the number of each in its batch: verdicts name rows by it. */
-export interface NumberedRows {
-  readonly columns: EventColumns;
-  readonly numbers: Int32Buffer;
-}
 
 /** The rows of a batch on their way into one record batch. */
 export class EventColumns {
@@ -279,28 +270,6 @@ export class EventColumns {
     if (!(stream.buffer instanceof ArrayBuffer)) throw new Error('columns: shared memory');
     return new Uint8Array(stream.buffer, stream.byteOffset, stream.length);
   }
-}
-
-/** A column of the texts of the slots from `slot` to before `endSlot`: several where it packs them. */
-interface TextSlots {
-  readonly name: string;
-  readonly slot: number;
-  readonly endSlot: number;
-  readonly buffer: DictionaryColumn | TextColumn | PackedColumn;
-}
-
-function textSlots(nextDictionary: () => number): TextSlots[] {
-  return autoColumns.flatMap(({ column, lowCardinality }, slot): TextSlots[] => {
-    const pack = packedColumns.find(({ of }) => of.some((one) => one === column));
-    if (pack === undefined) {
-      const buffer = lowCardinality ? new DictionaryColumn(nextDictionary()) : new TextColumn();
-      return [{ name: column, slot, endSlot: slot + 1, buffer }];
-    }
-    if (pack.of[0] !== column) return [];
-    const width = pack.of.length;
-    const buffer = new PackedColumn(nextDictionary(), width);
-    return [{ name: pack.column, slot, endSlot: slot + width, buffer }];
-  });
 }
 
 function named<Buffer extends ColumnBuffer>(

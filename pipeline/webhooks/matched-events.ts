@@ -5,9 +5,9 @@
 import { fitsPayload } from '../../platform/webhooks/delivery.ts';
 import { isSubjectName, renderEvent, subjectsOf } from '../../platform/webhooks/payload.ts';
 import { roomEventTypes } from '../../platform/webhooks/webhook-record.ts';
+import type { NumberedRows } from '../build/built-rows.ts';
 import type { Verdict } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
-import type { NumberedRows } from '../columns/record-batch.ts';
 import type { RequestSources } from './request-sources.ts';
 import { mayMatch } from './subscription-filter.ts';
 import type { RoomEvent } from './subscriptions.ts';
@@ -21,8 +21,8 @@ export interface MatchedEvent extends RoomEvent {
 }
 
 /**
- * The events in the order of rows, without the rows that the verdict drops; they must still be there. All parts together
- * are hardly longer than the batch's bodies.
+ * The events in the order of rows, without the rows that the verdict drops; they must still be there. All parts
+ * together are hardly longer than the batch's bodies.
  */
 export function findMatchedEvents(
   { columns, numbers }: NumberedRows,

@@ -253,7 +253,7 @@ async function build(
   return { built, ids: known };
 }
 
-/** One verdict for all tries: after the first answer every row counts as stored, so a second one would drop them all. */
+/** One verdict for all tries: after the first answer every row counts as stored, and a second would drop them all. */
 function once(decide: (ids: BatchIds) => Promise<Verdict>): (ids: BatchIds) => Promise<Verdict> {
   let verdict: Promise<Verdict> | undefined;
   return (ids) => {
