@@ -83,8 +83,8 @@ export function createClickHouse(
 
 /**
  * Inserts one Arrow IPC stream of one record batch and resolves when its parts are on disk. The same bytes under the
- * same `token` are inserted once, however often they are sent: in the table and in the tables that its views feed, as long
- * as each has a deduplication window. Throws errors for `failureOf`.
+ * same `token` are inserted once, however often they are sent: in the table and in the tables that its views feed, as
+ * long as each has a deduplication window. Throws errors for `failureOf`.
  */
 export async function insertArrow(
   client: ClickHouseClient,
