@@ -314,7 +314,9 @@ async function publish(count: number, sent: Sent = newSent()): Promise<Sent> {
         sessionId: eventId,
         distinctId: `v${eventId[1]}`,
         kind: 'page_view',
-        occurTime: new Date(eventId.slice(1) < '8' ? receiveTimeMs : Date.UTC(2000, month, 5)).toISOString(),
+        occurTime: new Date(
+          eventId.slice(1) < '8' ? receiveTimeMs : Date.UTC(2000, month, 5),
+        ).toISOString(),
       };
     });
     sent.bad++;

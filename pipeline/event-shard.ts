@@ -147,7 +147,8 @@ function followWriter(
   { ledger, source, stored }: Pick<Opened, 'ledger' | 'source' | 'stored'>,
 ): { onDone(done: DoneBatch): void; close(): void } {
   const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);
-  const books = openBooks({ clickhouse, shard, log, metrics, seenBytes: () => stored.seen.bytes });
+  const seenBytes = (): number => stored.seen.bytes;
+  const books = openBooks({ clickhouse, shard, clock, log, metrics, seenBytes });
   const messages = openStoredMessages(nats, eventsStream(shard));
   const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
   const crowding = tellCrowding({

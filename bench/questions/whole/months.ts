@@ -2,26 +2,20 @@
 // and what does a year of history cost beside the same rows of one month?
 
 import { createHash } from 'node:crypto';
-import { makeApiKey, makeProject } from '../../../control/projects/project-record.ts';
 import { newId } from '../../../platform/access/ids.ts';
-import { readProject } from '../../../platform/access/projects.ts';
-import { buckets } from '../../../platform/broker/buckets.ts';
-import { connectBroker } from '../../../platform/broker/nats.ts';
-import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createLog } from '../../../platform/log.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from '../../bench.ts';
 import { untilMerged } from '../../harness/engine/merges.ts';
 import { eventAt, type Sender, sendEvents, sendMonths } from '../../harness/load/months.ts';
 import {
-  countRows,
-  queryNumber,
-  visibleAfterMs,
-  watchRows,
-} from '../../harness/load/stored-rows.ts';
+  makeOtherProject,
+  queryableP99,
+  rowsOf,
+  smallRequestsPerSecond,
+} from '../../harness/load/neighbour.ts';
+import { countRows, queryNumber, watchRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
-import { runLoadProcess } from '../../harness/processes/processes.ts';
 import { cpuOfParts, memoryOfParts } from '../../harness/usage.ts';
 
 interface Parameters {
@@ -34,12 +28,8 @@ interface Parameters {
 const smoke: Parameters = { pairs: 1, durationMs: 400, historyRows: 2_000, rounds: 1 };
 const real: Parameters = { pairs: 3, durationMs: 15_000, historyRows: 400_000, rounds: 2 };
 
-const seed = 37;
 const months = 320;
 const monthsPerSecond = 10;
-/** Of the other project: as a small site has, one event each. */
-const connections = 4;
-const requestsPerSecond = 50;
 const pollMs = 20;
 const sampleMs = 100;
 const drainTimeoutMs = 300_000;
@@ -51,10 +41,10 @@ export const monthsBench: Bench = {
   async run(mode, session) {
     const parameters = mode === 'smoke' ? smoke : real;
     const stack = await session.stack();
-    const importer = await makeImporter(stack);
+    const importer = { baseUrl: stack.baseUrl, ...(await makeOtherProject(stack)) };
     const pairs: Pair[] = [];
     for (let pair = 0; pair < parameters.pairs; pair++) {
-      const quietMs = await queryableP99(stack, session, parameters);
+      const quietMs = await queryableP99(stack, session, parameters.durationMs);
       pairs.push({ quietMs, ...(await besideMonths(stack, session, importer, parameters)) });
     }
     const history = await measureHistory(stack, importer, parameters);
@@ -64,41 +54,6 @@ export const monthsBench: Bench = {
     };
   },
 };
-
-async function makeImporter(stack: Stack): Promise<Sender & { projectId: string }> {
-  const connection = await connectBroker(stack.natsUrl, createLog('silent'));
-  try {
-    const projects = await openBucket(connection, buckets.projects, readProject);
-    const { raw, record } = makeApiKey({ kind: 'private' }, systemClock);
-    const fields = { id: newId(), organizationId: newId(), displayName: 'history', keys: [record] };
-    const project = makeProject(fields, systemClock);
-    await projects.create(project.id, project);
-    return { baseUrl: stack.baseUrl, privateKey: raw, projectId: project.id };
-  } finally {
-    await connection.close();
-  }
-}
-
-/** From the moment a request was due until its event is seen, ms. */
-async function queryableP99(
-  stack: Stack,
-  session: Session,
-  { durationMs }: Parameters,
-): Promise<number> {
-  const own = `SELECT count() FROM events WHERE project_id = '${stack.projectId}'`;
-  const before = await queryNumber(stack, own);
-  const watch = watchRows(stack, pollMs, own);
-  const load = await runLoadProcess({
-    ...{ baseUrl: stack.baseUrl, key: stack.privateKey, size: 'medium', batch: 1, seed },
-    ...{ bodiesPerConnection: 16, connections, requestsPerSecond, load: session.nextLoad() },
-    ...{ warmUpMs: 0, durationMs, traced: true },
-  });
-  check(Object.keys(load.refused).length === 0, 'nobody else is refused');
-  await watch.until(before + load.acknowledgedEvents, drainTimeoutMs);
-  await watch.stop();
-  const all = visibleAfterMs(load.trace, before, watch);
-  return all[Math.ceil(all.length * 0.99) - 1] ?? 0;
-}
 
 interface Beside {
   besideMs: number;
@@ -116,7 +71,7 @@ async function besideMonths(
   importer: Sender & { projectId: string },
   parameters: Parameters,
 ): Promise<Beside> {
-  const stored = `SELECT count() FROM events WHERE project_id = '${importer.projectId}'`;
+  const stored = rowsOf(importer.projectId);
   const rowsBefore = await queryNumber(stack, stored);
   const before = memoryOfParts(stack);
   const highest = { ...before };
@@ -129,7 +84,7 @@ async function besideMonths(
     ...{ months, requestsPerSecond: monthsPerSecond, seed: newId() },
   });
   try {
-    const besideMs = await queryableP99(stack, session, parameters);
+    const besideMs = await queryableP99(stack, session, parameters.durationMs);
     const { events } = await sending.stop();
     const watch = watchRows(stack, pollMs, stored);
     await watch.until(rowsBefore + events, drainTimeoutMs);
@@ -149,7 +104,7 @@ async function besideMonths(
 function besideTable(pairs: readonly Pair[]): Table {
   const of = (value: (pair: Pair) => number): number => median(pairs.map(value));
   return {
-    title: `${requestsPerSecond} requests/s of one event beside another project's ${monthsPerSecond} requests/s of ${months} months`,
+    title: `${smallRequestsPerSecond} requests/s of one event beside another project's ${monthsPerSecond} requests/s of ${months} months`,
     columns: ['quiet p99 ms', 'p99 ms', 'p99 ratio', 'service MiB', 'engine MiB', 'MiB more'],
     rows: [
       [
