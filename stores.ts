@@ -51,6 +51,8 @@ export async function prepareTables(
         await loadViews();
         await finishPendingBatches(pipelineOptions(config, foundation));
       },
+      // The directory's lock keeps other processes from the embedded engine.
+      isAlone: isEmbedded,
       ...(isEmbedded && { freeBytes: () => freeBytes(config.dataDir) }),
     });
     if (hasApplied) await loadViews();

@@ -179,8 +179,8 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
     maxPayloadBytes: 1_048_576,
     retry: untilAnswered,
   });
-  const log = createLog('silent');
-  const insertRows = createDeadLetterRows({ clickhouse, shard: 0, log, retry: untilAnswered });
+  const rowOptions = { clickhouse, shard: 0, log: createLog('silent'), retry: untilAnswered };
+  const insertRows = createDeadLetterRows(rowOptions);
   let state: WriterState = 'loading';
   const parts: EventWriterParts = {
     ledger,
@@ -199,8 +199,7 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
       await hooks.beforeInsert?.();
       await insertArrow(clickhouse, 'events', month.arrow, token);
     },
-    // Their crashes are in webhooks/deliveries.test.ts.
-    subscribed: () => [],
+    subscribed: () => [], // Their crashes are in webhooks/deliveries.test.ts.
     publishDeliveries: async () => {},
     onDone: () => stored.sessions.done(),
     onState: (next) => {

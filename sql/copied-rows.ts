@@ -1,7 +1,6 @@
 // Fills the copy of a table that is made anew (remake-table.ts), some days at a time. Each insert is one block under a
-// token of its own: it is there as a whole or not at all, and adds nothing when it is repeated, after a kill or by
-// another process at the same time. So its rows must be the same each time: the table has no writer, and its merges
-// change neither days, nor keys, nor sums.
+// token of its own: it is there as a whole or not at all, and adds nothing when it is repeated after a kill. So its
+// rows must be the same each time: the table has no writer, and its merges change neither days, nor keys, nor sums.
 
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 

@@ -2,20 +2,23 @@
 // a migration is no statement of ClickHouse: it makes a copy beside the table, fills it, exchanges both and drops the
 // old one. Until the exchange, which is atomic, readers have the old table as it is; views find both by name.
 //
-// Whoever is killed at any step, and whoever works at the same time, ends in the same table: each step looks first how
-// far the work is, and repeats nothing. What the table is being given meanwhile would be lost: no writer may run.
-// copied-rows.ts fills the copy.
+// Whoever is killed at any step ends in the same table the next time: each step looks first how far the work is, and
+// repeats nothing. Of several processes one works at a time (remake-lock.ts): two that exchange both tables at once
+// would exchange them back. What the table is being given meanwhile would be lost: no writer may run. copied-rows.ts
+// fills the copy.
 //
 // The copy does not know the tokens of the inserts that the table had: one that is repeated would count twice. So
 // `beforeRemake` has to finish the batches that are promised.
 
-import { ClickHouseError } from '@clickhouse/client';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { copyRows } from './copied-rows.ts';
+import { withRemakeLock } from './remake-lock.ts';
 
 export interface RemakeOptions {
   /** Finishes every batch that may be repeated. Called before each table. */
   beforeRemake?(): Promise<void>;
+  /** Whether no other process can work on the server. */
+  isAlone?: boolean;
   /** Free bytes on the disk of the tables; without it the server is asked, which need not tell. */
   freeBytes?(): Promise<number>;
 }
@@ -24,9 +27,6 @@ export interface RemakeOptions {
 const roomFactor = 1.5;
 /** Tokens that a copy knows while it is filled: all of them, so that whatever is repeated adds nothing. */
 const copyWindow = 10_000_000;
-/** TABLE_ALREADY_EXISTS, UNKNOWN_TABLE, TABLE_IS_DROPPED, TABLE_UUID_MISMATCH. */
-const overtaken = new Set(['57', '60', '218', '741']);
-const mostAttempts = 20;
 const MiB = 1_048_576;
 
 /** The table and the key of such a statement; undefined for every other one. */
@@ -42,24 +42,23 @@ export async function remakeTable(
   options: RemakeOptions = {},
 ): Promise<void> {
   const remake = { table, key, copy: `${table}_remade` };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const found = await findTable(clickhouse, table);
-      if (found === undefined) throw new Error(`the table ${table} is missing`);
-      if (found.key !== key) {
-        await options.beforeRemake?.();
-        await requireRoom(clickhouse, table, options);
-        await exchangeForCopy(clickhouse, remake, found);
-      } else if (!(await dropOld(clickhouse, remake))) return;
-    } catch (error) {
-      // Another process has exchanged or dropped a table meanwhile: look how far the work is.
-      if (!isOvertaken(error) || attempt >= mostAttempts) throw error;
+  if (await isDone(clickhouse, remake)) return;
+  await withRemakeLock(clickhouse, { isAlone: options.isAlone === true }, async () => {
+    const found = await findTable(clickhouse, table);
+    if (found === undefined) throw new Error(`the table ${table} is missing`);
+    if (found.key !== key) {
+      await options.beforeRemake?.();
+      await requireRoom(clickhouse, table, options);
+      await exchangeForCopy(clickhouse, remake, found);
     }
-  }
+    await run(clickhouse, `DROP TABLE IF EXISTS ${remake.copy} SYNC`);
+  });
 }
 
-function isOvertaken(error: unknown): boolean {
-  return error instanceof ClickHouseError && overtaken.has(error.code);
+/** Whether the table has the key, and nothing is left beside it. */
+async function isDone(clickhouse: DatabaseClient, { table, copy, key }: Remake): Promise<boolean> {
+  const found = await findTable(clickhouse, table);
+  return found?.key === key && (await findTable(clickhouse, copy)) === undefined;
 }
 
 interface Remake {
@@ -85,23 +84,7 @@ async function exchangeForCopy(
     const setting = `non_replicated_deduplication_window = ${window}`;
     await run(clickhouse, `ALTER TABLE ${copy} MODIFY SETTING ${setting}`);
   }
-  // Two who do this at once exchange back: then both find the old table, and try again.
-  if ((await findTable(clickhouse, table))?.key === old.key) {
-    await run(clickhouse, `EXCHANGE TABLES ${table} AND ${copy}`);
-  }
-}
-
-/**
- * Drops what is left beside the table: the old one, or the copy of a process that came too late. Not a copy that has
- * more rows: it would be the table, exchanged by somebody else. False where nothing is left.
- */
-async function dropOld(clickhouse: DatabaseClient, { table, copy, key }: Remake): Promise<boolean> {
-  const left = await findTable(clickhouse, copy);
-  if (left === undefined) return false;
-  const isLate = left.key === key && left.rows <= ((await findTable(clickhouse, table))?.rows ?? 0);
-  if (left.key === key && !isLate) throw new Error(`${copy} has more rows than ${table}`);
-  await run(clickhouse, `DROP TABLE IF EXISTS ${copy} SYNC`);
-  return true;
+  await run(clickhouse, `EXCHANGE TABLES ${table} AND ${copy}`);
 }
 
 interface FoundTable {
@@ -109,7 +92,6 @@ interface FoundTable {
   key: string;
   /** The engine with all of its clauses. */
   engine: string;
-  rows: number;
   bytes: number;
 }
 
@@ -118,15 +100,15 @@ async function findTable(
   name: string,
 ): Promise<FoundTable | undefined> {
   const result = await clickhouse.query({
-    query: `SELECT partition_key, engine_full, total_rows, total_bytes FROM system.tables
+    query: `SELECT partition_key, engine_full, total_bytes FROM system.tables
       WHERE database = currentDatabase() AND name = {name:String}`,
     query_params: { name },
     format: 'JSONCompactEachRow',
   });
-  const [row] = await result.json<[string, string, string, string]>();
+  const [row] = await result.json<[string, string, string]>();
   if (row === undefined) return undefined;
-  const [key, engine, rows, bytes] = row;
-  return { key, engine, rows: Number(rows), bytes: Number(bytes) };
+  const [key, engine, bytes] = row;
+  return { key, engine, bytes: Number(bytes) };
 }
 
 async function requireRoom(
