@@ -34,6 +34,8 @@ export interface Delivery {
   attempt: number;
   /** When the attempt is due: for the first at once. Ms since the epoch. */
   dueTimeMs: number;
+  /** Of a retry: the same moment by the steady clock of the process that planned it. */
+  planned?: { processId: string; dueSteadyMs: number };
   /** The body, byte for byte the same at each attempt. */
   payload: string;
   /** Present where the delivery was decided to be recorded only. */
@@ -79,12 +81,19 @@ function isDelivery(value: unknown): value is Delivery {
   if (typeof value !== 'object' || value === null) return false;
   const ids = ['deliveryId', 'webhookId', 'organizationId', 'projectId', 'eventId'] as const;
   const skip: unknown = Reflect.get(value, 'skip');
+  const planned: unknown = Reflect.get(value, 'planned');
   return (
     hasTexts(value, [...ids, 'eventType', 'payload']) &&
     triggers.some((trigger) => trigger === Reflect.get(value, 'trigger')) &&
     ['acceptTimeMs', 'attempt', 'dueTimeMs'].every((name) =>
       Number.isFinite(Reflect.get(value, name)),
     ) &&
-    (skip === undefined || skipReasons.some((reason) => reason === skip))
+    (skip === undefined || skipReasons.some((reason) => reason === skip)) &&
+    (planned === undefined || isPlanned(planned))
   );
+}
+
+function isPlanned(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return hasTexts(value, ['processId']) && Number.isFinite(Reflect.get(value, 'dueSteadyMs'));
 }

@@ -76,17 +76,21 @@ export const dueConsumer = (lane: DueLane): string => `due_${lane}`;
 export const retryConsumer = (tier: RetryTier): string => `tier_${tier}`;
 export const attemptLogConsumer = 'log_writer';
 
+/** A message of which nobody has said for so long that it is worked on goes to the next process. */
+export const queueAckWaitMs = 30_000;
+
 /** Messages of a filtered queue that one consumer may hold: memory stays the same however many wait. */
 export function queueConsumerConfig(
   durableName: string,
   filterSubject: string | undefined,
   maxAckPending: number,
+  ackWaitMs = queueAckWaitMs,
 ): Partial<ConsumerConfig> & { durable_name: string } {
   return {
     durable_name: durableName,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
-    ack_wait: nanos(30_000),
+    ack_wait: nanos(ackWaitMs),
     max_ack_pending: maxAckPending,
     max_deliver: -1,
     ...(filterSubject !== undefined && { filter_subject: filterSubject }),

@@ -163,7 +163,7 @@ describe('the breaker', () => {
     let nowMs = Date.now();
     isDown = true;
     await deliveries.setWebhooks('org', [{ id: 'down', endpointUrl: receiver.url('/down') }]);
-    await start({ clock: { nowMs: () => nowMs }, maxNapMs: 100 });
+    await start({ steady: { nowMs: () => nowMs } });
     for (let count = 1; count <= 10; count++) {
       await publish(1, 'down');
       await untilRecords('down', count);
@@ -273,7 +273,7 @@ describe('a webhook', () => {
     let nowMs = Date.now();
     const log = createLog('silent');
     const complaints = vi.spyOn(log, 'error');
-    await start({ clock: { nowMs: () => nowMs }, maxNapMs: 100, log });
+    await start({ steady: { nowMs: () => nowMs }, lookEveryMs: 100, log });
     const { kv } = await openBucket(deliveries.connection, buckets.webhooks, () => undefined);
     await kv.put('newer', JSON.stringify({ schemaVersion: 2 }));
     const before = await messagesIn(retryStream);
@@ -325,7 +325,7 @@ describe('a webhook', () => {
     ]);
     // By hand, because the breaker would let through one at a time.
     let nowMs = Date.now();
-    await start({ clock: { nowMs: () => (nowMs += 1_000_000) }, maxNapMs: 60_000 });
+    await start({ steady: { nowMs: () => (nowMs += 1_000_000) } });
     await publish(100, 'failing');
     await eventually(
       async () => deliveries.webhook('org', 'failing')?.pauseReason,

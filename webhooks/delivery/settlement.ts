@@ -3,7 +3,6 @@
 // after a crash makes the same retry again, which the broker takes once.
 
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   type AttemptRecord,
@@ -27,6 +26,7 @@ import {
 import type { Breakers } from './health/breaker.ts';
 import type { HealthKeeper } from './health/health-keeper.ts';
 import { type PlannedRetry, planRetry } from './ladder/retry-plan.ts';
+import { type RetryClocks, waiting } from './ladder/retry-wait.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { Publisher } from './queueing/publisher.ts';
 import type { Attempt } from './sending/attempt.ts';
@@ -59,7 +59,7 @@ interface SettlementOptions {
   notices: DeliveryNotices;
   pause(owned: OwnedWebhook, reason: PauseReason): Promise<void>;
   metrics: DeliveryMetrics;
-  clock: Clock;
+  clocks: RetryClocks;
   log: Log;
   /** In [0, 1), for jitter. */
   draw?: () => number;
@@ -123,13 +123,13 @@ export class Settlement {
 
   /** Records a delivery that is not sent. */
   async skipped(delivery: Delivery, owned: OwnedWebhook, reason: SkipReason): Promise<void> {
-    const { clock, metrics } = this.#options;
+    const { clocks, metrics } = this.#options;
     metrics.deliveries.inc({ outcome: 'skipped' });
     const record = skippedRecordOf(delivery, {
       attemptId: randomUUID(),
       endpointUrl: owned.webhook.endpointUrl,
       error: reason,
-      timeMs: clock.nowMs(),
+      timeMs: clocks.wall.nowMs(),
     });
     await this.#log(record);
   }
@@ -139,23 +139,23 @@ export class Settlement {
    * where the stream of retries is full: the message itself comes again. `fault`: one of few, for the log.
    */
   async postpone(delivery: Delivery, sourceKey: string, fault: string): Promise<void> {
-    const { clock, publisher } = this.#options;
+    const { clocks, publisher } = this.#options;
     this.#complain(fault, { webhookId: delivery.webhookId });
     const [{ name, delayMs }] = retryTiers;
-    const later = { ...delivery, dueTimeMs: clock.nowMs() + delayMs };
+    const later = waiting(delivery, clocks.wall.nowMs() + delayMs, delayMs, clocks);
     const subject = retrySubject(name, delivery.webhookId);
     const outcome = await publisher.publish(subject, encodeDelivery(later), sourceKey);
     if (outcome === 'full') throw new Error('the stream of retries of webhooks is full');
   }
 
   /** False where the stream of retries is full: the delivery ends with this attempt, and can be sent again by hand. */
-  async #queue(delivery: Delivery, { tier, dueTimeMs }: PlannedRetry): Promise<boolean> {
-    const { publisher } = this.#options;
+  async #queue(delivery: Delivery, retry: PlannedRetry): Promise<boolean> {
+    const { publisher, clocks } = this.#options;
     const attempt = delivery.attempt + 1;
-    const next = encodeDelivery({ ...delivery, attempt, dueTimeMs });
-    const subject = retrySubject(tier, delivery.webhookId);
+    const next = waiting({ ...delivery, attempt }, retry.dueTimeMs, retry.waitMs, clocks);
+    const subject = retrySubject(retry.tier, delivery.webhookId);
     const id = `${delivery.deliveryId}:${attempt}`;
-    const isQueued = (await publisher.publish(subject, next, id)) === 'stored';
+    const isQueued = (await publisher.publish(subject, encodeDelivery(next), id)) === 'stored';
     if (!isQueued) this.#complain('the stream of retries of webhooks is full');
     return isQueued;
   }

@@ -5,7 +5,7 @@ import { buckets } from '../../platform/broker/buckets.ts';
 import { followConnection, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { watchBucket } from '../../platform/broker/watched-bucket.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, steadyClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
@@ -34,10 +34,11 @@ import { forgetDeleted } from './health/forget-deleted.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { readWebhookHealth } from './health/health-record.ts';
 import { pauseWebhook } from './health/pause.ts';
-import { startTierWorker, tierMaxAckPending } from './ladder/tier-worker.ts';
+import { type RetryClocks, retryClocks } from './ladder/retry-wait.ts';
+import { startTierWorker, tierAckWaitMs, tierMaxAckPending } from './ladder/tier-worker.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import type { TurnLimits } from './queueing/fair-queue.ts';
-import { createPublisher } from './queueing/publisher.ts';
+import { createPublisher, type Publisher } from './queueing/publisher.ts';
 import { ensureQueueConsumer } from './queueing/queue-consumer.ts';
 import type { AttemptOptions, Attempts } from './sending/attempt.ts';
 import { SettledAttempts } from './settled-attempts.ts';
@@ -59,6 +60,8 @@ export interface DeliveryOptions {
   recentAttempts(): Promise<readonly LoggedAttempt[]>;
   metrics: Metrics;
   clock: Clock;
+  /** By which everything waits: the clock on the wall may be set (`steadyClock`). */
+  steady?: Clock;
   log: Log;
   /** What tests exchange. */
   sending?: Pick<
@@ -66,7 +69,7 @@ export interface DeliveryOptions {
     'internet' | 'extraCertificates' | 'connect' | 'connectTimeoutMs' | 'attemptTimeoutMs'
   >;
   limits?: TurnLimits;
-  maxNapMs?: number;
+  lookEveryMs?: number;
   draw?: () => number;
 }
 
@@ -84,11 +87,13 @@ const unconfirmedLimitMs = 15_000;
 /** Resolves when deliveries are taken. The streams and buckets must exist. */
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
   const { connection, bucket, directory, notices, draw, clock, log } = options;
+  const steady = options.steady ?? steadyClock;
+  const clocks = retryClocks(clock, steady);
   await ensureConsumers(connection);
   const ending = new AbortController();
   const publisher = createPublisher({ connection, log, signal: ending.signal });
   const metrics = createDeliveryMetrics(options.metrics);
-  const breakers = new Breakers(clock);
+  const breakers = new Breakers(steady);
   const healthRecords = await openBucket(connection, buckets.webhookHealth, readWebhookHealth);
   const healthBucket = await watchBucket(connection, healthRecords, { log });
   const forgetting = forgetDeleted({
@@ -109,14 +114,14 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   const health = new HealthKeeper({ bucket: healthBucket, directory, pause, log });
   const attempts = attemptsWhenNeeded({ ...options, ...options.sending });
   const settled = await knowSettled(options);
-  const told = { publisher, health, breakers, settled, notices, pause, metrics, clock, log };
+  const told = { publisher, health, breakers, settled, notices, pause, metrics, clocks, log };
   const settlement = new Settlement({ ...told, ...(draw !== undefined && { draw }) });
   const admit = createAdmission({ directory, bucket });
   const { limits } = options;
   const sending = { connection, publisher, admit, attempts, settlement, settled, limits };
   const dispatcher = new Dispatcher({ ...sending, breakers, metrics, clock, log });
   dispatcher.start();
-  const tiers = startTiers(options, publisher);
+  const tiers = startTiers(options, publisher, clocks);
   const gauges = openWaitingGauges({ connection, breakers, metrics });
   let isStopped = false;
   return {
@@ -150,17 +155,18 @@ async function knowSettled({
 }
 
 function startTiers(
-  { connection, clock, log, maxNapMs }: DeliveryOptions,
-  publisher: ReturnType<typeof createPublisher>,
+  { connection, log, lookEveryMs }: DeliveryOptions,
+  publisher: Publisher,
+  clocks: RetryClocks,
 ): { stop(): Promise<void> }[] {
   return retryTiers.map(({ name: tier }) =>
     startTierWorker({
       connection,
       publisher,
       tier,
-      clock,
+      clocks,
       log,
-      ...(maxNapMs !== undefined && { maxNapMs }),
+      ...(lookEveryMs !== undefined && { lookEveryMs }),
     }),
   );
 }
@@ -172,7 +178,9 @@ async function ensureConsumers(connection: NatsConnection): Promise<void> {
   }
   for (const { name } of retryTiers) {
     const subject = retrySubject(name, '*');
-    const config = queueConsumerConfig(retryConsumer(name), subject, tierMaxAckPending);
+    const config = queueConsumerConfig(
+      ...([retryConsumer(name), subject, tierMaxAckPending, tierAckWaitMs] as const),
+    );
     await ensureQueueConsumer(connection, retryStream, config);
   }
 }

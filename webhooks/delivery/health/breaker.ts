@@ -34,6 +34,7 @@ export class Breakers {
   readonly #clock: Clock;
   readonly #breakers = new Map<string, Breaker>();
 
+  /** `clock`: a steady one, because a clock that is set back would keep deliveries away as long. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }

@@ -9,6 +9,8 @@ export interface PlannedRetry {
   tier: RetryTier;
   /** Ms since the epoch. */
   dueTimeMs: number;
+  /** Ms from the end of the attempt. */
+  waitMs: number;
 }
 
 interface FailedAttempt {
@@ -35,8 +37,8 @@ export function planRetry(failed: FailedAttempt): PlannedRetry | undefined {
   const usual = retryTiers.slice(attempt - 1);
   const tier = usual.find(({ delayMs }) => delayMs >= retryAfterMs) ?? usual.at(-1);
   if (tier === undefined) return undefined;
-  const jitterMs = Math.floor(draw * maxJitterMs(tier.name));
-  return { tier: tier.name, dueTimeMs: endTimeMs + tier.delayMs + jitterMs };
+  const waitMs = tier.delayMs + Math.floor(draw * maxJitterMs(tier.name));
+  return { tier: tier.name, dueTimeMs: endTimeMs + waitMs, waitMs };
 }
 
 /** Jitter only adds, so that each delay stays the least. */

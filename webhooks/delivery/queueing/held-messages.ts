@@ -1,15 +1,16 @@
 // The messages that this process works on: each is held once, however often the broker delivers it, and the broker
-// hears every ten seconds that it is worked on, so that no other process gets it. Pulling is queue-puller.ts's.
+// hears often that it is worked on, so that no other process gets it. A message that is given back later is held until
+// then: the broker counts a delay by the clock on the wall. Pulling is queue-puller.ts's.
 
-import { type NatsConnection, nanos } from '../../../platform/broker/nats.ts';
+import type { NatsConnection } from '../../../platform/broker/nats.ts';
+import { queueAckWaitMs } from '../../../platform/webhooks/webhook-streams.ts';
 import type { QueuedMessage } from './queue-puller.ts';
-
-/** A third of the consumers' ack_wait. */
-const reportEveryMs = 10_000;
 
 interface HeldMessage {
   ackSubject: string;
   bytes: number;
+  /** Of a message that is to be given back later. */
+  timer?: NodeJS.Timeout;
 }
 
 export class HeldMessages {
@@ -18,9 +19,9 @@ export class HeldMessages {
   readonly #timer: NodeJS.Timeout;
   #bytes = 0;
 
-  constructor(connection: NatsConnection) {
+  constructor(connection: NatsConnection, ackWaitMs = queueAckWaitMs) {
     this.#connection = connection;
-    this.#timer = setInterval(() => this.#reportWork(), reportEveryMs);
+    this.#timer = setInterval(() => this.#reportWork(), ackWaitMs / 3);
     this.#timer.unref();
   }
 
@@ -52,10 +53,16 @@ export class HeldMessages {
 
   /** Gives the message back: some process gets it again after `delayMs`. */
   giveBack(key: string, delayMs: number): void {
-    const held = this.#remove(key);
+    const held = this.#held.get(key);
     if (held === undefined) return;
-    const delay = nanos(Math.ceil(delayMs));
-    this.#answer(held.ackSubject, delay === 0 ? '-NAK' : `-NAK ${JSON.stringify({ delay })}`);
+    clearTimeout(held.timer);
+    if (delayMs > 0) {
+      held.timer = setTimeout(() => this.giveBack(key, 0), delayMs);
+      held.timer.unref();
+      return;
+    }
+    this.#remove(key);
+    this.#answer(held.ackSubject, '-NAK');
   }
 
   /** Ends the reports, and gives back what is still held. */
@@ -67,6 +74,7 @@ export class HeldMessages {
   #remove(key: string): HeldMessage | undefined {
     const held = this.#held.get(key);
     if (held === undefined) return undefined;
+    clearTimeout(held.timer);
     this.#held.delete(key);
     this.#bytes -= held.bytes;
     return held;

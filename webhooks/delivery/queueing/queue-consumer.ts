@@ -25,9 +25,15 @@ export async function ensureQueueConsumer(
   const name = config.durable_name;
   const existing = await unlessCode(noSuchConsumer, manager.consumers.info(stream, name));
   if (existing === undefined) await manager.consumers.add(stream, config);
-  else if (existing.config.max_ack_pending !== config.max_ack_pending) {
+  else if (!hasBounds(existing.config, config)) {
     await manager.consumers.update(stream, name, { ...existing.config, ...config });
   }
+}
+
+function hasBounds(existing: ConsumerConfig, wanted: QueueConsumerConfig): boolean {
+  return (
+    existing.max_ack_pending === wanted.max_ack_pending && existing.ack_wait === wanted.ack_wait
+  );
 }
 
 export interface ConsumerState {

@@ -11,6 +11,8 @@ import {
 export interface QueuedMessage {
   /** Names the message for ever: its sequence in the stream, and when it was stored. */
   key: string;
+  /** The broker's stamp, ms since the epoch. */
+  storedTimeMs: number;
   /** A view of the client's memory: read it at once. */
   data: Uint8Array;
   ackSubject: string;
@@ -153,5 +155,6 @@ function queuedMessage(message: Msg): QueuedMessage | undefined {
   const [stream, sequence, storedAt] = [tokens[first], tokens[first + 3], tokens[first + 5]];
   const key = `${stream}.${sequence}.${storedAt}`;
   const left = Number(tokens[first + 6]);
-  return { key, data: message.data, ackSubject: reply, left };
+  const storedTimeMs = Number(storedAt) / 1e6;
+  return { key, storedTimeMs, data: message.data, ackSubject: reply, left };
 }
