@@ -20,6 +20,22 @@ const quietMs = dayMs;
 /** The notice of a pause may come before the pause itself. */
 const pauseComesMs = 60_000;
 const leaseMs = 180_000;
+const firstWaitMs = 60_000;
+const longestWaitMs = 3_600_000;
+
+/** Between a mail that its server did not take, the `failures`th in a row, and its next try. */
+export function retryWaitMs(failures: number): number {
+  return Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
+}
+
+/** False where the moment was written as further ahead than it may be: the clock was set back meanwhile. */
+function isAhead(timeMs: number, nowMs: number, mostMs: number): boolean {
+  return timeMs > nowMs && timeMs - nowMs <= mostMs;
+}
+
+function isLeased({ leaseEndMs }: SendingMail, nowMs: number): boolean {
+  return isAhead(leaseEndMs, nowMs, leaseMs);
+}
 
 /**
  * The record without what nobody is to be told any more, of webhooks that were deleted, paused or resumed, and without
@@ -34,7 +50,7 @@ export function withoutStale(record: NoticeRecord, find: FindWebhook, nowMs: num
   }
   const { sending, ...rest } = record;
   const after: NoticeRecord = { ...rest, webhooks };
-  const goesOn = sending && (sending.leaseEndMs > nowMs || resumable(after, sending) !== undefined);
+  const goesOn = sending && (isLeased(sending, nowMs) || resumable(after, sending) !== undefined);
   return goesOn ? { ...after, sending } : after;
 }
 
@@ -71,9 +87,9 @@ export function dueMail(
   find: FindWebhook,
   nowMs: number,
 ): SendingMail | undefined {
-  if (record.nextTryMs > nowMs) return undefined;
+  if (isAhead(record.nextTryMs, nowMs, retryWaitMs(record.failures))) return undefined;
   const { sending } = record;
-  if (sending !== undefined && sending.leaseEndMs > nowMs) return undefined;
+  if (sending !== undefined && isLeased(sending, nowMs)) return undefined;
   const resumed = sending && resumable(record, sending);
   const mail = resumed ?? nextMail(record, find, nowMs);
   return mail && { ...mail, leaseEndMs: nowMs + leaseMs };
@@ -101,7 +117,8 @@ function nextMail(
   if (first !== undefined) {
     return { kind: 'first', told: { [first[0]]: first[1].exhausted }, sentTo: [] };
   }
-  if (untold.length === 0 || nowMs < record.digestFromMs + digestEveryMs) return undefined;
+  const digestMs = record.digestFromMs + digestEveryMs;
+  if (untold.length === 0 || isAhead(digestMs, nowMs, digestEveryMs)) return undefined;
   const told = Object.fromEntries(untold.map(([id, { exhausted }]) => [id, exhausted]));
   return { kind: 'digest', told, sentTo: [] };
 }

@@ -185,6 +185,21 @@ it('every admin gets it once, also where the server is away in between', async (
   expect(mailServer.received.flatMap(({ to }) => to)).toEqual(admins.map(({ email }) => email));
 });
 
+it('nobody waits for the clock on the wall to come back to where it was', async () => {
+  let isAway = true;
+  onMail = () => {
+    if (isAway) throw Object.assign(new Error('try later'), { responseCode: 451 });
+  };
+  const notices = start();
+  await fail(notices, 'wh1');
+  isAway = false;
+  await pass(notices, -hourMs);
+  await mails(1);
+  await fail(notices, 'wh1');
+  await pass(notices, -2 * hourMs);
+  await mails(2);
+});
+
 it('a mail that was left half sent, and told of what is stale, keeps nobody from the next one', async () => {
   admins = ['ada', 'bob'].map((name) => ({ customerId: name, email: `${name}@example.com` }));
   let count = 0;

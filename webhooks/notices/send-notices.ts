@@ -6,7 +6,14 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import type { MailContent } from '../../platform/mail/texts/compose-mail.ts';
-import { afterMail, dueMail, type FindWebhook, isEmpty, withoutStale } from './due-notice.ts';
+import {
+  afterMail,
+  dueMail,
+  type FindWebhook,
+  isEmpty,
+  retryWaitMs,
+  withoutStale,
+} from './due-notice.ts';
 import {
   changeNotices,
   type NoticeBucket,
@@ -52,8 +59,6 @@ const maxAdmins = 50;
 /** A mail goes on after it with a new lease: the lease is three minutes, one send 40 s. */
 const maxSendingMs = 120_000;
 const maxFailures = 10;
-const firstWaitMs = 60_000;
-const longestWaitMs = 3_600_000;
 /** One call sends no more: a mail for each of the webhooks, a digest, and mails that went on. */
 const maxRounds = 200;
 
@@ -170,8 +175,7 @@ async function settle(
       const after = await changeNotices(bucket, key, (record) => {
         const failures = record.failures + 1;
         if (failures >= maxFailures) return afterMail(record, mail, nowMs);
-        const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
-        return { ...withoutLease(record), failures, nextTryMs: nowMs + waitMs };
+        return { ...withoutLease(record), failures, nextTryMs: nowMs + retryWaitMs(failures) };
       });
       const { failures } = after;
       const fields = { organizationId, about: mail.kind, reason: outcome.reason, failures };
