@@ -242,7 +242,10 @@ it('a test reaches a webhook; a stopped or deleted one is sent nothing', async (
   const sent = await manage('POST', `/${id}/test`, { event_type: 'room_recording_published' });
   const post = await firstPostTo(id);
   expect(header(post, 'x-service-delivery')).toBe(sent.text('delivery_id'));
-  expect(JSON.parse(post.body)).toMatchObject({ data: { recordingId: 'recording-1', test: true } });
+  expect(JSON.parse(post.body)).toMatchObject({
+    test: true,
+    data: { recordingId: 'recording-1' },
+  });
   await expect.poll(() => logsOf(id, { eventId: sent.text('event_id') })).toHaveLength(1);
 
   await manage('PATCH', `/${id}`, { content: { status: 'WEBHOOK_STATUS_INACTIVE' } });

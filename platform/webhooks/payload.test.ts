@@ -28,7 +28,7 @@ describe('a payload', () => {
       '"eventType":"message_sent","occurTime":"2026-11-20T10:00:00.005Z","source":"PRIVATE",' +
       '"data":{"eventId":"0198b6a0-0000-7000-8000-000000000001","distinctId":"ann",' +
       '"roomId":"r1","spaceId":"s1","blockId":"7","roomType":"chat",' +
-      '"isFirst":true,"messageId":12,"ratio":0.5,"sentAt":"2026-11-20T00:00:00.000Z","textOf":"a"}}';
+      '"isFirst":true,"messageId":"12","ratio":0.5,"sentAt":"2026-11-20T00:00:00.000Z","textOf":"a"}}';
     const properties: [string, PayloadValue][] = [
       ['room_id', 'r1'],
       ['text_of', 'a'],
@@ -52,6 +52,34 @@ describe('a payload', () => {
     const text = payload(['text', 'Zoë – 日本 😀 "\\\n\u2028'], ['ключ', 'да']);
     expect(text).toContain('"text":"Zoë – 日本 😀 \\"\\\\\\n\u2028"');
     expect(text).toContain('"ключ":"да"');
+  });
+
+  it('has ids as texts, whatever the sender made of them', () => {
+    expect(
+      dataOf(
+        ['message_id', 9_007_199_254_740_992n],
+        ['recordingId', 5n],
+        ['response_id', 7],
+        ['responseId', 'r'],
+        ['order_id', 8n],
+      ),
+    ).toEqual([
+      ['messageId', '9007199254740992'],
+      ['orderId', 8],
+      ['recordingId', '5'],
+      ['responseId', 'r'],
+      ['response_id', '7'],
+    ]);
+  });
+
+  it('says of a test that it is one, where no property of a sender can say it', () => {
+    const properties = new Map<string, PayloadValue>([['test', true]]);
+    const parse = (part: string): unknown => JSON.parse(payloadOf('d1', 'w1', part));
+    expect(parse(renderEvent({ ...about, properties, isTest: true }))).toMatchObject({
+      test: true,
+      data: { test: true },
+    });
+    expect(parse(renderEvent({ ...about, properties }))).not.toHaveProperty('test');
   });
 
   it('writes integers beyond 2^53 - 1 as texts', () => {

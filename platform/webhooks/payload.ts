@@ -1,7 +1,7 @@
 // The body of a delivery: the JSON that is signed and sent. It is made from an event's ids and custom properties, the
 // same bytes each time, and rendered once for an event: only its beginning differs from webhook to webhook.
 //
-//   {deliveryId, webhookId, organizationId, projectId, eventType, occurTime, source,
+//   {deliveryId, webhookId, organizationId, projectId, eventType, occurTime, source, test: true (of a test alone),
 //    data: {eventId, distinctId, roomId, spaceId, blockId, roomType, ...the other custom properties by name}}
 //
 // Names in `data`: snake_case becomes camelCase, `order_id` is `orderId`. An underscore goes where a letter or digit
@@ -10,8 +10,8 @@
 // its own spelling. The six names above are the service's: another property that would get one keeps its own spelling,
 // and is left out where that is the same. Properties stand in the order of their own names.
 //
-// Values: an id is always a text. An integer beyond 2^53 - 1 is a text, because JSON numbers are read as doubles; a
-// time is RFC 3339 with milliseconds.
+// Values: an id (`idNames`) is always a text, also where the sender gave a whole number. Another integer is a text
+// beyond 2^53 - 1, because JSON numbers are read as doubles; a time is RFC 3339 with milliseconds.
 
 import type { RoomEventType } from './webhook-record.ts';
 
@@ -35,6 +35,8 @@ export interface PayloadEvent {
   /** Milliseconds since the epoch. */
   occurTimeMs: number;
   source: PayloadSource;
+  /** Nobody's event: it is sent to try an endpoint, or is an example. */
+  isTest?: boolean;
   eventId: string;
   distinctId: string;
   /** The custom properties by their own names, in any order. */
@@ -42,6 +44,9 @@ export interface PayloadEvent {
 }
 
 const subjectMembers = ['roomId', 'spaceId', 'blockId', 'roomType'] as const;
+
+/** Beside the subjects. Receivers look things up by them: a number would be another key than the text. */
+const idNames: ReadonlySet<string> = new Set(['messageId', 'recordingId', 'responseId']);
 
 const ownNames: ReadonlySet<string> = new Set(['eventId', 'distinctId', ...subjectMembers]);
 
@@ -75,12 +80,14 @@ export function renderEvent(event: PayloadEvent): string {
     const name = nameOf(own, properties, given);
     if (ownNames.has(name)) continue;
     given.add(name);
-    data += `,${JSON.stringify(name)}:${valueText(properties.get(own) ?? '')}`;
+    const value = properties.get(own) ?? '';
+    const id = idNames.has(camelCase(own)) ? idText(value) : undefined;
+    data += `,${JSON.stringify(name)}:${valueText(id ?? value)}`;
   }
   return (
     `"organizationId":${JSON.stringify(organizationId)},"projectId":${JSON.stringify(projectId)},` +
     `"eventType":"${eventType}","occurTime":"${new Date(occurTimeMs).toISOString()}",` +
-    `"source":"${source}","data":{${data}}}`
+    `"source":"${source}",${event.isTest === true ? '"test":true,' : ''}"data":{${data}}}`
   );
 }
 

@@ -27,12 +27,12 @@ const exampleTexts: Readonly<Record<string, string>> = {
   response_id: 'response-1',
 };
 
-/** An example of the type, up to the webhook: see payload.ts in platform/webhooks. Its `data.test` is true. */
+/** An example of the type, up to the webhook: see payload.ts in platform/webhooks. It says that it is a test. */
 export function exampleEvent(
   eventType: RoomEventType,
   of: { organizationId: string; eventId: string; occurTimeMs: number },
 ): { projectId: string; part: string } {
-  const properties = new Map<string, PayloadValue>([['test', true]]);
+  const properties = new Map<string, PayloadValue>();
   for (const { snakeName } of wellKnownKinds.get(eventType) ?? []) {
     properties.set(snakeName, exampleTexts[snakeName] ?? `${snakeName}-1`);
   }
@@ -41,6 +41,7 @@ export function exampleEvent(
     projectId: noProject,
     eventType,
     source: 'PRIVATE',
+    isTest: true,
     distinctId: 'user-1',
     properties,
   });
@@ -59,19 +60,11 @@ export function examplePayload(eventType: RoomEventType): object {
 }
 
 const text = { type: 'string' } as const;
-/** Of what an event is about, the payload has texts; other ids are what the event has. */
-const subjectNames: readonly string[] = ['roomId', 'spaceId', 'blockId', 'roomType'];
-
 /** JSON Schema, 2020-12. */
 export function payloadSchema(eventType: RoomEventType): JsonObject {
   const wellKnown = wellKnownKinds.get(eventType) ?? [];
-  const id = { type: ['string', 'integer'] };
-  const properties = Object.fromEntries(
-    wellKnown.map(({ camelName, check }) => [
-      camelName,
-      check === 'text' || subjectNames.includes(camelName) ? text : id,
-    ]),
-  );
+  // Ids too are texts.
+  const properties = Object.fromEntries(wellKnown.map(({ camelName }) => [camelName, text]));
   const required = wellKnown.filter(({ isRequired }) => isRequired);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -89,6 +82,7 @@ export function payloadSchema(eventType: RoomEventType): JsonObject {
         description:
           'The key that brought the event. Anybody can send what came with a PUBLIC one.',
       },
+      test: { const: true, description: 'Of a test delivery alone: nothing has happened.' },
       data: {
         type: 'object',
         properties: { eventId: text, distinctId: text, ...properties },

@@ -195,7 +195,8 @@ describe('deliveries', () => {
     expect(JSON.parse(message?.delivery.payload ?? '')).toMatchObject({
       ...ids,
       eventType: 'block_response_sent',
-      data: { eventId, blockId: 'block-1', responseId: 'response-1', test: true },
+      test: true,
+      data: { eventId, blockId: 'block-1', responseId: 'response-1' },
     });
   });
 
