@@ -78,7 +78,10 @@ export interface Operation extends Described {
   run(parts: ManagementParts, request: RequestParts): Promise<unknown>;
 }
 
-const nothing = { type: 'object', properties: {}, required: [] } as const satisfies ObjectSchema;
+const nothing = {
+  ...{ type: 'object', properties: {}, required: [] },
+  additionalProperties: false,
+} as const satisfies ObjectSchema;
 
 /** Binds a method's code to its schemas: it sees only requests that they allow. */
 export function operation<
@@ -118,12 +121,12 @@ function requireSchema<S extends ObjectSchema>(
 function refusalsOf(
   definition: Pick<
     Definition<ObjectSchema, ObjectSchema, ObjectSchema>,
-    'query' | 'body' | 'role' | 'needsProof' | 'rate' | 'refusals'
+    'body' | 'role' | 'rate' | 'refusals'
   >,
 ): number[] {
-  const { query, body, role, needsProof, rate, refusals = [] } = definition;
-  const statuses = new Set<number>(refusals);
-  if (query !== undefined || body !== undefined || needsProof === true) statuses.add(400);
+  const { body, role, rate, refusals = [] } = definition;
+  // 400: every method refuses query parameters that it does not know.
+  const statuses = new Set<number>([400, ...refusals]);
   if (body !== undefined) statuses.add(415);
   // Every member of an organization is a viewer.
   if (role !== undefined && role !== 'viewer') statuses.add(403);

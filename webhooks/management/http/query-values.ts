@@ -6,11 +6,9 @@ import { invalidArgument } from './refusals.ts';
 /** Unknown parameters are values too: the check refuses them by name. Throws invalid_argument where one comes twice. */
 export function queryValues(query: string, schema: ObjectSchema | undefined): object {
   const values = new Map<string, unknown>();
-  // A method without parameters does not read any.
-  if (schema === undefined) return {};
   for (const [name, text] of new URLSearchParams(query)) {
     if (values.has(name)) throw invalidArgument(name.slice(0, 100), 'is given twice');
-    const isInteger = schema.properties[name]?.type === 'integer';
+    const isInteger = schema?.properties[name]?.type === 'integer';
     values.set(name, isInteger && /^\d{1,15}$/.test(text) ? Number(text) : text);
   }
   return Object.fromEntries(values);

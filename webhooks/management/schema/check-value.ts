@@ -96,7 +96,7 @@ function checkObject(schema: ObjectSchema, value: unknown, field: string): void 
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(properties, name));
     if (unknown !== undefined) {
       const names = Object.keys(properties).join(', ');
-      throw invalidArgument(path(shown(unknown)), `is unknown: known are ${names}`);
+      throw invalidArgument(path(shown(unknown)), `is unknown: known are ${names || 'none'}`);
     }
   }
   if (known.length < minProperties) {

@@ -112,12 +112,12 @@ it('every refusal of a caller is documented', async () => {
 
 it('every refusal of a request is documented', async () => {
   const { token } = admin;
-  for (const method of closed) {
+  for (const method of methods) {
     if (method.body !== undefined) {
       expect((await call(method, { token, body: [] })).status).toBe(400);
       const headers = { 'content-type': 'application/xml' };
       expect((await call(method, { token, headers })).status).toBe(415);
-    } else if (method.query !== undefined) {
+    } else {
       expect((await call(method, { token, query: `?x=${randomUUID()}` })).status).toBe(400);
     }
   }
@@ -206,6 +206,40 @@ it('every success is documented, with every field', async () => {
     'recoverDeliveries.next_from',
   ]);
 });
+
+it('what generators of clients ask of a document holds', async () => {
+  const { json: document } = await management.call('GET', '/openapi.json');
+  const found = isObject(document) ? document : expect.fail();
+  expect(at(found, 'info', 'license', 'identifier')).toBe('Apache-2.0');
+  const schemes = Object.keys(objectAt(found, 'components', 'securitySchemes'));
+  const ids: unknown[] = [];
+  const items = ['paths', 'webhooks'].flatMap((part) => Object.values(objectAt(found, part)));
+  for (const [method, one] of items.flatMap((item) => Object.entries(item ?? {}))) {
+    expect(['get', 'post', 'patch', 'delete']).toContain(method);
+    ids.push(at(one, 'operationId'));
+    const security = at(one, 'security');
+    const needs = Array.isArray(security) ? security : expect.fail('no security');
+    expect(schemes).toEqual(expect.arrayContaining(needs.flatMap((need) => Object.keys(need))));
+    const responses = objectAt(one, 'responses');
+    expect(Object.keys(responses).some((status) => /^4\d\d$/.test(status))).toBe(true);
+    for (const [status, response] of Object.entries(responses)) {
+      expect(at(response, 'description')).toEqual(expect.any(String));
+      const isLimit = ['429', '503'].includes(status);
+      expect(at(response, 'headers', 'Retry-After') !== undefined).toBe(isLimit);
+    }
+  }
+  expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[a-z]\w+$/)));
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+function at(value: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>((one, name) => (isObject(one) ? one[name] : undefined), value);
+}
+
+function objectAt(value: unknown, ...path: string[]): Record<string, unknown> {
+  const found = at(value, ...path);
+  return isObject(found) ? found : expect.fail(`no ${path.join('.')}`);
+}
 
 it('the catalogue has an example of each event type that its schema allows', async () => {
   const { json } = await management.call('GET', '/v1/webhook-event-types');

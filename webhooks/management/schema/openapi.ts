@@ -1,6 +1,7 @@
 // The published document (OpenAPI 3.1), made from the table of methods and the catalogue of event types. Nothing of it
 // is written by hand beside the schemas and summaries that those have themselves.
 
+import { camelCase } from '../../../platform/webhooks/payload.ts';
 import { type RoomEventType, roomEventTypes } from '../../../platform/webhooks/webhook-record.ts';
 import { meaningOf, payloadSchema } from '../catalogue/event-types.ts';
 import type { Operation } from '../http/operation.ts';
@@ -14,6 +15,17 @@ const intro = [
   'Members of requests and answers that a version does not know are to be ignored; unknown query parameters are refused.',
 ].join(' ');
 
+const license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' };
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  signature: {
+    ...{ type: 'apiKey', in: 'header', name: 'X-Service-Signature' },
+    description:
+      'Of a delivery: `sha256=` and the hex HMAC-SHA256 of the body, with the secret of the webhook as its key.',
+  },
+} as const;
+
 export function openApiDocument(operations: readonly Operation[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
@@ -23,14 +35,14 @@ export function openApiDocument(operations: readonly Operation[]): object {
   const schemas = Object.entries(namedSchemas).map(([name, schema]) => [name, ownForm(schema)]);
   return {
     openapi: '3.1.0',
-    info: { title: 'Millrace webhooks', version: '1', description: intro },
+    info: { title: 'Millrace webhooks', version: '1', description: intro, license },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     paths,
     webhooks: Object.fromEntries(roomEventTypes.map((type) => [type, deliveryOf(type)])),
     components: {
       schemas: Object.fromEntries(schemas),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes,
     },
   };
 }
@@ -41,7 +53,10 @@ function methodOf(operation: Operation): object {
   const parameters = [...pathParameters(operation.path), ...queryParameters(query)];
   const responses: Record<string, object> = { [status]: responseOf(summary, answer) };
   for (const refusal of refusals) {
-    responses[refusal] = responseOf(meanings[refusal] ?? 'The request is refused.', error);
+    responses[refusal] = {
+      ...responseOf(meanings[refusal] ?? 'The request is refused.', error),
+      ...((refusal === 429 || refusal === 503) && { headers: retryAfter }),
+    };
   }
   return {
     operationId: name,
@@ -67,6 +82,13 @@ const meanings: Readonly<Record<number, string>> = {
   504: 'Reading took too long: ask for less.',
 };
 
+const retryAfter = {
+  'Retry-After': {
+    description: 'Seconds until a retry may help; absent where more than time is needed.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const;
+
 /** What a receiver is sent. */
 function deliveryOf(eventType: RoomEventType): object {
   const header = (name: string) => {
@@ -75,10 +97,16 @@ function deliveryOf(eventType: RoomEventType): object {
   const { $schema: _same, ...schema } = payloadSchema(eventType);
   return {
     post: {
+      operationId: camelCase(`receive_${eventType}`),
       summary: meaningOf[eventType],
+      security: [{ signature: [] }],
       parameters: deliveryHeaders.map(header),
       requestBody: { required: true, content: { 'application/json': { schema } } },
-      responses: { '2XX': { description: 'It arrived. Any other answer is tried again.' } },
+      responses: {
+        '2XX': { description: 'It arrived.' },
+        410: { description: 'The endpoint is gone: the webhook is paused.' },
+        default: { description: 'It is tried again.' },
+      },
     },
   };
 }
