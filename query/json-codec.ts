@@ -30,6 +30,11 @@ export function jsonOptions(input: DescMessage) {
   };
 }
 
+/** For a method's registration. */
+export function requestOptions(input: DescMessage) {
+  return { jsonOptions: jsonOptions(input) };
+}
+
 function encode(text = ''): Uint8Array<ArrayBuffer> {
   const whole = text.includes(mark)
     ? text

@@ -5,7 +5,6 @@
 // 5. its need in test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the handler. A new
 // service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
 
-import type { DescMessage } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
@@ -14,7 +13,7 @@ import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { listActivity } from './activity/list-activity.ts';
+import { registerActivity } from './activity/register-activity.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import {
   type CallOptions,
@@ -27,10 +26,11 @@ import {
 import { RecentUse } from './calls/recent-use.ts';
 import { insightTurnBounds, turnBounds } from './calls/turn-bounds.ts';
 import { defaultMaxReadMs } from './deadline.ts';
+import { segmentUsers } from './insights/persons/segment-users.ts';
 import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
-import { jsonOptions } from './json-codec.ts';
+import { requestOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { type OperatorOptions, registerOperator } from './operator/register-operator.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
@@ -131,15 +131,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
   registerProfiles(router, shared);
   registerInsights(router, shared);
   registerSchema(router, shared);
-  const { list } = ActivityService.method;
-  router.rpc(
-    list,
-    (request, context) =>
-      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
-      ),
-    requestOptions(list.input),
-  );
+  registerActivity(router, shared);
   if (shared.live !== undefined) registerLive(router, shared, shared.live);
   if (shared.operator !== undefined) registerOperator(router, shared, shared.operator);
 }
@@ -219,8 +211,16 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 }
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
-  const { query } = InsightsService.method;
+  const { query, segmentUsers: users } = InsightsService.method;
   const { runQuestion, boards } = shared;
+  router.rpc(
+    users,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        segmentUsers({ clickhouse }, projectId, request, deadline),
+      ),
+    requestOptions(users.input),
+  );
   router.rpc(
     query,
     (request, context) =>
@@ -241,26 +241,25 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   });
 }
 
+/** Both services have them. */
 function registerSchema(router: ConnectRouter, shared: Shared): void {
-  const { getFilterSchema: names, getPropertyValues: values } = InsightsService.method;
-  router.rpc(
-    names,
-    (request, context) =>
-      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        getFilterSchema({ clickhouse }, projectId, request, deadline),
-      ),
-    requestOptions(names.input),
-  );
-  router.rpc(
-    values,
-    (request, context) =>
-      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
-      ),
-    requestOptions(values.input),
-  );
-}
-
-function requestOptions(input: DescMessage) {
-  return { jsonOptions: jsonOptions(input) };
+  for (const { method } of [InsightsService, ActivityService]) {
+    const { getFilterSchema: names, getPropertyValues: values } = method;
+    router.rpc(
+      names,
+      (request, context) =>
+        read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+          getFilterSchema({ clickhouse }, projectId, request, deadline),
+        ),
+      requestOptions(names.input),
+    );
+    router.rpc(
+      values,
+      (request, context) =>
+        read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+          getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
+        ),
+      requestOptions(values.input),
+    );
+  }
 }

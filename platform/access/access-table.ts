@@ -149,9 +149,16 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.activity.v1.ActivityService/List', shared],
   ['shared.activity.v1.ActivityService/Watch', shared],
   ['shared.activity.v1.ActivityService/IngestHealth', shared],
+  ['shared.activity.v1.ActivityService/GetActivityFeed', shared],
+  ['shared.activity.v1.ActivityService/GetEventExplorer', shared],
+  ['shared.activity.v1.ActivityService/GetActivityHeatmap', shared],
+  ['shared.activity.v1.ActivityService/GetProfileStats', shared],
+  ['shared.activity.v1.ActivityService/GetFilterSchema', shared],
+  ['shared.activity.v1.ActivityService/GetPropertyValues', shared],
   ['shared.insights.v1.InsightsService/Query', shared],
   ['shared.insights.v1.InsightsService/GetFilterSchema', shared],
   ['shared.insights.v1.InsightsService/GetPropertyValues', shared],
+  ['shared.insights.v1.InsightsService/SegmentUsers', shared],
 ]);
 
 /** Services with a second name: alias to the name that `accessTable` has. */

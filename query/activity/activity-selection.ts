@@ -1,17 +1,19 @@
-// Checks ActivityService.List's request and turns it into conditions on events. The whole request is checked before the
-// engine is asked anything; running statements is list-activity.ts's.
+// Checks the requests of methods that answer events and turns them into conditions on events. The whole request is
+// checked before the engine is asked anything; running statements is event-page.ts's.
 
-import { clone, toBinary } from '@bufbuild/protobuf';
+import { clone, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
+  maxKindCharacters,
   maxQuestionMs,
   minQuestionMs,
 } from '../../platform/limits.ts';
-import {
-  type ListRequest,
-  ListRequestSchema,
-} from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type {
+  EventFilter,
+  PropertyFilter,
+  TimeRange,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { filterCondition } from '../filters/filter.ts';
@@ -20,24 +22,38 @@ import {
   checkFilters,
   checkKinds,
   looksForPart,
+  type NamedFilter,
 } from '../filters/filter-bounds.ts';
-import { idBytesSql, profileIdSql } from '../identity/identity-sql.ts';
+import { idBytesSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
+import { type PersonAsked, type PersonsAsked, personOf } from './person-events.ts';
 
 /** Events of a page: without a pageSize, and at most. */
 const defaultPageSize = 100;
 const maxPageSize = 1_000;
+const maxEventFilters = 20;
+
+/** A request by the names of List's fields. */
+export interface EventsAsked {
+  distinctId: string;
+  profileId: string;
+  sessionId: string;
+  kinds: readonly string[];
+  filters: readonly PropertyFilter[];
+  /** The caller's name of `filters`. */
+  filtersField: string;
+  /** An event meets at least one of them, where there are any. */
+  events: readonly EventFilter[];
+  timeRange?: TimeRange | undefined;
+  pageSize: number;
+  pageToken: string;
+}
 
 /** A checked request. */
-export interface ActivitySelection {
-  /** SQL for all conditions but `persons`, the time range and `after`. */
+export interface ActivitySelection extends PersonsAsked {
+  /** SQL for all conditions but `persons`, to each of whom an event must belong, the time range and `after`. */
   condition: string;
-  /** An event must belong to each of these. */
-  persons: readonly PersonAsked[];
-  /** The placeholder of the project's id. */
-  project: string;
-  bindings: Bindings;
   /** The request names a user or a visit: few events, spread over a long time. */
   isNarrow: boolean;
   /** Half-open, in milliseconds since the epoch. */
@@ -50,16 +66,12 @@ export interface ActivitySelection {
   conditions: Uint8Array;
 }
 
-/** A person, named by any of their ids. */
-interface PersonAsked {
-  /** SQL for the 16 bytes of the profile's id. */
-  id: string;
-  /** SQL for events to select besides the person's. */
-  own: string;
-}
-
-/** Throws invalid_argument that names the field and its rule. */
-export function readSelection(projectId: string, request: ListRequest): ActivitySelection {
+/** `seal`: `sealOf` the request. Throws invalid_argument that names the field and its rule. */
+export function readSelection(
+  projectId: string,
+  request: EventsAsked,
+  seal: Uint8Array,
+): ActivitySelection {
   checkSize(request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
@@ -68,44 +80,81 @@ export function readSelection(projectId: string, request: ListRequest): Activity
     ...sessionConditions(request, bindings),
     ...kindConditions(request, bindings),
     ...filterConditions(request, bindings),
+    ...eventConditions(request, bindings),
   ];
-  const seal = conditionBytes(projectId, request);
   return {
     condition: conditions.join(' AND '),
     persons: [...distinctIdPerson(request, project, bindings), ...profilePerson(request, bindings)],
     project,
     bindings,
     isNarrow: request.distinctId !== '' || request.profileId !== '' || request.sessionId !== '',
-    ...readTimeRange(request),
-    pageSize: readPageSize(request),
-    after: readPageToken(request, seal),
+    ...readTimeRange(request.timeRange),
+    pageSize: readPageSize(request.pageSize),
+    after: readPageToken(request.pageToken, seal),
     conditions: seal,
   };
 }
 
 /** Before any processing, and each count before what it counts. */
-function checkSize({ distinctId, kinds, filters }: ListRequest): void {
+function checkSize({ distinctId, kinds, filters, filtersField, events }: EventsAsked): void {
   checkKinds(kinds);
-  checkFilterCount(filters.length, 'filters');
-  const named = filters.map((filter, index) => ({ filter, path: `filters[${index}]` }));
-  checkFilters(named, 'filters', [distinctId, ...kinds], ({ operator }) => looksForPart(operator));
+  checkEventFilters(events);
+  const ofEvents = events.reduce((sum, event) => sum + event.filters.length, 0);
+  checkFilterCount(filters.length + ofEvents, filtersField);
+  const named = [
+    ...filters.map((filter, index) => ({ filter, path: `${filtersField}[${index}]` })),
+    ...namedFilters(events),
+  ];
+  const texts = [distinctId, ...kinds, ...events.map(({ kind }) => kind)];
+  checkFilters(named, filtersField, texts, ({ operator }) => looksForPart(operator));
 }
 
-// `own` finds cookieless visitors, who have no profile, by their id as it is stored.
+/** Throws invalid_argument for too many, for one that says nothing, and for a kind that no event has. */
+export function checkEventFilters(events: readonly EventFilter[]): void {
+  if (events.length > maxEventFilters) {
+    throw invalidArgument('events', `takes at most ${maxEventFilters}`);
+  }
+  for (const [index, { kind, filters }] of events.entries()) {
+    if (kind === '' && filters.length === 0) {
+      throw invalidArgument(`events[${index}]`, 'must have a kind or filters');
+    }
+    if (kind.length > maxKindCharacters) {
+      throw invalidArgument(
+        `events[${index}].kind`,
+        `takes at most ${maxKindCharacters} characters`,
+      );
+    }
+    // A message in its place, as older definitions may have it, is text with the message's tags.
+    if (kind !== '' && !/^[a-zA-Z0-9_.-]+$/.test(kind)) {
+      throw invalidArgument(`events[${index}].kind`, 'is not the name of a kind');
+    }
+  }
+}
+
+/** With the paths that name them in errors. */
+export function namedFilters(events: readonly EventFilter[]): NamedFilter[] {
+  return events.flatMap(({ filters }, place) =>
+    filters.map((filter, index) => ({ filter, path: `events[${place}].filters[${index}]` })),
+  );
+}
+
 function distinctIdPerson(
-  { distinctId }: ListRequest,
+  { distinctId }: EventsAsked,
   project: string,
   bindings: Bindings,
 ): PersonAsked[] {
   if (distinctId === '') return [];
+  checkDistinctId(distinctId);
+  return [personOf(distinctId, project, bindings)];
+}
+
+export function checkDistinctId(distinctId: string): void {
   if (hasMoreCodePoints(distinctId, maxDistinctIdCodePoints)) {
     throw invalidArgument('distinctId', `takes at most ${maxDistinctIdCodePoints} code points`);
   }
-  const bound = bindings.bind('String', distinctId);
-  return [{ id: profileIdSql(project, bound), own: `distinct_id = ${bound}` }];
 }
 
-function profilePerson({ profileId }: ListRequest, bindings: Bindings): PersonAsked[] {
+function profilePerson({ profileId }: EventsAsked, bindings: Bindings): PersonAsked[] {
   if (profileId === '') return [];
   if (!/^[0-9a-f]{32}$/.test(profileId)) {
     throw invalidArgument('profileId', 'must be 32 lower-case hex digits');
@@ -113,7 +162,7 @@ function profilePerson({ profileId }: ListRequest, bindings: Bindings): PersonAs
   return [{ id: idBytesSql(bindings.bind('String', profileId)), own: 'false' }];
 }
 
-function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): string[] {
+function sessionConditions({ sessionId }: EventsAsked, bindings: Bindings): string[] {
   if (sessionId === '') return [];
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(sessionId)) {
     throw invalidArgument('sessionId', 'must be a UUID');
@@ -121,16 +170,31 @@ function sessionConditions({ sessionId }: ListRequest, bindings: Bindings): stri
   return [`session_id = ${bindings.bind('UUID', sessionId.toLowerCase())}`];
 }
 
-function kindConditions({ kinds }: ListRequest, bindings: Bindings): string[] {
+function kindConditions({ kinds }: EventsAsked, bindings: Bindings): string[] {
   if (kinds.length === 0) return [];
   return [`kind IN ${bindings.bind('Array(String)', kinds)}`];
 }
 
-function filterConditions({ filters }: ListRequest, bindings: Bindings): string[] {
-  return filters.map((filter, index) => filterCondition(filter, `filters[${index}]`, bindings));
+function filterConditions({ filters, filtersField }: EventsAsked, bindings: Bindings): string[] {
+  return filters.map((filter, index) =>
+    filterCondition(filter, `${filtersField}[${index}]`, bindings),
+  );
 }
 
-function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: number } {
+function eventConditions({ events }: EventsAsked, bindings: Bindings): string[] {
+  if (events.length === 0) return [];
+  const conditions = events.map(({ kind, filters }, place) => {
+    const ofKind = kind === '' ? [] : [`kind = ${bindings.bind('String', kind)}`];
+    const held = filters.map((filter, index) =>
+      filterCondition(filter, `events[${place}].filters[${index}]`, bindings),
+    );
+    return `(${[...ofKind, ...held].join(' AND ')})`;
+  });
+  return [`(${conditions.join(' OR ')})`];
+}
+
+/** Throws invalid_argument; the whole time that events may have where no end is given. */
+export function readTimeRange(timeRange: TimeRange | undefined): { fromMs: number; toMs: number } {
   const fromMs = momentMs('timeRange.from', timeRange?.from) ?? minQuestionMs;
   const toMs = momentMs('timeRange.to', timeRange?.to) ?? maxQuestionMs;
   if (timeRange?.from !== undefined && timeRange.to !== undefined && fromMs > toMs) {
@@ -139,23 +203,28 @@ function readTimeRange({ timeRange }: ListRequest): { fromMs: number; toMs: numb
   return { fromMs: Math.max(fromMs, minQuestionMs), toMs: Math.min(toMs, maxQuestionMs) };
 }
 
-function readPageSize({ pageSize }: ListRequest): number {
+/** Throws invalid_argument beyond 1,000; 0 means 100. */
+export function readPageSize(pageSize: number): number {
   if (pageSize === 0) return defaultPageSize;
   if (pageSize > 0 && pageSize <= maxPageSize) return pageSize;
   throw invalidArgument('pageSize', `must be from 1 to ${maxPageSize}`);
 }
 
-function readPageToken({ pageToken }: ListRequest, conditions: Uint8Array): Position | undefined {
+/** Throws invalid_argument for a token that was not answered to `conditions`. */
+export function readPageToken(pageToken: string, conditions: Uint8Array): Position | undefined {
   if (pageToken === '') return undefined;
   const position = decodeCursor(pageToken, conditions);
   if (position !== undefined) return position;
   throw invalidArgument('pageToken', 'must be a nextPageToken answered to the same conditions');
 }
 
-function conditionBytes(projectId: string, request: ListRequest): Uint8Array {
-  const conditions = clone(ListRequestSchema, request);
-  conditions.pageSize = 0;
-  conditions.pageToken = '';
-  const bytes = toBinary(ListRequestSchema, conditions, { writeUnknownFields: false });
+/** The bytes of everything that selects items of a paged request: all but its page. They seal page tokens. */
+export function sealOf<Desc extends DescMessage>(
+  schema: Desc,
+  projectId: string,
+  request: MessageShape<Desc> & { pageSize: number; pageToken: string },
+): Uint8Array {
+  const conditions = { ...clone(schema, request), pageSize: 0, pageToken: '' };
+  const bytes = toBinary(schema, conditions, { writeUnknownFields: false });
   return Buffer.concat([Buffer.from(`${projectId}\0`), bytes]);
 }

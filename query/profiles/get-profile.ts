@@ -111,6 +111,21 @@ export async function findProfile(
   return found;
 }
 
+/** The same of any distinct id of the profile. Cookieless visitors have none. */
+export async function findProfileOf(
+  options: GetProfileOptions,
+  projectId: string,
+  distinctId: string,
+  deadline: Deadline,
+): Promise<FoundProfile> {
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const sql = `SELECT lower(hex(${profileIdSql(project, bindings.bind('String', distinctId))}))`;
+  const statement = { sql, params: bindings.params };
+  const [id] = await readOne(options.clickhouse, statement, deadline);
+  return findProfile(options, projectId, String(id), deadline);
+}
+
 /**
  * Finds the profile of an externalId. A named id is hardly ever merged into another, so that the statement reads the id
  * as a root, a fifth cheaper than looking its root up first; if it is merged, a second statement reads its root.

@@ -1,5 +1,6 @@
-// InsightsService.GetFilterSchema: the kinds and property names of a project, for pickers. A project has as many names
-// as its senders invent; an answer has a bounded number of them, the most frequent. The statements are seen-names.ts's.
+// GetFilterSchema of InsightsService and ActivityService: the kinds and property names of a project, for pickers. A
+// project has as many names as its senders invent; an answer has a bounded number of them, the most frequent. The
+// statements are seen-names.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -15,12 +16,16 @@ import {
   type GetFilterSchemaRequest,
   type GetFilterSchemaResponse,
   GetFilterSchemaResponseSchema,
-  PropertyType,
+  PropertyValueType,
+  type SeenEvent,
+  SeenEventSchema,
   type SeenKind,
   SeenKindSchema,
   type SeenProperty,
+  type SeenPropertyKey,
+  SeenPropertyKeySchema,
   SeenPropertySchema,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+} from '../../proto/gen/common/v1/filter_schema_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { traitPrefix } from '../insights/question/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
@@ -42,13 +47,16 @@ export async function getFilterSchema(
   deadline: Deadline,
 ): Promise<GetFilterSchemaResponse> {
   const limit = readLimit(request.limit, maxNames, maxNames);
-  checkKind(request.kind);
+  checkKind(request.eventKind);
   const longest = traitPrefix.length + maxPropertyKeyCodePoints;
   if (hasMoreCodePoints(request.prefix, longest)) {
     throw invalidArgument('prefix', `takes at most ${longest} code points`);
   }
   // One more than are answered says that there are more.
-  const asked = { projectId, kind: request.kind, prefix: request.prefix, maxRows: limit + 1 };
+  const asked = {
+    ...{ projectId, kind: request.eventKind, prefix: request.prefix, maxRows: limit + 1 },
+    types: readTypes(request.allowedTypes),
+  };
   const read = (statementOf: (names: NamesAsked) => Statement) =>
     readNames(clickhouse, statementOf(asked), deadline, asked.maxRows);
   const [kindRows, propertyRows, traitRows] = [
@@ -59,9 +67,15 @@ export async function getFilterSchema(
   const kinds = kindRows.filter(([isCut]) => isCut === 0).map(readKind);
   const properties = [...propertyRows.map(readProperty), ...traitRows.map(readProperty)];
   properties.sort((a, b) => Number(b.count - a.count));
+  const listed = { kinds: kinds.slice(0, limit), properties: properties.slice(0, limit) };
+  const keysOf = (source: PropertySource): SeenPropertyKey[] =>
+    listed.properties.filter((property) => property.source === source).map(keyOf);
   return create(GetFilterSchemaResponseSchema, {
-    kinds: kinds.slice(0, limit),
-    properties: properties.slice(0, limit),
+    ...listed,
+    events: listed.kinds.map(eventOf),
+    autoPropertyKeys: keysOf(PropertySource.AUTO),
+    customPropertyKeys: keysOf(PropertySource.CUSTOM),
+    profilePropertyKeys: keysOf(PropertySource.PROFILE),
     isCut: kinds.length < kindRows.length || kinds.length > limit || properties.length > limit,
   });
 }
@@ -75,7 +89,7 @@ export function readLimit(limit: number, usual: number, most: number): number {
 
 export function checkKind(kind: string): void {
   if (kind.length > maxKindCharacters) {
-    throw invalidArgument('kind', `takes at most ${maxKindCharacters} characters`);
+    throw invalidArgument('eventKind', `takes at most ${maxKindCharacters} characters`);
   }
 }
 
@@ -115,6 +129,30 @@ function sourceOf(property: string): PropertySource {
   return property.startsWith('$') ? PropertySource.AUTO : PropertySource.CUSTOM;
 }
 
-function typeOf(name: unknown): PropertyType {
-  return typeNames[String(name)] ?? PropertyType.UNSPECIFIED;
+function typeOf(name: unknown): PropertyValueType {
+  return typeNames[String(name)] ?? PropertyValueType.UNSPECIFIED;
+}
+
+/** The names of types in the rows. Throws invalid_argument for one that no value has. */
+function readTypes(types: readonly PropertyValueType[]): string[] {
+  return types.map((type, index) => {
+    const found = Object.entries(typeNames).find(([, named]) => named === type);
+    if (found !== undefined) return found[0];
+    throw invalidArgument(`allowedTypes[${index}]`, `${Number(type)} is not a type`);
+  });
+}
+
+function eventOf({ kind, count, lastSeen }: SeenKind): SeenEvent {
+  return create(SeenEventSchema, {
+    ...{ name: kind, count },
+    ...(lastSeen !== undefined && { lastSeenAt: lastSeen }),
+  });
+}
+
+function keyOf({ property, source, count, types, lastSeen }: SeenProperty): SeenPropertyKey {
+  return create(SeenPropertyKeySchema, {
+    name: source === PropertySource.PROFILE ? property.slice(traitPrefix.length) : property,
+    ...{ count, valueType: types[0] ?? PropertyValueType.UNSPECIFIED },
+    ...(lastSeen !== undefined && { lastSeenAt: lastSeen }),
+  });
 }

@@ -1,17 +1,18 @@
-// InsightsService.GetPropertyValues: the values of one property with their counts, the most frequent first, for
-// pickers. The statements are value-counts.ts's, names of properties filter-schema.ts's.
+// GetPropertyValues of InsightsService and ActivityService: the values of one property with their counts, the most
+// frequent first, for pickers. The statements are value-counts.ts's, names of properties filter-schema.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../platform/clock.ts';
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
+import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type GetPropertyValuesRequest,
   type GetPropertyValuesResponse,
   GetPropertyValuesResponseSchema,
   PropertyCountSchema,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+} from '../../proto/gen/common/v1/filter_schema_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { storedTypes } from '../insights/question/property-types.ts';
 import { traitPrefix } from '../insights/question/question.ts';
@@ -37,39 +38,61 @@ export async function getPropertyValues(
   request: GetPropertyValuesRequest,
   deadline: Deadline,
 ): Promise<GetPropertyValuesResponse> {
-  const { property, kind, prefix } = request;
+  const { eventKind: kind, prefix } = request;
   const limit = readLimit(request.limit, usualValues, maxValues);
   // One more than are answered says that there are more.
   const maxRows = limit + 1;
-  checkTexts(request);
+  const { isTrait, name } = readProperty(request);
   const range = readRange(request, clock.nowMs());
   const read = (statement: Statement, most: number) =>
     readCounts(clickhouse, statement, deadline, most);
   const asked = { projectId, prefix, maxRows };
-  if (property.startsWith(traitPrefix)) {
-    const name = property.slice(traitPrefix.length);
+  if (isTrait) {
     return answer(await read(traitValuesSql({ ...asked, name }), maxRows), limit);
   }
-  const { rows } = await read(placesSql(projectId, property, kind), storedTypes.length + 1);
+  const { rows } = await read(placesSql(projectId, name, kind), storedTypes.length + 1);
   const types = new Set(rows.map(([type]) => type));
   // Where names are missing from the table, the property may be anywhere.
   const places = storedTypes.filter((place) => types.has(place) || types.has('cut'));
   if (places.length === 0) return create(GetPropertyValuesResponseSchema);
-  const statement = eventValuesSql({ ...asked, property, kind, ...range, places });
+  const statement = eventValuesSql({ ...asked, property: name, kind, ...range, places });
   return answer(await read(statement, maxRows), limit);
 }
 
-function checkTexts({ property, kind, prefix }: GetPropertyValuesRequest): void {
-  if (property === '') throw invalidArgument('property', 'must be given');
-  const isTrait = property.startsWith(traitPrefix);
-  const longest = maxPropertyKeyCodePoints + (isTrait ? traitPrefix.length : 0);
-  if (hasMoreCodePoints(property, longest)) {
-    throw invalidArgument('property', `takes at most ${longest} code points`);
+/** Checks all texts of the request. */
+function readProperty(request: GetPropertyValuesRequest): { isTrait: boolean; name: string } {
+  const { propertyKey: key, source, eventKind, prefix } = request;
+  if (key === '') throw invalidArgument('propertyKey', 'must be given');
+  const isPrefixed = source === PropertySource.UNSPECIFIED && key.startsWith(traitPrefix);
+  const longest = maxPropertyKeyCodePoints + (isPrefixed ? traitPrefix.length : 0);
+  if (hasMoreCodePoints(key, longest)) {
+    throw invalidArgument('propertyKey', `takes at most ${longest} code points`);
   }
-  if (isTrait && kind !== '') throw invalidArgument('kind', 'must be empty for a trait');
-  checkKind(kind);
+  const isTrait = isPrefixed || source === PropertySource.PROFILE;
+  if (isTrait && eventKind !== '') throw invalidArgument('eventKind', 'must be empty for a trait');
+  checkKind(eventKind);
   if (hasMoreCodePoints(prefix, maxPrefixCodePoints)) {
     throw invalidArgument('prefix', `takes at most ${maxPrefixCodePoints} code points`);
+  }
+  const name = isPrefixed ? key.slice(traitPrefix.length) : checkedKey(key, source);
+  return { isTrait, name };
+}
+
+function checkedKey(key: string, source: PropertySource): string {
+  switch (source) {
+    case PropertySource.UNSPECIFIED:
+    case PropertySource.PROFILE:
+      return key;
+    case PropertySource.AUTO:
+      if (key.startsWith('$')) return key;
+      throw invalidArgument('propertyKey', 'an auto property starts with $');
+    case PropertySource.CUSTOM:
+      if (!key.startsWith('$')) return key;
+      throw invalidArgument('propertyKey', 'a custom property does not start with $');
+    default: {
+      const unknown: never = source;
+      throw invalidArgument('source', `${Number(unknown)} is not a source`);
+    }
   }
 }
 
@@ -105,12 +128,14 @@ async function readCounts(
 }
 
 function answer({ rows, stopped }: Counts, limit: number): GetPropertyValuesResponse {
+  const counts = rows
+    .slice(0, limit)
+    .map(([value, count]) =>
+      create(PropertyCountSchema, { value: String(value), count: BigInt(String(count)) }),
+    );
   return create(GetPropertyValuesResponseSchema, {
-    values: rows
-      .slice(0, limit)
-      .map(([value, count]) =>
-        create(PropertyCountSchema, { value: String(value), count: BigInt(String(count)) }),
-      ),
+    values: counts.map(({ value }) => value ?? ''),
+    counts,
     isCut: stopped || rows.length > limit,
   });
 }

@@ -7,7 +7,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
-import { PropertyType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
@@ -70,22 +70,57 @@ describe('names', () => {
       ['Click', 1n],
     ]);
     expect(kinds[0]?.lastSeen).toEqual(timestampFromMs(nowMs + 5_000));
-    const { STRING, INT, DOUBLE, BOOL, TIMESTAMP } = PropertyType;
+    const { STRING, INTEGER, FLOAT, BOOLEAN, DATETIME, OTHER } = PropertyValueType;
     const { AUTO, CUSTOM, PROFILE } = PropertySource;
     expect(
       properties.map(({ property, count, types, source }) => [property, count, types, source]),
     ).toEqual([
-      ['plan', 4n, [STRING, BOOL, INT], CUSTOM],
+      ['plan', 4n, [STRING, BOOLEAN, INTEGER], CUSTOM],
       ['$browser', 2n, [STRING], AUTO],
-      ['profile.plan', 2n, [DOUBLE, STRING], PROFILE],
+      ['profile.plan', 2n, [FLOAT, STRING], PROFILE],
       ["a'; --", 1n, [STRING], CUSTOM],
-      ['at', 1n, [TIMESTAMP], CUSTOM],
-      ['profile.odd', 1n, [PropertyType.JSON], PROFILE],
-      ['profile.seats.max', 1n, [INT], PROFILE],
+      ['at', 1n, [DATETIME], CUSTOM],
+      ['profile.odd', 1n, [OTHER], PROFILE],
+      ['profile.seats.max', 1n, [INTEGER], PROFILE],
     ]);
     expect(properties[0]?.lastSeen).toEqual(timestampFromMs(nowMs + 5_000));
     expect(properties[2]?.lastSeen).toBeUndefined();
     expect(isCut).toBe(false);
+  });
+
+  it('by the place of their values, on both services alike, and of the types asked for', async () => {
+    const { STRING, INTEGER, FLOAT, DATETIME, OTHER } = PropertyValueType;
+    const schema = await service.insights(projectId).getFilterSchema({});
+    expect(await service.activity(projectId).getFilterSchema({})).toEqual(schema);
+    expect(schema.events.map(({ name, count }) => [name, count])).toEqual([
+      ['page_view', 3n],
+      ['Click', 1n],
+    ]);
+    expect(schema.events[0]?.lastSeenAt).toEqual(timestampFromMs(nowMs + 5_000));
+    const shown = (keys: typeof schema.autoPropertyKeys) =>
+      keys.map(({ name, count, valueType }) => [name, count, valueType]);
+    expect(shown(schema.autoPropertyKeys)).toEqual([['$browser', 2n, STRING]]);
+    expect(shown(schema.customPropertyKeys)).toEqual([
+      ['plan', 4n, STRING],
+      ["a'; --", 1n, STRING],
+      ['at', 1n, DATETIME],
+    ]);
+    expect(shown(schema.profilePropertyKeys)).toEqual([
+      ['plan', 2n, FLOAT],
+      ['odd', 1n, OTHER],
+      ['seats.max', 1n, INTEGER],
+    ]);
+    const allowedTypes = [INTEGER, DATETIME];
+    const numeric = await service.insights(projectId).getFilterSchema({ allowedTypes });
+    expect(numeric.events).toHaveLength(2);
+    expect(shown(numeric.customPropertyKeys)).toEqual([
+      ['at', 1n, DATETIME],
+      ['plan', 1n, INTEGER],
+    ]);
+    expect(shown(numeric.profilePropertyKeys)).toEqual([['seats.max', 1n, INTEGER]]);
+    expect(shown(numeric.autoPropertyKeys)).toEqual([]);
+    const none = service.insights(projectId).getFilterSchema({ allowedTypes: [0] });
+    expect(await refused(none)).toBe('allowedTypes[0]: 0 is not a type');
   });
 
   it('of one kind, by a prefix in any case, and cut at a limit', async () => {
@@ -94,7 +129,7 @@ describe('names', () => {
       const { kinds, properties, isCut } = await read.getFilterSchema(request);
       return [kinds.map(({ kind }) => kind), properties.map(({ property }) => property), isCut];
     };
-    expect(await named({ kind: 'Click', prefix: 'PL' })).toEqual([[], ['plan'], false]);
+    expect(await named({ eventKind: 'Click', prefix: 'PL' })).toEqual([[], ['plan'], false]);
     expect(await named({ prefix: 'profile.p' })).toEqual([[], ['profile.plan'], false]);
     expect(await named({ prefix: 'c' })).toEqual([['Click'], [], false]);
     // Not a pattern.
@@ -113,8 +148,8 @@ describe('names', () => {
     expect(await refused(read.getFilterSchema({ prefix: 'x'.repeat(264) }))).toBe(
       'prefix: takes at most 263 code points',
     );
-    expect(await refused(read.getFilterSchema({ kind: 'x'.repeat(201) }))).toBe(
-      'kind: takes at most 200 characters',
+    expect(await refused(read.getFilterSchema({ eventKind: 'x'.repeat(201) }))).toBe(
+      'eventKind: takes at most 200 characters',
     );
   });
 });
@@ -158,8 +193,8 @@ describe('ten thousand names', () => {
     // One of the missing names: its values are looked for in every map.
     const { properties } = await read.getFilterSchema({ prefix: 'n999' });
     expect(properties).toEqual([]);
-    const { values } = await read.getPropertyValues({ property: 'n999' });
-    expect(values.map(({ value, count }) => [value, count])).toEqual([['1', 1n]]);
+    const { counts } = await read.getPropertyValues({ propertyKey: 'n999' });
+    expect(counts.map(({ value, count }) => [value, count])).toEqual([['1', 1n]]);
   });
 });
 
@@ -191,36 +226,37 @@ describe('values', () => {
     request: Parameters<ReturnType<ReadService['insights']>['getPropertyValues']>[0],
   ) => {
     const answer = await service.insights(projectId).getPropertyValues(request);
-    return answer.values.map(({ value, count }) => `${value} ${count}`);
+    expect(answer.values).toEqual(answer.counts.map(({ value }) => value));
+    return answer.counts.map(({ value, count }) => `${value} ${count}`);
   };
 
   it('of all types with one canonical text are one, the most frequent first', async () => {
-    expect(await values({ property: 'mixed' })).toEqual([
+    expect(await values({ propertyKey: 'mixed' })).toEqual([
       '1 3',
       '0 1',
       '1e+300 1',
       '2026-01-02T00:00:00Z 1',
       'true 1',
     ]);
-    expect(await values({ property: '$country' })).toEqual(['DE 2', ' 1', '7 1']);
-    expect(await values({ property: 'absent' })).toEqual([]);
+    expect(await values({ propertyKey: '$country' })).toEqual(['DE 2', ' 1', '7 1']);
+    expect(await values({ propertyKey: 'absent' })).toEqual([]);
   });
 
   it('by kind, prefix, limit and time', async () => {
-    expect(await values({ property: 'mixed', kind: 'other' })).toEqual(['0 1']);
-    expect(await values({ property: 'mixed', limit: 1 })).toEqual(['1 3']);
-    expect(await values({ property: 'mixed', prefix: 'TR' })).toEqual(['true 1']);
-    expect(await values({ property: 'city', prefix: 'är' })).toEqual(['Ärhus 1', 'ärhus 1']);
+    expect(await values({ propertyKey: 'mixed', eventKind: 'other' })).toEqual(['0 1']);
+    expect(await values({ propertyKey: 'mixed', limit: 1 })).toEqual(['1 3']);
+    expect(await values({ propertyKey: 'mixed', prefix: 'TR' })).toEqual(['true 1']);
+    expect(await values({ propertyKey: 'city', prefix: 'är' })).toEqual(['Ärhus 1', 'ärhus 1']);
     const timeRange = { from: timestampFromMs(nowMs - 90 * dayMs) };
-    expect((await values({ property: 'mixed', timeRange }))[0]).toBe('1 4');
+    expect((await values({ propertyKey: 'mixed', timeRange }))[0]).toBe('1 4');
     const before = { to: timestampFromMs(nowMs - 30 * dayMs) };
-    expect(await values({ property: 'mixed', timeRange: before })).toEqual(['1 1']);
+    expect(await values({ propertyKey: 'mixed', timeRange: before })).toEqual(['1 1']);
   });
 
   it('are told to be cut at the limit, and where their texts are too long together', async () => {
     const read = service.insights(projectId);
     const isCut = async (limit: number) =>
-      (await read.getPropertyValues({ property: 'mixed', limit })).isCut;
+      (await read.getPropertyValues({ propertyKey: 'mixed', limit })).isCut;
     expect([await isCut(4), await isCut(5)]).toEqual([true, false]);
     const other = randomUUID();
     // Six characters of JSON each.
@@ -231,37 +267,53 @@ describe('values', () => {
     await storeRows(service.clickhouse, rows);
     const answer = await service
       .insights(other)
-      .getPropertyValues({ property: 'long', limit: 100 });
+      .getPropertyValues({ propertyKey: 'long', limit: 100 });
     expect(answer.isCut).toBe(true);
     expect(answer.values.length).toBeGreaterThan(20);
     expect(answer.values.length).toBeLessThan(30);
   });
 
   it('of traits are counted by profiles', async () => {
-    expect(await values({ property: 'profile.plan' })).toEqual(['Pro 2', 'free 1']);
-    expect(await values({ property: 'profile.plan', prefix: 'f' })).toEqual(['free 1']);
-    expect(await values({ property: 'profile.seats.max' })).toEqual(['3 1', '4 1']);
-    expect(await values({ property: 'profile.list' })).toEqual(['[1] 1']);
+    expect(await values({ propertyKey: 'profile.plan' })).toEqual(['Pro 2', 'free 1']);
+    expect(await values({ propertyKey: 'profile.plan', prefix: 'f' })).toEqual(['free 1']);
+    expect(await values({ propertyKey: 'profile.seats.max' })).toEqual(['3 1', '4 1']);
+    expect(await values({ propertyKey: 'profile.list' })).toEqual(['[1] 1']);
+  });
+
+  it('of a property that is named by its place', async () => {
+    const { AUTO, CUSTOM, PROFILE } = PropertySource;
+    const read = service.activity(projectId);
+    const of = async (propertyKey: string, source: PropertySource) =>
+      (await read.getPropertyValues({ propertyKey, source })).values;
+    expect(await of('plan', PROFILE)).toEqual(['Pro', 'free']);
+    expect(await of('plan', CUSTOM)).toEqual([]);
+    expect(await of('city', CUSTOM)).toEqual(['Ärhus', 'ärhus']);
+    expect(await of('$country', AUTO)).toEqual(['DE', '', '7']);
+    expect(await of('profile.plan', CUSTOM)).toEqual([]);
+    const starts = 'propertyKey: an auto property starts with $';
+    expect(await refused(of('country', AUTO))).toBe(starts);
+    const doesNot = 'propertyKey: a custom property does not start with $';
+    expect(await refused(of('$country', CUSTOM))).toBe(doesNot);
   });
 
   it('refuses what breaks a rule', async () => {
     const read = service.insights(projectId);
     const from = timestampFromMs(nowMs - 91 * dayMs);
-    expect(await refused(read.getPropertyValues({}))).toBe('property: must be given');
-    expect(await refused(read.getPropertyValues({ property: 'x', limit: 101 }))).toBe(
+    expect(await refused(read.getPropertyValues({}))).toBe('propertyKey: must be given');
+    expect(await refused(read.getPropertyValues({ propertyKey: 'x', limit: 101 }))).toBe(
       'limit: must be from 1 to 100',
     );
-    expect(await refused(read.getPropertyValues({ property: 'x', timeRange: { from } }))).toBe(
+    expect(await refused(read.getPropertyValues({ propertyKey: 'x', timeRange: { from } }))).toBe(
       'timeRange: takes at most 90 days',
     );
-    expect(await refused(read.getPropertyValues({ property: 'x', prefix: 'x'.repeat(257) }))).toBe(
-      'prefix: takes at most 256 code points',
-    );
-    expect(await refused(read.getPropertyValues({ property: 'profile.x', kind: 'k' }))).toBe(
-      'kind: must be empty for a trait',
-    );
-    expect(await refused(read.getPropertyValues({ property: 'x'.repeat(256) }))).toBe(
-      'property: takes at most 255 code points',
+    expect(
+      await refused(read.getPropertyValues({ propertyKey: 'x', prefix: 'x'.repeat(257) })),
+    ).toBe('prefix: takes at most 256 code points');
+    expect(
+      await refused(read.getPropertyValues({ propertyKey: 'profile.x', eventKind: 'k' })),
+    ).toBe('eventKind: must be empty for a trait');
+    expect(await refused(read.getPropertyValues({ propertyKey: 'x'.repeat(256) }))).toBe(
+      'propertyKey: takes at most 255 code points',
     );
   });
 
@@ -278,7 +330,7 @@ describe('values', () => {
       'profile.',
       "profile.a'.b",
     ]) {
-      expect(await values({ property, prefix: property.slice(0, 20) })).toEqual([]);
+      expect(await values({ propertyKey: property, prefix: property.slice(0, 20) })).toEqual([]);
     }
   });
 });

@@ -1,7 +1,7 @@
 // The statements behind GetFilterSchema, and their rows: kinds and names of properties from the small table of names,
 // and names of traits from the profiles. A name may be anything; choosing among the rows is filter-schema.ts's.
 
-import { PropertyType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { createBindings } from '../filters/bindings.ts';
 import { prefixSearch } from '../filters/text-search.ts';
 import type { Statement } from '../read-rows.ts';
@@ -12,6 +12,8 @@ export interface NamesAsked {
   kind: string;
   /** '' for every name. */
   prefix: string;
+  /** Names of `typeNames`; empty for every type. */
+  types: readonly string[];
   maxRows: number;
 }
 
@@ -28,12 +30,13 @@ export function kindsSql({ projectId, prefix, maxRows }: NamesAsked): Statement 
 }
 
 /** Rows of: property; events; their types, the most frequent first; when the last was received, in ms. */
-export function propertiesSql({ projectId, kind, prefix, maxRows }: NamesAsked): Statement {
+export function propertiesSql({ projectId, kind, prefix, types, maxRows }: NamesAsked): Statement {
   const bindings = createBindings();
   const conditions = [`project_id = ${bindings.bind('String', projectId)}`];
   if (kind !== '') conditions.push(`kind = ${bindings.bind('String', kind)}`);
   conditions.push("type NOT IN ('event', 'cut')");
   if (prefix !== '') conditions.push(prefixSearch(prefix, bindings)('property'));
+  if (types.length > 0) conditions.push(`named IN ${bindings.bind('Array(String)', types)}`);
   // A column and the map of strings both hold strings.
   const sql = `SELECT property, sum(of_type) AS total, ${typesSql}, toUnixTimestamp64Milli(max(last))
     FROM (SELECT property, if(type = 'column', 'string', type) AS named, sum(events) AS of_type, max(last_received) AS last
@@ -43,11 +46,13 @@ export function propertiesSql({ projectId, kind, prefix, maxRows }: NamesAsked):
 }
 
 /** The same of traits, without a moment. A trait that is null is none. */
-export function traitsSql({ projectId, prefix, maxRows }: NamesAsked): Statement {
+export function traitsSql({ projectId, prefix, types, maxRows }: NamesAsked): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const begins =
     prefix === '' ? 'true' : prefixSearch(prefix, bindings)("concat('profile.', trait)");
+  const isAllowed =
+    types.length === 0 ? 'true' : `named IN ${bindings.bind('Array(String)', types)}`;
   const type = `multiIf(startsWith(json, '"'), 'string', json IN ('true', 'false'), 'bool',
       startsWith(json, '{') OR startsWith(json, '['), 'json', match(json, '^-?[0-9]+$'), 'int', 'double')`;
   const sql = `SELECT concat('profile.', trait) AS property, sum(of_type) AS total, ${typesSql}
@@ -55,7 +60,7 @@ export function traitsSql({ projectId, prefix, maxRows }: NamesAsked): Statement
       FROM (SELECT traits FROM profiles FINAL
         WHERE project_id = ${project} AND NOT edge AND named AND NOT deleted AND root = '')
       ARRAY JOIN mapKeys(traits) AS trait, mapValues(traits) AS json
-      WHERE json != 'null' AND ${begins} GROUP BY trait, named)
+      WHERE json != 'null' AND ${begins} GROUP BY trait, named HAVING ${isAllowed})
     GROUP BY trait ORDER BY total DESC, property LIMIT ${maxRows}`;
   return { sql, params: bindings.params };
 }
@@ -64,11 +69,11 @@ const typesSql =
   'arrayMap(one -> one.2, arraySort(one -> (-one.1, one.2), groupArray((toInt64(of_type), named))))';
 
 /** The names of types in the rows. */
-export const typeNames: Readonly<Record<string, PropertyType>> = {
-  string: PropertyType.STRING,
-  int: PropertyType.INT,
-  double: PropertyType.DOUBLE,
-  bool: PropertyType.BOOL,
-  time: PropertyType.TIMESTAMP,
-  json: PropertyType.JSON,
+export const typeNames: Readonly<Record<string, PropertyValueType>> = {
+  string: PropertyValueType.STRING,
+  int: PropertyValueType.INTEGER,
+  double: PropertyValueType.FLOAT,
+  bool: PropertyValueType.BOOLEAN,
+  time: PropertyValueType.DATETIME,
+  json: PropertyValueType.OTHER,
 };

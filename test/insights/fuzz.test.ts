@@ -117,9 +117,12 @@ const requests: [string, Json][] = [
     },
   ]),
   [query, { spec: visits, timeRange, timezone: 'Asia/Kolkata' }],
-  ['GetFilterSchema', { kind: 'page_view', prefix: 'pl', limit: 10 }],
-  ['GetPropertyValues', { property: 'plan', kind: 'page_view', prefix: 'p', limit: 10, timeRange }],
-  ['GetPropertyValues', { property: 'profile.city', prefix: 'p', timeRange }],
+  ['GetFilterSchema', { eventKind: 'page_view', allowedTypes: [1, 2], prefix: 'pl', limit: 10 }],
+  [
+    'GetPropertyValues',
+    { propertyKey: 'plan', source: 2, eventKind: 'page_view', prefix: 'p', limit: 10, timeRange },
+  ],
+  ['GetPropertyValues', { propertyKey: 'profile.city', prefix: 'p', timeRange }],
 ];
 
 /** The status; a sentence where the service neither answered nor named what is wrong. */

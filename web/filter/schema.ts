@@ -2,11 +2,8 @@
 
 import { createClient } from '@connectrpc/connect';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
-import {
-  InsightsService,
-  type SeenKind,
-  type SeenProperty,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { SeenKind, SeenProperty } from '../../proto/gen/common/v1/filter_schema_pb.js';
+import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
@@ -22,7 +19,7 @@ type Schema = { kinds: SeenKind[]; properties: SeenProperty[] };
 export function useSchema(kind = ''): Resource<Schema> {
   const id = currentProject.value?.id;
   return useResource(id === undefined ? undefined : `schema ${id} ${kind}`, (end) =>
-    insights.getFilterSchema({ kind }, inProject(id ?? '', end)),
+    insights.getFilterSchema({ eventKind: kind }, inProject(id ?? '', end)),
   );
 }
 
@@ -58,9 +55,12 @@ export function useValueSuggestions(property: string, prefix: string): Suggestio
   const id = currentProject.value?.id;
   const key = id && property ? `values ${id} ${property} ${prefix}` : undefined;
   const { data } = useResource(key, (end) =>
-    insights.getPropertyValues({ property, prefix, limit: 50 }, inProject(id ?? '', end)),
+    insights.getPropertyValues(
+      { propertyKey: property, prefix, limit: 50 },
+      inProject(id ?? '', end),
+    ),
   );
-  return (data?.values ?? []).map(({ value = '', count }) => ({
+  return (data?.counts ?? []).map(({ value = '', count }) => ({
     value,
     note: plural(count, 'time'),
   }));

@@ -2,7 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { type EventFilter, EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
-import { PropertyType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { Combo } from '../fields/combo.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -56,7 +56,7 @@ export function NumberPropertyField(props: {
   const numbers = data && {
     ...data,
     properties: data.properties.filter(({ types }) =>
-      types.some((type) => type === PropertyType.INT || type === PropertyType.DOUBLE),
+      types.some((type) => type === PropertyValueType.INTEGER || type === PropertyValueType.FLOAT),
     ),
   };
   return <Combo label="Property" {...rest} suggestions={propertySuggestions(numbers, 'events')} />;

@@ -56,22 +56,23 @@ function kindOf({ kind, filters }: EventFilter): EventCondition['kind'] {
   return kind === '' ? 'every' : { is: kind };
 }
 
-/** The filter groups of a question. Throws invalid_argument. */
+/** Filter groups; `parent` is their place in the request. Throws invalid_argument. */
 export function groupsCondition(
   groups: readonly FilterGroup[],
   operator: LogicalOperator,
   scope: Scope,
+  parent = 'spec.',
 ): EventCondition {
   if (groups.length === 0) return every;
   const conditions = groups.map((group, place) => {
-    const path = `spec.filterGroups[${place}]`;
+    const path = `${parent}filterGroups[${place}]`;
     const filters = group.filters.map((filter, index) =>
       filterSql(filter, `${path}.filters[${index}]`, scope),
     );
     return combine(filters, group.operator, `${path}.operator`);
   });
   return {
-    sql: combine(conditions, operator, 'spec.filterGroupsOperator'),
+    sql: combine(conditions, operator, `${parent}filterGroupsOperator`),
     usesUser: groups.some(({ filters }) => filters.some(asksForTrait)),
     kind: 'filtered',
   };
@@ -84,6 +85,17 @@ export function both(one: EventCondition, other: EventCondition): EventCondition
   return {
     sql: all([one.sql, other.sql]),
     usesUser: one.usesUser || other.usesUser,
+    kind: 'filtered',
+  };
+}
+
+/** At least one holds; every event where there are none. */
+export function any(conditions: readonly EventCondition[]): EventCondition {
+  const [only] = conditions;
+  if (only === undefined || conditions.length === 1) return only ?? every;
+  return {
+    sql: `(${conditions.map(({ sql }) => sql).join(' OR ')})`,
+    usesUser: conditions.some(({ usesUser }) => usesUser),
     kind: 'filtered',
   };
 }

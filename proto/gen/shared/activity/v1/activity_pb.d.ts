@@ -5,10 +5,11 @@
 // Feeds of events: stored ones, and those that are on their way.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PropertyValue } from "../../../common/v1/property_value_pb.js";
-import type { PropertyFilter, TimeRange } from "../../../common/v1/filter_pb.js";
+import type { EventFilter, PropertyFilter, TimeRange } from "../../../common/v1/filter_pb.js";
+import type { GetFilterSchemaRequestSchema, GetFilterSchemaResponseSchema, GetPropertyValuesRequestSchema, GetPropertyValuesResponseSchema } from "../../../common/v1/filter_schema_pb.js";
 
 /**
  * Describes the file shared/activity/v1/activity.proto.
@@ -643,6 +644,457 @@ export declare type DeadLetter = Message<"shared.activity.v1.DeadLetter"> & {
 export declare const DeadLetterSchema: GenMessage<DeadLetter>;
 
 /**
+ * Conditions on events; all must hold.
+ *
+ * @generated from message shared.activity.v1.GetActivityFeedRequest
+ */
+export declare type GetActivityFeedRequest = Message<"shared.activity.v1.GetActivityFeedRequest"> & {
+  /**
+   * The user's distinct id; merged ids are included.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+
+  /**
+   * The visit's id, a UUID.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * The range of occur_time.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 3;
+   */
+  timeRange?: TimeRange | undefined;
+
+  /**
+   * Filters on properties; all must hold.
+   *
+   * @generated from field: repeated common.v1.PropertyFilter property_filters = 4;
+   */
+  propertyFilters: PropertyFilter[];
+
+  /**
+   * Events a page: 100 unless given, at most 1,000.
+   *
+   * @generated from field: int32 page_size = 5;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 6;
+   */
+  pageToken: string;
+
+  /**
+   * An event meets at least one of these; at most 20. All filters of a request are at most 50.
+   *
+   * @generated from field: repeated common.v1.EventFilter events = 7;
+   */
+  events: EventFilter[];
+};
+
+/**
+ * Describes the message shared.activity.v1.GetActivityFeedRequest.
+ * Use `create(GetActivityFeedRequestSchema)` to create a new message.
+ */
+export declare const GetActivityFeedRequestSchema: GenMessage<GetActivityFeedRequest>;
+
+/**
+ * A page of events.
+ *
+ * @generated from message shared.activity.v1.GetActivityFeedResponse
+ */
+export declare type GetActivityFeedResponse = Message<"shared.activity.v1.GetActivityFeedResponse"> & {
+  /**
+   * Newest first by occur_time, then event id.
+   *
+   * @generated from field: repeated shared.activity.v1.FeedEvent events = 1;
+   */
+  events: FeedEvent[];
+
+  /**
+   * The next page's token; empty when there are no more.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetActivityFeedResponse.
+ * Use `create(GetActivityFeedResponseSchema)` to create a new message.
+ */
+export declare const GetActivityFeedResponseSchema: GenMessage<GetActivityFeedResponse>;
+
+/**
+ * Conditions on events; all must hold.
+ *
+ * @generated from message shared.activity.v1.GetEventExplorerRequest
+ */
+export declare type GetEventExplorerRequest = Message<"shared.activity.v1.GetEventExplorerRequest"> & {
+  /**
+   * The user's distinct id; merged ids are included.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+
+  /**
+   * The visit's id, a UUID.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * The range of occur_time.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 3;
+   */
+  timeRange?: TimeRange | undefined;
+
+  /**
+   * Filters on properties; all must hold.
+   *
+   * @generated from field: repeated common.v1.PropertyFilter property_filters = 4;
+   */
+  propertyFilters: PropertyFilter[];
+
+  /**
+   * Events a page: 100 unless given, at most 1,000.
+   *
+   * @generated from field: int32 page_size = 5;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 6;
+   */
+  pageToken: string;
+
+  /**
+   * An event meets at least one of these; at most 20. All filters of a request are at most 50.
+   *
+   * @generated from field: repeated common.v1.EventFilter events = 7;
+   */
+  events: EventFilter[];
+};
+
+/**
+ * Describes the message shared.activity.v1.GetEventExplorerRequest.
+ * Use `create(GetEventExplorerRequestSchema)` to create a new message.
+ */
+export declare const GetEventExplorerRequestSchema: GenMessage<GetEventExplorerRequest>;
+
+/**
+ * A page of events.
+ *
+ * @generated from message shared.activity.v1.GetEventExplorerResponse
+ */
+export declare type GetEventExplorerResponse = Message<"shared.activity.v1.GetEventExplorerResponse"> & {
+  /**
+   * Newest first by occur_time, then event id.
+   *
+   * @generated from field: repeated shared.activity.v1.FeedEvent events = 1;
+   */
+  events: FeedEvent[];
+
+  /**
+   * The next page's token; empty when there are no more.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetEventExplorerResponse.
+ * Use `create(GetEventExplorerResponseSchema)` to create a new message.
+ */
+export declare const GetEventExplorerResponseSchema: GenMessage<GetEventExplorerResponse>;
+
+/**
+ * A stored event with plain values: a whole number beyond 2^53 - 1 is a text, a moment is RFC 3339.
+ *
+ * @generated from message shared.activity.v1.FeedEvent
+ */
+export declare type FeedEvent = Message<"shared.activity.v1.FeedEvent"> & {
+  /**
+   * The sender's id of the event.
+   *
+   * @generated from field: string event_id = 1;
+   */
+  eventId: string;
+
+  /**
+   * Its name.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * The user as the sender named it.
+   *
+   * @generated from field: string distinct_id = 3;
+   */
+  distinctId: string;
+
+  /**
+   * When it occurred.
+   *
+   * @generated from field: google.protobuf.Timestamp occur_time = 4;
+   */
+  occurTime?: Timestamp | undefined;
+
+  /**
+   * The visit.
+   *
+   * @generated from field: string session_id = 5;
+   */
+  sessionId: string;
+
+  /**
+   * Properties whose keys start with "$", sent or derived.
+   *
+   * @generated from field: google.protobuf.Struct auto_properties = 6;
+   */
+  autoProperties?: JsonObject | undefined;
+
+  /**
+   * The event's own properties.
+   *
+   * @generated from field: google.protobuf.Struct custom_properties = 7;
+   */
+  customProperties?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.FeedEvent.
+ * Use `create(FeedEventSchema)` to create a new message.
+ */
+export declare const FeedEventSchema: GenMessage<FeedEvent>;
+
+/**
+ * Whose days.
+ *
+ * @generated from message shared.activity.v1.GetActivityHeatmapRequest
+ */
+export declare type GetActivityHeatmapRequest = Message<"shared.activity.v1.GetActivityHeatmapRequest"> & {
+  /**
+   * The user's distinct id; merged ids are included. Required.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+
+  /**
+   * The range of occur_time: the 365 days until now unless given, at most 1,000 days.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 2;
+   */
+  timeRange?: TimeRange | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetActivityHeatmapRequest.
+ * Use `create(GetActivityHeatmapRequestSchema)` to create a new message.
+ */
+export declare const GetActivityHeatmapRequestSchema: GenMessage<GetActivityHeatmapRequest>;
+
+/**
+ * Days with events.
+ *
+ * @generated from message shared.activity.v1.GetActivityHeatmapResponse
+ */
+export declare type GetActivityHeatmapResponse = Message<"shared.activity.v1.GetActivityHeatmapResponse"> & {
+  /**
+   * The earliest first.
+   *
+   * @generated from field: repeated shared.activity.v1.ActivityDay days = 1;
+   */
+  days: ActivityDay[];
+};
+
+/**
+ * Describes the message shared.activity.v1.GetActivityHeatmapResponse.
+ * Use `create(GetActivityHeatmapResponseSchema)` to create a new message.
+ */
+export declare const GetActivityHeatmapResponseSchema: GenMessage<GetActivityHeatmapResponse>;
+
+/**
+ * A day with events.
+ *
+ * @generated from message shared.activity.v1.ActivityDay
+ */
+export declare type ActivityDay = Message<"shared.activity.v1.ActivityDay"> & {
+  /**
+   * The day in UTC, such as 2026-01-31.
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * How many events.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message shared.activity.v1.ActivityDay.
+ * Use `create(ActivityDaySchema)` to create a new message.
+ */
+export declare const ActivityDaySchema: GenMessage<ActivityDay>;
+
+/**
+ * Who.
+ *
+ * @generated from message shared.activity.v1.GetProfileStatsRequest
+ */
+export declare type GetProfileStatsRequest = Message<"shared.activity.v1.GetProfileStatsRequest"> & {
+  /**
+   * Any distinct id of the user; merged ids are included. Required.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetProfileStatsRequest.
+ * Use `create(GetProfileStatsRequestSchema)` to create a new message.
+ */
+export declare const GetProfileStatsRequestSchema: GenMessage<GetProfileStatsRequest>;
+
+/**
+ * What is known of a user.
+ *
+ * @generated from message shared.activity.v1.GetProfileStatsResponse
+ */
+export declare type GetProfileStatsResponse = Message<"shared.activity.v1.GetProfileStatsResponse"> & {
+  /**
+   * Of the events.
+   *
+   * @generated from field: shared.activity.v1.ProfileStats stats = 1;
+   */
+  stats?: ProfileStats | undefined;
+
+  /**
+   * The days with events of the last 365, the earliest first.
+   *
+   * @generated from field: repeated shared.activity.v1.ActivityDay heatmap = 2;
+   */
+  heatmap: ActivityDay[];
+
+  /**
+   * The traits.
+   *
+   * @generated from field: google.protobuf.Struct properties = 3;
+   */
+  properties?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetProfileStatsResponse.
+ * Use `create(GetProfileStatsResponseSchema)` to create a new message.
+ */
+export declare const GetProfileStatsResponseSchema: GenMessage<GetProfileStatsResponse>;
+
+/**
+ * Totals of a user's events. The texts are those of the newest event that has them.
+ *
+ * @generated from message shared.activity.v1.ProfileStats
+ */
+export declare type ProfileStats = Message<"shared.activity.v1.ProfileStats"> & {
+  /**
+   * When the earliest event occurred; absent without events.
+   *
+   * @generated from field: google.protobuf.Timestamp first_seen = 1;
+   */
+  firstSeen?: Timestamp | undefined;
+
+  /**
+   * When the latest event occurred; absent without events.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen = 2;
+   */
+  lastSeen?: Timestamp | undefined;
+
+  /**
+   * How many events.
+   *
+   * @generated from field: optional int64 total_events = 3;
+   */
+  totalEvents?: bigint | undefined;
+
+  /**
+   * The browser's name.
+   *
+   * @generated from field: string browser = 4;
+   */
+  browser: string;
+
+  /**
+   * Its version.
+   *
+   * @generated from field: string browser_version = 5;
+   */
+  browserVersion: string;
+
+  /**
+   * The system's name.
+   *
+   * @generated from field: string os = 6;
+   */
+  os: string;
+
+  /**
+   * Its version.
+   *
+   * @generated from field: string os_version = 7;
+   */
+  osVersion: string;
+
+  /**
+   * Type or model.
+   *
+   * @generated from field: string device = 8;
+   */
+  device: string;
+
+  /**
+   * ISO 3166-1 alpha-2.
+   *
+   * @generated from field: string country = 9;
+   */
+  country: string;
+
+  /**
+   * The city.
+   *
+   * @generated from field: string city = 10;
+   */
+  city: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.ProfileStats.
+ * Use `create(ProfileStatsSchema)` to create a new message.
+ */
+export declare const ProfileStatsSchema: GenMessage<ProfileStats>;
+
+/**
  * What became of an event.
  *
  * @generated from enum shared.activity.v1.WatchStage
@@ -733,6 +1185,66 @@ export declare const ActivityService: GenService<{
     methodKind: "unary";
     input: typeof IngestHealthRequestSchema;
     output: typeof IngestHealthResponseSchema;
+  },
+  /**
+   * Events with plain values, newest first, a page at a time. List keeps the types.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetActivityFeed
+   */
+  getActivityFeed: {
+    methodKind: "unary";
+    input: typeof GetActivityFeedRequestSchema;
+    output: typeof GetActivityFeedResponseSchema;
+  },
+  /**
+   * The same, as a client asks for events of many users.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetEventExplorer
+   */
+  getEventExplorer: {
+    methodKind: "unary";
+    input: typeof GetEventExplorerRequestSchema;
+    output: typeof GetEventExplorerResponseSchema;
+  },
+  /**
+   * The number of a user's events on each day.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetActivityHeatmap
+   */
+  getActivityHeatmap: {
+    methodKind: "unary";
+    input: typeof GetActivityHeatmapRequestSchema;
+    output: typeof GetActivityHeatmapResponseSchema;
+  },
+  /**
+   * What is known of a user: totals of the events, the days of the last year, and the traits. not_found where nothing is.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetProfileStats
+   */
+  getProfileStats: {
+    methodKind: "unary";
+    input: typeof GetProfileStatsRequestSchema;
+    output: typeof GetProfileStatsResponseSchema;
+  },
+  /**
+   * The kinds and property names that the project has stored, for pickers.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetFilterSchema
+   */
+  getFilterSchema: {
+    methodKind: "unary";
+    input: typeof GetFilterSchemaRequestSchema;
+    output: typeof GetFilterSchemaResponseSchema;
+  },
+  /**
+   * The values of one property, the most frequent first, for pickers.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetPropertyValues
+   */
+  getPropertyValues: {
+    methodKind: "unary";
+    input: typeof GetPropertyValuesRequestSchema;
+    output: typeof GetPropertyValuesResponseSchema;
   },
 }>;
 

@@ -6,8 +6,9 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
-import type { EventFilter, LogicalOperator, PropertyFilter, PropertySource, TimeRange } from "../../../common/v1/filter_pb.js";
+import type { EventFilter, LogicalOperator, PropertyFilter, TimeRange } from "../../../common/v1/filter_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { GetFilterSchemaRequestSchema, GetFilterSchemaResponseSchema, GetPropertyValuesRequestSchema, GetPropertyValuesResponseSchema } from "../../../common/v1/filter_schema_pb.js";
 
 /**
  * Describes the file shared/insights/v1/insights.proto.
@@ -1392,256 +1393,87 @@ export declare type StickinessPoint = Message<"shared.insights.v1.StickinessPoin
 export declare const StickinessPointSchema: GenMessage<StickinessPoint>;
 
 /**
- * What the project has stored, for pickers.
+ * Users who did something. Fields from 20 on are this service's own.
  *
- * @generated from message shared.insights.v1.GetFilterSchemaRequest
+ * @generated from message shared.insights.v1.SegmentUsersRequest
  */
-export declare type GetFilterSchemaRequest = Message<"shared.insights.v1.GetFilterSchemaRequest"> & {
+export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUsersRequest"> & {
   /**
-   * Only properties of events of this kind; all unless given.
+   * The range of occur_time; without an end, from the beginning or until now.
    *
-   * @generated from field: string kind = 1;
-   */
-  kind: string;
-
-  /**
-   * Only names that begin with this, upper and lower case alike.
-   *
-   * @generated from field: string prefix = 2;
-   */
-  prefix: string;
-
-  /**
-   * Names of kinds and of properties: 1,000 of each unless given, at most 1,000, the most frequent first.
-   *
-   * @generated from field: int32 limit = 3;
-   */
-  limit: number;
-};
-
-/**
- * Describes the message shared.insights.v1.GetFilterSchemaRequest.
- * Use `create(GetFilterSchemaRequestSchema)` to create a new message.
- */
-export declare const GetFilterSchemaRequestSchema: GenMessage<GetFilterSchemaRequest>;
-
-/**
- * Kinds and properties.
- *
- * @generated from message shared.insights.v1.GetFilterSchemaResponse
- */
-export declare type GetFilterSchemaResponse = Message<"shared.insights.v1.GetFilterSchemaResponse"> & {
-  /**
-   * The kinds, the most frequent first.
-   *
-   * @generated from field: repeated shared.insights.v1.SeenKind kinds = 1;
-   */
-  kinds: SeenKind[];
-
-  /**
-   * The properties, the most frequent first.
-   *
-   * @generated from field: repeated shared.insights.v1.SeenProperty properties = 2;
-   */
-  properties: SeenProperty[];
-
-  /**
-   * There are more than the limit.
-   *
-   * @generated from field: bool is_cut = 3;
-   */
-  isCut: boolean;
-};
-
-/**
- * Describes the message shared.insights.v1.GetFilterSchemaResponse.
- * Use `create(GetFilterSchemaResponseSchema)` to create a new message.
- */
-export declare const GetFilterSchemaResponseSchema: GenMessage<GetFilterSchemaResponse>;
-
-/**
- * A kind that was stored.
- *
- * @generated from message shared.insights.v1.SeenKind
- */
-export declare type SeenKind = Message<"shared.insights.v1.SeenKind"> & {
-  /**
-   * Its name.
-   *
-   * @generated from field: string kind = 1;
-   */
-  kind: string;
-
-  /**
-   * How many events of it are stored.
-   *
-   * @generated from field: int64 count = 2;
-   */
-  count: bigint;
-
-  /**
-   * When the latest was received.
-   *
-   * @generated from field: google.protobuf.Timestamp last_seen = 3;
-   */
-  lastSeen?: Timestamp | undefined;
-};
-
-/**
- * Describes the message shared.insights.v1.SeenKind.
- * Use `create(SeenKindSchema)` to create a new message.
- */
-export declare const SeenKindSchema: GenMessage<SeenKind>;
-
-/**
- * A property that was stored.
- *
- * @generated from message shared.insights.v1.SeenProperty
- */
-export declare type SeenProperty = Message<"shared.insights.v1.SeenProperty"> & {
-  /**
-   * Its name; "profile." stands before a trait's.
-   *
-   * @generated from field: string property = 1;
-   */
-  property: string;
-
-  /**
-   * Where it is looked up.
-   *
-   * @generated from field: common.v1.PropertySource source = 2;
-   */
-  source: PropertySource;
-
-  /**
-   * How many events have it; for traits, how many profiles.
-   *
-   * @generated from field: int64 count = 3;
-   */
-  count: bigint;
-
-  /**
-   * The types of its values, the most frequent first.
-   *
-   * @generated from field: repeated shared.insights.v1.PropertyType types = 4;
-   */
-  types: PropertyType[];
-
-  /**
-   * When the latest event with it was received; absent for traits.
-   *
-   * @generated from field: google.protobuf.Timestamp last_seen = 5;
-   */
-  lastSeen?: Timestamp | undefined;
-};
-
-/**
- * Describes the message shared.insights.v1.SeenProperty.
- * Use `create(SeenPropertySchema)` to create a new message.
- */
-export declare const SeenPropertySchema: GenMessage<SeenProperty>;
-
-/**
- * The values of one property.
- *
- * @generated from message shared.insights.v1.GetPropertyValuesRequest
- */
-export declare type GetPropertyValuesRequest = Message<"shared.insights.v1.GetPropertyValuesRequest"> & {
-  /**
-   * "$" means auto, "profile." a trait of the profile, otherwise custom.
-   *
-   * @generated from field: string property = 1;
-   */
-  property: string;
-
-  /**
-   * Only in events of this kind; every kind unless given. Not for traits.
-   *
-   * @generated from field: string kind = 2;
-   */
-  kind: string;
-
-  /**
-   * Only values that begin with this, upper and lower case alike.
-   *
-   * @generated from field: string prefix = 3;
-   */
-  prefix: string;
-
-  /**
-   * Values: 20 unless given, at most 100.
-   *
-   * @generated from field: int32 limit = 4;
-   */
-  limit: number;
-
-  /**
-   * The range of occur_time: the 30 days until now unless given, at most 90 days.
-   *
-   * @generated from field: common.v1.TimeRange time_range = 5;
+   * @generated from field: common.v1.TimeRange time_range = 1;
    */
   timeRange?: TimeRange | undefined;
+
+  /**
+   * The users did at least one of these, each of which names a kind or has filters; anything unless given. At most 20.
+   *
+   * @generated from field: repeated common.v1.EventFilter events = 2;
+   */
+  events: EventFilter[];
+
+  /**
+   * Users a page: 100 unless given, at most 1,000.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+
+  /**
+   * Conditions on the same event; as in InsightQuerySpec.
+   *
+   * @generated from field: repeated shared.insights.v1.FilterGroup filter_groups = 6;
+   */
+  filterGroups: FilterGroup[];
+
+  /**
+   * How the groups combine: AND unless given.
+   *
+   * @generated from field: common.v1.LogicalOperator filter_groups_operator = 7;
+   */
+  filterGroupsOperator: LogicalOperator;
 };
 
 /**
- * Describes the message shared.insights.v1.GetPropertyValuesRequest.
- * Use `create(GetPropertyValuesRequestSchema)` to create a new message.
+ * Describes the message shared.insights.v1.SegmentUsersRequest.
+ * Use `create(SegmentUsersRequestSchema)` to create a new message.
  */
-export declare const GetPropertyValuesRequestSchema: GenMessage<GetPropertyValuesRequest>;
+export declare const SegmentUsersRequestSchema: GenMessage<SegmentUsersRequest>;
 
 /**
- * Values, the most frequent first.
+ * A page of users.
  *
- * @generated from message shared.insights.v1.GetPropertyValuesResponse
+ * @generated from message shared.insights.v1.SegmentUsersResponse
  */
-export declare type GetPropertyValuesResponse = Message<"shared.insights.v1.GetPropertyValuesResponse"> & {
+export declare type SegmentUsersResponse = Message<"shared.insights.v1.SegmentUsersResponse"> & {
   /**
-   * The values.
+   * Of each user one id: the external id that Identify set, for an anonymous user the id that the sender gave. The order
+   * is by profile id. Cookieless visitors are no users, and deleted profiles are left out.
    *
-   * @generated from field: repeated shared.insights.v1.PropertyCount values = 1;
+   * @generated from field: repeated string distinct_ids = 1;
    */
-  values: PropertyCount[];
+  distinctIds: string[];
 
   /**
-   * There are more values than these: beyond `limit`, or beyond the 8 MiB of text that an answer holds.
+   * The next page's token; empty when there are no more.
    *
-   * @generated from field: bool is_cut = 2;
+   * @generated from field: string next_page_token = 2;
    */
-  isCut: boolean;
+  nextPageToken: string;
 };
 
 /**
- * Describes the message shared.insights.v1.GetPropertyValuesResponse.
- * Use `create(GetPropertyValuesResponseSchema)` to create a new message.
+ * Describes the message shared.insights.v1.SegmentUsersResponse.
+ * Use `create(SegmentUsersResponseSchema)` to create a new message.
  */
-export declare const GetPropertyValuesResponseSchema: GenMessage<GetPropertyValuesResponse>;
-
-/**
- * A value with its count.
- *
- * @generated from message shared.insights.v1.PropertyCount
- */
-export declare type PropertyCount = Message<"shared.insights.v1.PropertyCount"> & {
-  /**
-   * The canonical text.
-   *
-   * @generated from field: optional string value = 1;
-   */
-  value?: string | undefined;
-
-  /**
-   * How many events, or profiles, have it.
-   *
-   * @generated from field: int64 count = 2;
-   */
-  count: bigint;
-};
-
-/**
- * Describes the message shared.insights.v1.PropertyCount.
- * Use `create(PropertyCountSchema)` to create a new message.
- */
-export declare const PropertyCountSchema: GenMessage<PropertyCount>;
+export declare const SegmentUsersResponseSchema: GenMessage<SegmentUsersResponse>;
 
 /**
  * The form of a question.
@@ -1902,67 +1734,6 @@ export enum SessionMetric {
 export declare const SessionMetricSchema: GenEnum<SessionMetric>;
 
 /**
- * The type of a value.
- *
- * @generated from enum shared.insights.v1.PropertyType
- */
-export enum PropertyType {
-  /**
-   * None.
-   *
-   * @generated from enum value: PROPERTY_TYPE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * A text.
-   *
-   * @generated from enum value: PROPERTY_TYPE_STRING = 1;
-   */
-  STRING = 1,
-
-  /**
-   * A whole number.
-   *
-   * @generated from enum value: PROPERTY_TYPE_INT = 2;
-   */
-  INT = 2,
-
-  /**
-   * A number.
-   *
-   * @generated from enum value: PROPERTY_TYPE_DOUBLE = 3;
-   */
-  DOUBLE = 3,
-
-  /**
-   * True or false.
-   *
-   * @generated from enum value: PROPERTY_TYPE_BOOL = 4;
-   */
-  BOOL = 4,
-
-  /**
-   * A moment.
-   *
-   * @generated from enum value: PROPERTY_TYPE_TIMESTAMP = 5;
-   */
-  TIMESTAMP = 5,
-
-  /**
-   * A list or an object, of traits alone.
-   *
-   * @generated from enum value: PROPERTY_TYPE_JSON = 6;
-   */
-  JSON = 6,
-}
-
-/**
- * Describes the enum shared.insights.v1.PropertyType.
- */
-export declare const PropertyTypeSchema: GenEnum<PropertyType>;
-
-/**
  * Answers questions about the stored events of a project. Credential: a private key, or a member's JWT with
  * x-project-id.
  *
@@ -1998,6 +1769,16 @@ export declare const InsightsService: GenService<{
     methodKind: "unary";
     input: typeof GetPropertyValuesRequestSchema;
     output: typeof GetPropertyValuesResponseSchema;
+  },
+  /**
+   * The users who did something in a range, a page at a time.
+   *
+   * @generated from rpc shared.insights.v1.InsightsService.SegmentUsers
+   */
+  segmentUsers: {
+    methodKind: "unary";
+    input: typeof SegmentUsersRequestSchema;
+    output: typeof SegmentUsersResponseSchema;
   },
 }>;
 

@@ -1,0 +1,61 @@
+// The methods of ActivityService that read stored events. Its live ones and its pickers are routes.ts's.
+
+import type { ConnectRouter } from '@connectrpc/connect';
+import type { Clock } from '../../platform/clock.ts';
+import { ActivityService } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { type CallOptions, read } from '../calls/read-call.ts';
+import { requestOptions } from '../json-codec.ts';
+import { getActivityHeatmap } from './activity-heatmap.ts';
+import { getActivityFeed, getEventExplorer } from './event-feed.ts';
+import { listActivity } from './list-activity.ts';
+import { getProfileStats } from './profile-stats.ts';
+
+interface ActivityOptions extends CallOptions {
+  clock: Clock;
+}
+
+export function registerActivity(router: ConnectRouter, shared: ActivityOptions): void {
+  const { list, getActivityFeed: feed, getEventExplorer: explorer } = ActivityService.method;
+  const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
+  const { clock } = shared;
+  router.rpc(
+    list,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(list.input),
+  );
+  router.rpc(
+    feed,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        getActivityFeed({ clickhouse, clock }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(feed.input),
+  );
+  router.rpc(
+    explorer,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        getEventExplorer({ clickhouse, clock }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(explorer.input),
+  );
+  router.rpc(
+    heatmap,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getActivityHeatmap({ clickhouse, clock }, projectId, request, deadline),
+      ),
+    requestOptions(heatmap.input),
+  );
+  router.rpc(
+    stats,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
+        getProfileStats({ clickhouse, clock }, projectId, request, deadline, standIns),
+      ),
+    requestOptions(stats.input),
+  );
+}

@@ -1,0 +1,160 @@
+// InsightsService.SegmentUsers: who did something in a range, one page a call, in the order of profile ids, so that a
+// page token stays right while events arrive. A user with events of merged ids alone is looked up by a second
+// statement.
+
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import {
+  Granularity,
+  InsightQuerySpecSchema,
+  type SegmentUsersRequest,
+  SegmentUsersRequestSchema,
+  type SegmentUsersResponse,
+  SegmentUsersResponseSchema,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  checkEventFilters,
+  namedFilters,
+  readPageSize,
+  readPageToken,
+  readTimeRange,
+  sealOf,
+} from '../../activity/activity-selection.ts';
+import { encodeCursor } from '../../cursor.ts';
+import type { Deadline } from '../../deadline.ts';
+import { createBindings } from '../../filters/bindings.ts';
+import { checkFilterCount, checkFilters, looksForPart } from '../../filters/filter-bounds.ts';
+import { profileKeySql } from '../../identity/identity-sql.ts';
+import { invalidArgument } from '../../invalid-argument.ts';
+import { readRows, type Statement } from '../../read-rows.ts';
+import { any, eventCondition, groupsCondition } from '../events/event-condition.ts';
+import { mergedIdsSql } from '../events/persons.ts';
+import { readEventsSql } from '../events/read-events.ts';
+import type { Question } from '../question/question.ts';
+
+const maxFilterGroups = 50;
+/** A thousand ids of 512 code points, as JSON escapes them. */
+const maxCharacters = 8_388_608;
+
+/** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
+export async function segmentUsers(
+  { clickhouse }: { clickhouse: RowReader },
+  projectId: string,
+  request: SegmentUsersRequest,
+  deadline: Deadline,
+): Promise<SegmentUsersResponse> {
+  checkSize(request);
+  const pageSize = readPageSize(request.pageSize);
+  const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
+  const after = readPageToken(request.pageToken, seal);
+  const statement = usersSql(projectId, request, keyOf(after?.id), pageSize + 1);
+  const rows = await read(clickhouse, statement, pageSize + 1, deadline);
+  const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
+  const unnamed = page.filter(({ id }) => id === '').map(({ key }) => key);
+  const names = await readNames(clickhouse, projectId, unnamed, deadline);
+  const response = create(SegmentUsersResponseSchema, {
+    distinctIds: page.map(({ key, id }) => id || (names.get(key) ?? '')).filter(Boolean),
+  });
+  const last = page.at(-1);
+  if (last !== undefined && rows.length > pageSize) {
+    response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(last.key) }, seal);
+  }
+  return response;
+}
+
+/** Before any processing, and each count before what it counts. */
+function checkSize({ events, filterGroups }: SegmentUsersRequest): void {
+  checkEventFilters(events);
+  if (filterGroups.length > maxFilterGroups) {
+    throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
+  }
+  const all = [...events, ...filterGroups];
+  const count = all.reduce((sum, { filters }) => sum + filters.length, 0);
+  checkFilterCount(count, 'filterGroups');
+  const named = filterGroups.flatMap(({ filters }, place) =>
+    filters.map((filter, index) => ({
+      filter,
+      path: `filterGroups[${place}].filters[${index}]`,
+    })),
+  );
+  const texts = events.map(({ kind }) => kind);
+  // A path into a trait has the engine parse the trait's JSON, too.
+  checkFilters(
+    [...namedFilters(events), ...named],
+    'filterGroups',
+    texts,
+    ({ operator, property }) => looksForPart(operator) || property.includes('.'),
+  );
+}
+
+/** Rows of: a user's key in hex; the distinct id whose hash it is, '' where the user has events of merged ids alone. */
+function usersSql(
+  projectId: string,
+  request: SegmentUsersRequest,
+  afterKey: string,
+  maxRows: number,
+): Statement {
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const scope = { project, bindings };
+  const { events, filterGroups, filterGroupsOperator } = request;
+  const range = readTimeRange(request.timeRange);
+  const question: Question = {
+    ...{ projectId, project, bindings, ...range, asOfMs: undefined, buckets: [range.fromMs] },
+    spec: create(InsightQuerySpecSchema),
+    ...{ timezone: 'UTC', granularity: Granularity.DAY, breakdowns: [], breakdownKeys: [] },
+    ...{ standIns: undefined, groupLimit: 0, typesOf: () => undefined, hasDeletions: true },
+    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, scope, ''),
+    ...{ dayCells: [], beside: [] },
+  };
+  const did = any(events.map((event, index) => eventCondition(event, `events[${index}]`, scope)));
+  const columns = { own_key: 'profile_key', own_id: 'distinct_id' };
+  const read = readEventsSql(question, { condition: did, columns, withUser: true });
+  const after = bindings.bind('String', afterKey);
+  const sql = `SELECT lower(hex(byteSwap(user_key))) AS key, anyIf(own_id, own_key = user_key)
+    FROM (${read}) WHERE user_key != 0 AND byteSwap(user_key) > reinterpretAsUInt64(reverse(unhex(${after})))
+    GROUP BY user_key ORDER BY byteSwap(user_key) LIMIT ${maxRows}`;
+  return { sql, params: bindings.params };
+}
+
+/** From the keys of users into whom others were merged to their external ids. */
+async function readNames(
+  clickhouse: RowReader,
+  projectId: string,
+  keys: readonly string[],
+  deadline: Deadline,
+): Promise<ReadonlyMap<string, string>> {
+  if (keys.length === 0) return new Map();
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const asked = `(SELECT reinterpretAsUInt64(unhex(arrayJoin(${bindings.bind('Array(String)', keys)}))))`;
+  const roots = `(SELECT root_id ${mergedIdsSql(project)} AND ${profileKeySql('root_id')} IN ${asked})`;
+  const sql = `SELECT lower(hex(substring(profile_id, 1, 8))), distinct_id FROM profiles FINAL
+    WHERE project_id = ${project} AND NOT edge AND profile_id IN ${roots} LIMIT ${keys.length}`;
+  const rows = await read(clickhouse, { sql, params: bindings.params }, keys.length, deadline);
+  return new Map(rows.map(([key, id]) => [String(key), String(id)]));
+}
+
+async function read(
+  clickhouse: RowReader,
+  statement: Statement,
+  maxRows: number,
+  deadline: Deadline,
+): Promise<unknown[][]> {
+  const result = await readRows(clickhouse, statement, { deadline, maxRows, maxCharacters });
+  if (result.kind === 'rows' && !result.stopped) return result.rows;
+  const narrower = 'the users are too many to find: ask for a shorter time or smaller pages';
+  throw new ConnectError(narrower, Code.ResourceExhausted);
+}
+
+/** A page token names 16 bytes, of which a key is the first half. */
+function positionOf(key: string): string {
+  return `${key.slice(0, 8)}-${key.slice(8, 12)}-${key.slice(12, 16)}-0000-000000000000`;
+}
+
+const firstKey = '0'.repeat(16);
+
+function keyOf(position: string | undefined): string {
+  return position?.replaceAll('-', '').slice(0, firstKey.length) ?? firstKey;
+}
