@@ -239,10 +239,10 @@ function registerRoles(
       processes: ingestProcesses,
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       heldDaysMaxBytes,
+      timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {
         readDashboard: control.readDashboard,
-        timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
         shares: control.shares,
         async checkPassword(stored, password, from) {
           const { ok } = await control.passwords.check(stored, password, {

@@ -28,6 +28,7 @@ import { metricsText } from './platform/members/metrics-of-processes.ts';
 import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
+import { zones } from './platform/zones/zones.ts';
 import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/calls/turn-bounds.ts';
 import { pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
@@ -49,6 +50,7 @@ const MiB = 1_048_576;
 /** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
   configureProtobufText();
+  log.info({ timeZones: zones.versions }, 'rules of time zones: the newer ones of two sources');
   const [locate] = await allOrProblems([
     openLocator(config),
     requireFreePort(config, '--port'),

@@ -6,6 +6,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
 import { hasMoreCodePoints } from '../platform/limits.ts';
 import { readMailbox } from '../platform/mail/mailbox.ts';
+import { zones } from '../platform/zones/zones.ts';
 import { isCommonPassword } from './auth/common-passwords.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
 
@@ -74,17 +75,9 @@ export function newPasswordField(field: string, text: string): string {
   return text;
 }
 
-/** A name that Node's time zone data knows; returned as it was sent. */
+/** A name of the IANA's; returned as it was sent. */
 export function timezoneField(field: string, text: string): string {
-  // Intl takes offsets like +01:00 too, but they are not zones with a history.
-  if (/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) {
-    try {
-      new Intl.DateTimeFormat('en', { timeZone: text });
-      return text;
-    } catch {
-      // Not a time zone: the throw below says so.
-    }
-  }
+  if (zones.nameOf(text) !== undefined) return text;
   throw invalidArgument(field, 'must be an IANA time zone such as Europe/Berlin');
 }
 

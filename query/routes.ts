@@ -60,6 +60,8 @@ interface QueryOptions {
   insightMemoryBytes?: number;
   /** The memory for days of profiles. */
   heldDaysMaxBytes: number;
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
   /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
   profiles?: ProfileQueue;
   log: Log;
@@ -110,6 +112,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
   const insightTurns =
     options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
   const { completeUntilMs, heldDaysMaxBytes, insightMemoryBytes: memoryBytes } = options;
+  const { timezoneOf } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
     streams: new OpenStreams(defaultStreamBounds, systemTimer, ownerOf),
@@ -123,6 +126,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
       turns,
       insightTurns,
       heldDaysMaxBytes,
+      timezoneOf,
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.nowMs && { nowMs: options.nowMs }),
     }),

@@ -105,6 +105,11 @@ it('sees every part, queue, bucket and process', async () => {
   expect(health.buckets.every(({ scarce }) => scarce === false)).toBe(true);
   expect(Number(health.disk?.freeBytes)).toBeGreaterThan(0);
   expect(health.processes.map(({ name }) => name).sort()).toEqual(['ingest-1', 'ingest-2', 'main']);
+  // The newer ones of two: the package's, unless this Node carries newer ones.
+  const { version = '', packageVersion = '', nodeVersion } = health.timeZones ?? {};
+  expect(packageVersion).toMatch(/^20\d\d[a-z]$/);
+  expect(nodeVersion).toBe(process.versions['tz']);
+  expect(version).toBe([packageVersion, nodeVersion].sort().at(-1));
   expect(health.processes.every((one) => Number(one.memoryBytes) > 1e6)).toBe(true);
 });
 

@@ -3,9 +3,9 @@
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { DateTime, type DurationLikeObject } from 'luxon';
 import { dayMs } from '../../platform/clock.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
+import { dayAt, dayStart, wallText } from '../../platform/zones/wall-clock.ts';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type DashboardTimeRange,
@@ -14,7 +14,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { bucketStart, readGranularity, readTimezone } from '../insights/question/time-buckets.ts';
+import { readGranularity, readTimezone } from '../insights/question/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 
@@ -40,6 +40,8 @@ interface TimeFields {
   timezone: string;
 }
 
+/** Of 2026-11-01. */
+const dayCharacters = 10;
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
@@ -50,7 +52,7 @@ export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
   const timezone = readTimezone(fields.timezone);
   const { range, previous } = rangesOf(timeRange, timezone, nowMs);
   const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
-  return { range, previous, granularity: fitting, timezone: fields.timezone || timezone };
+  return { range, previous, granularity: fitting, timezone };
 }
 
 /** Whether a question may ask for the range. The range before another one may begin before 1970. */
@@ -68,6 +70,8 @@ export function timeMessage({ range, previous, granularity, timezone }: BoardTim
     previous: rangeMessage(previous),
     granularity,
     timezone,
+    firstDay: wallText(timezone, range.fromMs).slice(0, dayCharacters),
+    lastDay: wallText(timezone, range.toMs - 1).slice(0, dayCharacters),
   });
 }
 
@@ -105,30 +109,41 @@ function rangesOf(
 function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number): Ranges {
   // Whole minutes, so that questions of the same minute are the same.
   const toMs = Math.ceil(nowMs / minuteMs) * minuteMs;
-  const today = DateTime.fromMillis(nowMs, { zone: timezone }).startOf('day');
+  const today = dayAt(timezone, nowMs);
+  const lastDays = (count: number): Ranges => {
+    const first = today - count + 1;
+    return soFar(timezone, { first, before: first - count }, toMs);
+  };
+  const months = (first: number, length: number): Period => {
+    return { first: monthDay(today, first), before: monthDay(today, first - length) };
+  };
   switch (preset) {
     case TimeRangePreset.TODAY:
-      return soFar(today, { days: 1 }, toMs);
+      return lastDays(1);
     case TimeRangePreset.YESTERDAY:
-      return whole(today.minus({ days: 1 }), { days: 1 });
+      return whole(timezone, { first: today - 1, before: today - 2 }, today);
     case TimeRangePreset.LAST_24_HOURS:
       return sameLength({ fromMs: toMs - dayMs, toMs });
     case TimeRangePreset.LAST_7_DAYS:
-      return soFar(today.minus({ days: 6 }), { days: 7 }, toMs);
+      return lastDays(7);
     case TimeRangePreset.LAST_30_DAYS:
-      return soFar(today.minus({ days: 29 }), { days: 30 }, toMs);
+      return lastDays(30);
     case TimeRangePreset.LAST_90_DAYS:
-      return soFar(today.minus({ days: 89 }), { days: 90 }, toMs);
+      return lastDays(90);
     case TimeRangePreset.LAST_12_MONTHS:
-      return soFar(today.startOf('month').minus({ months: 11 }), { months: 12 }, toMs);
-    case TimeRangePreset.THIS_WEEK:
-      return soFar(today.startOf('week'), { weeks: 1 }, toMs);
+      return soFar(timezone, months(-11, 12), toMs);
+    case TimeRangePreset.THIS_WEEK: {
+      const monday = mondayOf(today);
+      return soFar(timezone, { first: monday, before: monday - 7 }, toMs);
+    }
     case TimeRangePreset.THIS_MONTH:
-      return soFar(today.startOf('month'), { months: 1 }, toMs);
+      return soFar(timezone, months(0, 1), toMs);
     case TimeRangePreset.LAST_MONTH:
-      return whole(today.startOf('month').minus({ months: 1 }), { months: 1 });
-    case TimeRangePreset.THIS_YEAR:
-      return soFar(today.startOf('year'), { years: 1 }, toMs);
+      return whole(timezone, months(-1, 1), monthDay(today, 0));
+    case TimeRangePreset.THIS_YEAR: {
+      const month = new Date(today * dayMs).getUTCMonth();
+      return soFar(timezone, months(-month, 12), toMs);
+    }
     case TimeRangePreset.UNSPECIFIED:
       throw invalidArgument('timeRange.preset', 'is not one that is known');
     default: {
@@ -138,36 +153,48 @@ function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number):
   }
 }
 
+/** Days of a calendar, numbered from 1970-01-01 = 0: the first one of a period, and of the period before. */
+interface Period {
+  first: number;
+  before: number;
+}
+
+/** The first day of the month that comes `months` after a day's. */
+function monthDay(day: number, months: number): number {
+  const date = new Date(day * dayMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months) / dayMs;
+}
+
+function mondayOf(day: number): number {
+  return day - ((new Date(day * dayMs).getUTCDay() + 6) % 7);
+}
+
 /** A period that has begun and goes on; the one before ends as far as this has come. */
-function soFar(first: DateTime, length: DurationLikeObject, toMs: number): Ranges {
-  const fromMs = startMs(first);
-  const previousMs = startMs(first.minus(length));
+function soFar(timezone: string, { first, before }: Period, toMs: number): Ranges {
+  const fromMs = dayStart(timezone, first);
+  const previousMs = dayStart(timezone, before);
   // In the first minute of the period.
   const range = { fromMs, toMs: Math.max(toMs, fromMs + minuteMs) };
   const previousToMs = Math.min(previousMs + (range.toMs - fromMs), fromMs);
   return { range, previous: { fromMs: previousMs, toMs: previousToMs } };
 }
 
-/** A whole period and the one before it. */
-function whole(first: DateTime, length: DurationLikeObject): Ranges {
-  const fromMs = startMs(first);
+/** A whole period, up to the day `next`, and the one before it. */
+function whole(timezone: string, { first, before }: Period, next: number): Ranges {
+  const fromMs = dayStart(timezone, first);
   return {
-    range: { fromMs, toMs: startMs(first.plus(length)) },
-    previous: { fromMs: startMs(first.minus(length)), toMs: fromMs },
+    range: { fromMs, toMs: dayStart(timezone, next) },
+    previous: { fromMs: dayStart(timezone, before), toMs: fromMs },
   };
-}
-
-/** Midnight, the first of two; where the clock skips it, the moment when it does. */
-function startMs(day: DateTime): number {
-  return bucketStart(Granularity.DAY, day.zone.name, day.toMillis());
 }
 
 /** Whole days of the zone and as many before them, whatever their hours; else a range of the same length. */
 function before(range: Range, timezone: string): Ranges {
-  const from = DateTime.fromMillis(range.fromMs, { zone: timezone });
-  const to = DateTime.fromMillis(range.toMs, { zone: timezone });
-  if (startMs(from) !== range.fromMs || startMs(to) !== range.toMs) return sameLength(range);
-  return whole(from, { days: Math.round(to.diff(from, 'days').days) });
+  const [first, next] = [dayAt(timezone, range.fromMs), dayAt(timezone, range.toMs)];
+  const areWhole =
+    dayStart(timezone, first) === range.fromMs && dayStart(timezone, next) === range.toMs;
+  if (!areWhole) return sameLength(range);
+  return whole(timezone, { first, before: first - (next - first) }, next);
 }
 
 /** A range and the one of the same length before it. */

@@ -23,8 +23,6 @@ import type { CheckPassword } from './share-passwords.ts';
 /** What dashboards need besides the store. */
 export interface BoardOptions {
   readDashboard: ReadDashboard;
-  /** The time zone of a project's reports. */
-  timezoneOf: (projectId: string) => string;
   shares: ShareDirectory;
   checkPassword: CheckPassword;
   networkOf: (context: HandlerContext) => string | undefined;
@@ -44,6 +42,8 @@ interface Call {
 }
 
 interface BoardDeps extends BoardOptions {
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
   runQuestion: RunQuestion;
   clock: Clock;
   log: Log;

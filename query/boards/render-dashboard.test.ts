@@ -52,10 +52,10 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         readerOf: principalOf,
         readsPerSecond,
         heldDaysMaxBytes: 2 ** 27,
+        timezoneOf: () => 'Asia/Kolkata',
         completeUntilMs: async () => nowMs,
         boards: {
           readDashboard,
-          timezoneOf: () => 'Asia/Kolkata',
           shares,
           checkPassword: async () => false,
           networkOf: () => undefined,

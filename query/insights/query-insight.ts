@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { zones } from '../../platform/zones/zones.ts';
 import {
   InsightType,
   type QueryRequest,
@@ -15,8 +16,9 @@ import type { Deadline } from '../deadline.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { daysOfQuestion } from './kept/day-cells.ts';
-import type { LeftOutCount, LookUp, Plan } from './plan.ts';
+import type { Answer, LeftOutCount, LookUp, Plan } from './plan.ts';
 import { type Question, readQuestion } from './question/question.ts';
+import { bucketLabels } from './question/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
   earliest,
@@ -57,13 +59,22 @@ export interface InsightCall {
 /** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much. */
 export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 
+export interface QuestionSources extends InsightSources {
+  /** The zone of a project's questions that name none; UTC unless given. */
+  timezoneOf?: (projectId: string) => string;
+}
+
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
-export function createRunQuestion(sources: InsightSources): RunQuestion {
+export function createRunQuestion(sources: QuestionSources): RunQuestion {
   const runs = new InsightRuns(sources);
   const shared = { runs, facts: new KnownFacts(runs), lookedUpFor: new Map() };
+  const { timezoneOf = () => 'UTC' } = sources;
   return async (call) => {
-    sources.insightTurns.checkRoom(call.projectId);
-    return runs.open.with(call.projectId, () => runQuestion(shared, call));
+    const { projectId, request } = call;
+    sources.insightTurns.checkRoom(projectId);
+    const timezone = request.timezone === '' ? timezoneOf(projectId) : request.timezone;
+    const zoned = { ...call, request: { ...request, timezone } };
+    return runs.open.with(projectId, () => runQuestion(shared, zoned));
   };
 }
 
@@ -156,7 +167,25 @@ async function answerQuestion(
     ...(completeUntilMs !== undefined && { completeUntil: timestampFromMs(completeUntilMs) }),
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
+    ...zoneOf(question, result),
   });
+}
+
+/** The zone of the question, and what its clock shows. */
+function zoneOf({ timezone, buckets }: Question, { case: form }: Answer['result']) {
+  const isOfTime = form === 'trends' || form === 'retention' || form === 'lifecycle';
+  const differFromMs = zones.differFromMs(timezone);
+  const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
+  return {
+    timezone,
+    bucketLabels: isOfTime ? bucketLabels(timezone, buckets) : [],
+    ...(differFromMs !== undefined && {
+      zoneRules: {
+        ...{ version, packageVersion, nodeVersion },
+        differFrom: timestampFromMs(differFromMs),
+      },
+    }),
+  };
 }
 
 /** Of the text alone: it is the same for another range. A text may have a megabyte, its hash has 44 characters. */

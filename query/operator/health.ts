@@ -4,6 +4,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '../../platform/clock.ts';
+import { zones } from '../../platform/zones/zones.ts';
 import {
   type GetHealthResponse,
   GetHealthResponseSchema,
@@ -48,6 +49,7 @@ export async function getHealth(options: HealthOptions): Promise<GetHealthRespon
   ]);
   const nowMs = clock.nowMs();
   const disk = options.disk();
+  const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
   const buckets = options.buckets().sort((a, b) => (a.name < b.name ? -1 : 1));
   return create(GetHealthResponseSchema, {
     time: timestampFromMs(nowMs),
@@ -68,6 +70,7 @@ export async function getHealth(options: HealthOptions): Promise<GetHealthRespon
       scarce: disk.isScarce,
     },
     processes: processesIn(text),
+    timeZones: { version, packageVersion, nodeVersion },
   });
 }
 

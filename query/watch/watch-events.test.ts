@@ -63,6 +63,7 @@ beforeAll(async () => {
           storeAnswers: () => Promise.resolve(true),
           heldDaysMaxBytes: 2 ** 27,
           completeUntilMs: async () => undefined,
+          timezoneOf: () => 'UTC',
           maxReadMs: 60_000,
         });
         checkAccessFirst(router, authenticate);

@@ -21,8 +21,6 @@ import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import type { Rows } from '../results/shown.ts';
 import { navigate } from '../router.ts';
-import { toDate } from '../time/time.tsx';
-import { dayText } from '../time/zone.ts';
 import { insights, resultOf } from './board-data.ts';
 import { type DraftTile, type Place, placeOf } from './draft.ts';
 import { Grid } from './grid.tsx';
@@ -138,11 +136,7 @@ function asTileError(cause: unknown) {
 
 /** The days that the board shows, as addresses have them. */
 function daysOf(time: RenderedTime | undefined): Record<string, string> {
-  const zone = time?.timezone || 'UTC';
-  const { from, to } = time?.range ?? {};
-  if (!from || !to) return {};
-  const last = new Date(toDate(to).getTime() - 1);
-  return { from: dayText(toDate(from), zone), to: dayText(last, zone) };
+  return time ? { from: time.firstDay, to: time.lastDay } : {};
 }
 
 function questionContext(
@@ -159,12 +153,10 @@ function rowsContext(
   { dashboard, time }: RenderResponse,
   spec: InsightQuerySpec,
 ) {
-  const zone = time?.timezone || 'UTC';
   const ofBoard = dashboard?.filters?.filterGroups ?? [];
   return {
     projectId,
     spec,
-    zone,
     granularity: time?.granularity ?? Granularity.DAY,
     conditions: ofBoard.flatMap(({ filters }) => filters.map(fromPropertyFilter)),
     time: daysOf(time),

@@ -12,7 +12,7 @@ import { Field } from '../fields/field.tsx';
 import { useResource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import type { PageProps } from '../routes.ts';
-import { formatTime, toDate } from '../time/time.tsx';
+import { formatDay, formatTime, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Grid } from './grid.tsx';
@@ -96,8 +96,6 @@ function Password(props: {
 function Board({ board }: { board: RenderResponse }) {
   const { time, tiles, renderTime } = board;
   const zone = time?.timezone || 'UTC';
-  const day = (moment: Date): string => formatTime(moment, 'day', zone);
-  const { from, to } = time?.range ?? {};
   const answers = tiles.flatMap(({ content }) =>
     content.case === 'insight' ? [content.value] : [],
   );
@@ -105,9 +103,9 @@ function Board({ board }: { board: RenderResponse }) {
     <main class="page shared">
       <div class="page-head">
         <h1 tabIndex={-1}>{board.displayName}</h1>
-        {from && to ? (
+        {time ? (
           <p class="hint">
-            {day(toDate(from))} to {day(new Date(toDate(to).getTime() - 1))}, days of {zone}
+            {formatDay(time.firstDay)} to {formatDay(time.lastDay)}, days of {zone}
           </p>
         ) : null}
       </div>

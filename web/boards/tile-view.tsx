@@ -91,7 +91,6 @@ function Content(props: {
             answer={content.answer}
             previous={content.previous}
             granularity={time?.granularity ?? Granularity.DAY}
-            zone={time?.timezone || 'UTC'}
             height={height}
             isTile
             onOpen={onOpen}

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { repaints } from '../shell/theme.ts';
-import { currentZone, formatTime, type TimeStyle } from '../time/time.tsx';
+import { clockOf } from '../time/labels.ts';
+import { formatLabel, type TimeStyle } from '../time/time.tsx';
 import { zoneFormat } from '../time/zone.ts';
 import { shortFigure } from '../ui/figures.ts';
 import { seriesColors, textColors } from './colors.ts';
@@ -23,20 +24,18 @@ const heightPx = 280;
 /** `onPick`: a point was clicked, or Enter was pressed on it. */
 export function LineChart(props: {
   label: string;
-  moments: readonly Date[];
+  /** Of the buckets, as the service writes them. */
+  labels: readonly string[];
   lines: readonly Line[];
   format?: (value: number) => string;
   style?: TimeStyle;
   height?: number;
-  /** Of the axis and the legend; the project's where it is left out. */
-  zone?: string;
   onPick?: (moment: number, line: number) => void;
 }) {
-  const { label, moments, lines, format = shortFigure, style = 'short', height = heightPx } = props;
+  const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number>();
-  const zone = props.zone ?? currentZone();
   const round = repaints.value;
   useEffect(() => {
     const element = box.current;
@@ -48,10 +47,10 @@ export function LineChart(props: {
         height,
         lines,
         format,
-        zone,
+        clock: clockOf(labels),
         onCursor: (index) => setAt(index ?? undefined),
       }),
-      [moments.map((moment) => moment.getTime() / 1000), ...lines.map(({ values }) => [...values])],
+      [labels.map(secondsOf), ...lines.map(({ values }) => [...values])],
       element,
     );
     plot.current = chart;
@@ -63,9 +62,9 @@ export function LineChart(props: {
       size.disconnect();
       chart.destroy();
     };
-  }, [moments, lines, zone, round, height]);
+  }, [labels, lines, round, height]);
   const walk = (event: KeyboardEvent): void => {
-    const last = moments.length - 1;
+    const last = labels.length - 1;
     const here = at ?? (event.key === 'ArrowLeft' ? last + 1 : -1);
     const steps: Record<string, number> = {
       ArrowRight: here + 1,
@@ -78,13 +77,13 @@ export function LineChart(props: {
       event.preventDefault();
       const next = Math.max(0, Math.min(last, to));
       setAt(next);
-      const moment = moments[next];
+      const shown = labels[next];
       const chart = plot.current;
-      if (moment && chart)
-        chart.setCursor({ left: chart.valToPos(moment.getTime() / 1000, 'x'), top: 0 }, false);
+      if (shown && chart)
+        chart.setCursor({ left: chart.valToPos(secondsOf(shown), 'x'), top: 0 }, false);
     } else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at, 0);
   };
-  const moment = at === undefined ? undefined : moments[at];
+  const shown = at === undefined ? undefined : labels[at];
   return (
     <figure class="chart">
       <div
@@ -100,7 +99,7 @@ export function LineChart(props: {
         }}
       />
       <figcaption class="legend" aria-live="polite">
-        <span class="legend-time">{moment ? formatTime(moment, style, zone) : ' '}</span>
+        <span class="legend-time">{shown ? formatLabel(shown, style) : ' '}</span>
         {lines.map((line, index) => {
           const value = at === undefined ? undefined : line.values[at];
           return (
@@ -119,6 +118,11 @@ export function LineChart(props: {
   );
 }
 
+/** Where a bucket begins on the axis. */
+function secondsOf(label: string): number {
+  return Date.parse(label) / 1000;
+}
+
 /** The colour's number: a dashed line has that of the line it is compared with. */
 function seriesOf(lines: readonly Line[], index: number): number {
   let count = -1;
@@ -131,7 +135,8 @@ function options(chart: {
   height: number;
   lines: readonly Line[];
   format: (value: number) => string;
-  zone: string;
+  /** What the zone's clock shows at a moment, as if it were UTC. */
+  clock: (ms: number) => number;
   onCursor: (index: number | null | undefined) => void;
 }): uPlot.Options {
   const colors = seriesColors();
@@ -146,7 +151,7 @@ function options(chart: {
   return {
     width: chart.width,
     height: chart.height,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), chart.zone),
+    tzDate: (seconds) => uPlot.tzDate(new Date(chart.clock(seconds * 1000)), 'UTC'),
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     axes: [
@@ -158,7 +163,7 @@ function options(chart: {
           const bucketSeconds = (times[1] ?? 0) - (times[0] ?? 0);
           return axisSeconds.filter((step) => step >= bucketSeconds);
         },
-        values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.zone, step)),
+        values: (_, splits, _axis, _space, step) => splits.map(momentText(chart.clock, step)),
       },
       {
         ...axis,
@@ -210,12 +215,15 @@ const axisSeconds = [
 ];
 
 /** What stands at the axis: the day, with steps shorter than a day the clock, with those of months the month. */
-function momentText(zone: string, stepSeconds: number): (seconds: number) => string {
+function momentText(
+  clock: (ms: number) => number,
+  stepSeconds: number,
+): (seconds: number) => string {
   const style: Intl.DateTimeFormatOptions =
     stepSeconds < daySeconds
       ? { hour: '2-digit', minute: '2-digit' }
       : stepSeconds < 28 * daySeconds
         ? { day: 'numeric', month: 'short' }
         : { month: 'short', year: 'numeric' };
-  return (seconds) => zoneFormat(zone, style).format(seconds * 1000);
+  return (seconds) => zoneFormat('UTC', style).format(clock(seconds * 1000));
 }

@@ -57,7 +57,6 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
     conditions: [],
     time: timeQuery(address.value.query),
     granularity,
-    zone,
   };
   const open = (rows: Rows): void => {
     const href = rowsHref(of, rows);
@@ -85,7 +84,6 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
             answer={data.answer}
             previous={data.previous}
             granularity={granularity}
-            zone={zone}
             height={form.id === 'user-flow' ? 460 : 340}
             {...(all ? { onOpen: open } : {})}
           />

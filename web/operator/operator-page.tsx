@@ -88,7 +88,7 @@ function NotYours() {
 }
 
 function Health({ health }: { health: GetHealthResponse }) {
-  const { parts, shards, buckets, disk, processes } = health;
+  const { parts, shards, buckets, disk, processes, timeZones } = health;
   return (
     <>
       <section class="card">
@@ -105,6 +105,12 @@ function Health({ health }: { health: GetHealthResponse }) {
             Disk: {bytes(Number(disk.freeBytes ?? 0n))} free,{' '}
             {bytes(Number(disk.reserveBytes ?? 0n))} are kept in reserve
             {disk.scarce ? '. Events are refused until there is room.' : ''}
+          </p>
+        ) : null}
+        {timeZones ? (
+          <p class="hint">
+            Time zones follow the rules of {timeZones.version}: the package has{' '}
+            {timeZones.packageVersion}, Node {timeZones.nodeVersion || 'does not tell'}
           </p>
         ) : null}
       </section>

@@ -15,11 +15,10 @@ export function BigChart(props: {
   course: Course | undefined;
   /** Stands alone: a course of before it may be of another range. */
   fault: unknown;
-  zone: string;
   granularity: Granularity;
   onOpen: (rows: Rows) => void;
 }) {
-  const { measure, course, fault, zone, granularity, onOpen } = props;
+  const { measure, course, fault, granularity, onOpen } = props;
   return (
     <div class="overview-plot">
       {fault ? (
@@ -32,7 +31,7 @@ export function BigChart(props: {
           result={course.now}
           previous={course.before}
           granularity={granularity}
-          zone={zone}
+          labels={course.labels}
           height={260}
           isTile={false}
           onOpen={onOpen}

@@ -65,7 +65,12 @@ export function answerOf(board: RenderResponse, id: string): QueryResponse | und
   return outcome?.case === 'insight' ? outcome.value : undefined;
 }
 
-export type Course = { now: TrendsResult; before?: TrendsResult | undefined };
+/** `labels`: of the buckets of `now`. */
+export type Course = {
+  now: TrendsResult;
+  labels: readonly string[];
+  before?: TrendsResult | undefined;
+};
 
 /**
  * The courses of all measures: those of the board at once, the others as soon as they are answered. While the board is
@@ -86,7 +91,8 @@ export function useCourses(
           const spec = { ...trend, filterGroups: groupsOf(conditions) };
           const ask = (which: 'range' | 'previous') => askTrend(projectId, spec, time, which, end);
           const [now, before] = await Promise.all([ask('range'), ask('previous')]);
-          return [id, { now, before }] as const;
+          const course = { now: now.trends, labels: now.labels, before: before.trends };
+          return [id, course] as const;
         }),
     );
     return new Map<string, Course>(courses);
@@ -102,9 +108,9 @@ async function askTrend(
   time: RenderedTime | undefined,
   which: 'range' | 'previous',
   end: AbortSignal,
-): Promise<TrendsResult> {
+): Promise<{ trends: TrendsResult; labels: readonly string[] }> {
   const timeRange = time?.[which];
-  const { result } = await insights.query(
+  const { result, bucketLabels: labels } = await insights.query(
     {
       spec,
       ...(timeRange ? { timeRange } : {}),
@@ -115,7 +121,7 @@ async function askTrend(
   );
   if (result.case !== 'trends')
     throw new Error(`asked for trends, got ${result.case ?? 'nothing'}`);
-  return result.value;
+  return { trends: result.value, labels };
 }
 
 function addOfBoard(
@@ -125,9 +131,11 @@ function addOfBoard(
 ): void {
   if (inCourse === undefined) return;
   const course = resultOf(board, 'course');
-  const now = course?.outcome.case === 'insight' ? only(course.outcome.value, inCourse) : undefined;
-  if (now)
-    known.set(id, { now, before: course?.previous ? only(course.previous, inCourse) : undefined });
+  if (course?.outcome.case !== 'insight') return;
+  const { outcome, previous } = course;
+  const now = only(outcome.value, inCourse);
+  const before = previous && only(previous, inCourse);
+  if (now) known.set(id, { now, labels: outcome.value.bucketLabels, before });
 }
 
 /** One series of trends, as if it had been asked for alone. */

@@ -16,7 +16,6 @@ import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker } from '../time/range.tsx';
-import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
 import { answerOf, type Course, groupsOf, resultOf, useCourses, useOverview } from './board.ts';
@@ -121,8 +120,8 @@ export function Page({ params }: PageProps) {
 }
 
 function bucketsOf(board: RenderResponse | undefined) {
-  const { granularity = Granularity.DAY, timezone = currentZone() } = board?.time ?? {};
-  return { granularity, zone: timezone };
+  const { granularity = Granularity.DAY } = board?.time ?? {};
+  return { granularity };
 }
 
 /** A condition on a property takes the place of the one before it. */

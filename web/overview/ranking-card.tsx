@@ -97,7 +97,6 @@ function Ranking(props: {
         spec={create(InsightQuerySpecSchema, spec)}
         answer={outcome.value}
         granularity={board.time?.granularity ?? Granularity.DAY}
-        zone={board.time?.timezone ?? 'UTC'}
         isTile
         onOpen={open}
       />

@@ -11,7 +11,6 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Condition, fromPropertyFilter, writeConditions } from '../filter/condition.ts';
 import type { Rows } from '../results/shown.ts';
-import { dayOf, dayText, startOfDayAt } from '../time/zone.ts';
 
 export type RowsOf = {
   projectId: string;
@@ -21,7 +20,6 @@ export type RowsOf = {
   /** `range`, `from` and `to` of the address. */
   time: Record<string, string>;
   granularity: Granularity;
-  zone: string;
 };
 
 /** undefined where no list can show them: alternatives between groups of filters are the insights' own. */
@@ -42,7 +40,7 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
     ...(scope?.filters ?? []).map(fromPropertyFilter),
     ...groupConditions(spec, rows),
   ];
-  const query = new URLSearchParams(rows.from ? bucketDays(of, rows.from) : of.time);
+  const query = new URLSearchParams(rows.day ? bucketDays(of, rows.day) : of.time);
   if (kind) query.set('kind', kind);
   const filter = writeConditions(conditions);
   if (filter) query.set('filters', filter);
@@ -78,12 +76,9 @@ export function isValue(property: string, value: string | undefined): Condition 
 }
 
 /** The days of a bucket: lists of events go by days. */
-function bucketDays({ granularity, zone }: RowsOf, from: Date): Record<string, string> {
-  const last = (): Date => {
-    if (granularity === Granularity.WEEK) return startOfDayAt(from, zone, 6);
-    if (granularity !== Granularity.MONTH) return from;
-    const { year, month } = dayOf(from, zone);
-    return startOfDayAt(from, zone, new Date(Date.UTC(year, month, 0)).getUTCDate() - 1);
-  };
-  return { from: dayText(from, zone), to: dayText(last(), zone) };
+function bucketDays({ granularity }: RowsOf, first: string): Record<string, string> {
+  const last = new Date(`${first}T00:00:00Z`);
+  if (granularity === Granularity.WEEK) last.setUTCDate(last.getUTCDate() + 6);
+  if (granularity === Granularity.MONTH) last.setUTCMonth(last.getUTCMonth() + 1, 0);
+  return { from: first, to: last.toISOString().slice(0, 10) };
 }

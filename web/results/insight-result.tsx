@@ -16,14 +16,13 @@ import { TopList } from './top-list.tsx';
 import { Trends } from './trends.tsx';
 import '../styles/results.css';
 
-/** `zone`: of the answer's buckets. `isTile`: without tables of what the chart says in words. */
+/** `isTile`: without tables of what the chart says in words. */
 export function InsightResult(props: {
   label: string;
   spec: InsightQuerySpec;
   answer: QueryResponse;
   previous?: QueryResponse | undefined;
   granularity: Granularity;
-  zone: string;
   height?: number;
   isTile?: boolean;
   onOpen?: ((rows: Rows) => void) | undefined;
@@ -31,7 +30,7 @@ export function InsightResult(props: {
   const { answer, previous, height = 300, isTile = false, ...rest } = props;
   const { result } = answer;
   const before = previous?.result;
-  const shared = { ...rest, height, isTile };
+  const shared = { ...rest, height, isTile, labels: answer.bucketLabels };
   switch (result.case) {
     case 'trends':
       return (

@@ -3,7 +3,8 @@
 import type { DataPoint, LifecycleResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { StackedBars } from '../charts/stacked-bars.tsx';
-import { formatTime, toDate } from '../time/time.tsx';
+import { labelDay } from '../time/labels.ts';
+import { formatLabel } from '../time/time.tsx';
 import { type Shown, timeStyle } from './shown.ts';
 
 const parts = ['New', 'Returning', 'Resurrecting', 'Dormant'];
@@ -12,16 +13,15 @@ export function Lifecycle({
   result,
   label,
   granularity,
-  zone,
+  labels,
   height,
   onOpen,
   spec,
 }: Shown<LifecycleResult>) {
-  const moments = result.newUsers.flatMap(({ time }) => (time ? [toDate(time)] : []));
   const style = timeStyle(granularity);
   const at = (points: DataPoint[], index: number): number => points[index]?.value ?? 0;
-  const stacks = moments.map((moment, index) => ({
-    name: formatTime(moment, style, zone),
+  const stacks = labels.map((from, index) => ({
+    name: formatLabel(from, style),
     parts: [
       at(result.newUsers, index),
       at(result.returningUsers, index),
@@ -39,8 +39,9 @@ export function Lifecycle({
         {...(onOpen
           ? {
               onPick: (index: number) => {
-                const from = moments[index];
-                if (from) onOpen({ kind: spec.events[0]?.event?.kind ?? '', eventIndex: 0, from });
+                const from = labels[index];
+                const kind = spec.events[0]?.event?.kind ?? '';
+                if (from) onOpen({ kind, eventIndex: 0, day: labelDay(from) });
               },
             }
           : {})}

@@ -7,13 +7,13 @@ import type {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { Select } from '../fields/field.tsx';
-import { formatTime } from '../time/time.tsx';
+import { formatLabel } from '../time/time.tsx';
 import { figure, percent } from '../ui/figures.ts';
 import { bucketNames, groupName } from './names.ts';
 import { type Shown, timeStyle } from './shown.ts';
 
 export function Retention(shown: Shown<RetentionResult>) {
-  const { spec, result, label, granularity, zone } = shown;
+  const { spec, result, label, granularity, labels } = shown;
   const [chosen, setChosen] = useState('0');
   const series = result.series[Number(chosen)] ?? result.series[0];
   if (!series || series.cohorts.every(({ cohortSize }) => !cohortSize))
@@ -21,7 +21,7 @@ export function Retention(shown: Shown<RetentionResult>) {
   const style = timeStyle(granularity);
   const bucket = bucketNames[granularity];
   const columns = series.cohorts.map((_, index) => `${bucket} ${index}`);
-  const named = (cohort: string): string => formatTime(new Date(cohort), style, zone);
+  const named = (index: number): string => formatLabel(labels[index] ?? '', style);
   return (
     <>
       {result.series.length > 1 ? (
@@ -50,9 +50,9 @@ export function Retention(shown: Shown<RetentionResult>) {
           </thead>
           <tbody>
             <AllCohorts series={series} columns={columns} />
-            {series.cohorts.map(({ cohort, cohortSize = 0, points }) => (
+            {series.cohorts.map(({ cohort, cohortSize = 0, points }, index) => (
               <tr key={cohort}>
-                <th scope="row">{named(cohort)}</th>
+                <th scope="row">{named(index)}</th>
                 <td>{figure(cohortSize)}</td>
                 {points.map(({ value = 0 }, at) => (
                   <Cell key={columns[at]} size={cohortSize} back={value} />
@@ -67,8 +67,8 @@ export function Retention(shown: Shown<RetentionResult>) {
           label={label}
           grid={{
             columns: ['Began', 'Users', ...columns],
-            rows: series.cohorts.map(({ cohort, cohortSize = 0, points }) => [
-              named(cohort),
+            rows: series.cohorts.map(({ cohortSize = 0, points }, index) => [
+              named(index),
               cohortSize,
               ...points.map(({ value = 0 }) => value),
             ]),

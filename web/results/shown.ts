@@ -14,8 +14,8 @@ export type Shown<Result> = {
   /** The answer for the range before. */
   previous?: Result | undefined;
   granularity: Granularity;
-  /** The zone that buckets follow. */
-  zone: string;
+  /** Of the buckets, from the answer. */
+  labels: readonly string[];
   /** In px. */
   height: number;
   /** Leaves out the table of a chart that has all its figures in words. */
@@ -29,7 +29,8 @@ export type Rows = {
   kind: string;
   eventIndex?: number;
   breakdown?: { [key: string]: string };
-  from?: Date;
+  /** The first day of the bucket, 2026-11-01. */
+  day?: string;
   profileId?: string;
 };
 

@@ -4,7 +4,8 @@ import { useMemo } from 'preact/hooks';
 import type { TrendSeries, TrendsResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
-import { formatTime, toDate } from '../time/time.tsx';
+import { labelDay } from '../time/labels.ts';
+import { formatLabel } from '../time/time.tsx';
 import { formatOf, seriesName } from './names.ts';
 import { type Rows, type Shown, timeStyle } from './shown.ts';
 
@@ -12,28 +13,24 @@ import { type Rows, type Shown, timeStyle } from './shown.ts';
 const maxLines = 8;
 
 export function Trends(shown: Shown<TrendsResult>) {
-  const { spec, result, previous, granularity, zone, label, onOpen } = shown;
+  const { spec, result, previous, granularity, labels, label, onOpen } = shown;
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
-  const chart = useMemo(() => {
+  const lines = useMemo(() => {
     const drawn = result.series.slice(0, maxLines);
-    const moments = (result.series[0]?.points ?? []).flatMap(({ time }) =>
-      time ? [toDate(time)] : [],
-    );
-    const lines = drawn.flatMap((series) => {
+    return drawn.flatMap((series) => {
       const name = nameOf(series);
       const values = series.points.map(({ value }) => value ?? 0);
       const before = previous?.series.find((one) => nameOf(one) === name);
       if (!before) return [{ name, values }];
       // The range before has no more buckets than this one; what is still to come has no pair.
-      const beforeValues = moments.map((_, index) => before.points[index]?.value ?? null);
+      const beforeValues = labels.map((_, index) => before.points[index]?.value ?? null);
       return [
         { name, values },
         { name: `${name}, before`, values: beforeValues, isPrevious: true },
       ];
     });
-    return { moments, lines };
-  }, [result, previous, spec]);
+  }, [result, previous, spec, labels]);
   const style = timeStyle(granularity);
   const format = formatOf(spec);
   if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
@@ -42,17 +39,16 @@ export function Trends(shown: Shown<TrendsResult>) {
     <>
       <LineChart
         label={label}
-        moments={chart.moments}
-        lines={chart.lines}
+        labels={labels}
+        lines={lines}
         format={format}
         style={style}
-        zone={zone}
         height={shown.height}
         {...(onOpen
           ? {
               onPick: (at: number) => {
-                const from = chart.moments[at];
-                if (from) onOpen({ ...onlySeries(result), from });
+                const from = labels[at];
+                if (from) onOpen({ ...onlySeries(result), day: labelDay(from) });
               },
             }
           : {})}
@@ -62,8 +58,8 @@ export function Trends(shown: Shown<TrendsResult>) {
         label={label}
         grid={{
           columns: ['Time', ...result.series.map((series) => nameOf(series))],
-          rows: chart.moments.map((moment, index) => [
-            formatTime(moment, style, zone),
+          rows: labels.map((from, index) => [
+            formatLabel(from, style),
             ...result.series.map(({ points }) => points[index]?.value ?? 0),
           ]),
         }}

@@ -2,7 +2,8 @@
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { currentProject } from '../workspace.ts';
-import { zoneFormat } from './zone.ts';
+import { shownMs } from './labels.ts';
+import { wallMs, zoneFormat } from './zone.ts';
 
 /** The zone of the current project, else the browser's. */
 export function currentZone(): string {
@@ -28,13 +29,23 @@ const styles = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
   /** 23 Nov 2026 */
   day: { day: 'numeric', month: 'short', year: 'numeric' },
-  full: { dateStyle: 'full', timeStyle: 'long' },
+  full: { dateStyle: 'full', timeStyle: 'medium' },
 } satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 export type TimeStyle = Exclude<keyof typeof styles, 'full'>;
 
 export function formatTime(moment: Date, style: TimeStyle, zone = currentZone()): string {
-  return zoneFormat(zone, styles[style]).format(moment);
+  return zoneFormat('UTC', styles[style]).format(wallMs(moment.getTime(), zone));
+}
+
+/** A bucket's label, the zone's own date and time, in a style. The browser's rules of zones have no part in it. */
+export function formatLabel(label: string, style: TimeStyle): string {
+  return zoneFormat('UTC', styles[style]).format(shownMs(label));
+}
+
+/** A day such as 2026-11-01. */
+export function formatDay(day: string): string {
+  return formatLabel(`${day}T00:00:00+00:00`, 'day');
 }
 
 /** A moment as a `<time>`; a dash for none. */
@@ -43,10 +54,14 @@ export function Time({ at, as = 'short' }: { at: Timestamp | Date | undefined; a
   const moment = at instanceof Date ? at : toDate(at);
   const zone = currentZone();
   return (
-    <time dateTime={moment.toISOString()} title={zoneFormat(zone, styles.full).format(moment)}>
+    <time dateTime={moment.toISOString()} title={fullText(moment, zone)}>
       {formatTime(moment, as, zone)}
     </time>
   );
+}
+
+function fullText(moment: Date, zone: string): string {
+  return `${zoneFormat('UTC', styles.full).format(wallMs(moment.getTime(), zone))}, ${zone}`;
 }
 
 const steps: [number, string][] = [

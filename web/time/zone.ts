@@ -1,4 +1,5 @@
-// Days in a time zone, by the browser's own table of zones. Half-hour zones and days of 23 or 25 hours included.
+// Days in a time zone, half-hour zones and days of 23 or 25 hours included: by the clock that the service tells of a
+// project's zone, and by the browser's own rules of any other.
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -12,6 +13,15 @@ export function zoneFormat(zone: string, options: Intl.DateTimeFormatOptions): I
   return format;
 }
 
+export type ClockOffset = { fromMs: number; minutes: number };
+
+const clocks = new Map<string, readonly ClockOffset[]>();
+
+/** Takes a zone's clock from the service, ascending: from its first moment on the browser's rules do not count. */
+export function learnClock(zone: string, clock: readonly ClockOffset[]): void {
+  clocks.set(zone, clock);
+}
+
 const wallStyle: Intl.DateTimeFormatOptions = {
   year: 'numeric',
   month: '2-digit',
@@ -22,7 +32,9 @@ const wallStyle: Intl.DateTimeFormatOptions = {
 };
 
 /** What the clocks of the zone show at a moment, as if it were UTC. */
-function wallMs(ms: number, zone: string): number {
+export function wallMs(ms: number, zone: string): number {
+  const known = clocks.get(zone)?.findLast(({ fromMs }) => fromMs <= ms);
+  if (known) return ms + known.minutes * 60_000;
   const part: Record<string, number> = {};
   for (const { type, value } of zoneFormat(zone, wallStyle).formatToParts(ms))
     part[type] = Number(value);

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { dayMs } from '../../../platform/clock.ts';
+import { zones } from '../../../platform/zones/zones.ts';
 import { exactText } from '../../filters/bindings.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { groupColumn } from '../events/read-events.ts';
@@ -220,13 +221,14 @@ const layout = 2;
 
 /**
  * The text with the values of its parameters, so that equal keys mean equal cells, after a change of the code too.
- * Where a UTC day is cut depends on the zone and the length of buckets.
+ * Where a UTC day is cut depends on the zone, its rules and the length of buckets.
  */
 export function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
   const values = sql.replace(/\{(p\d+):([^}]*)\}/g, (_, name: string, type: string) =>
     JSON.stringify([type, exactText(bindings.params[name])]),
   );
-  const cut = buckets.length === 1 ? [] : [timezone, granularity];
+  const rules = timezone === 'UTC' ? [] : [zones.versions.used];
+  const cut = buckets.length === 1 ? [] : [timezone, granularity, ...rules];
   return createHash('sha256')
     .update(JSON.stringify([layout, values, cut]))
     .digest('hex')

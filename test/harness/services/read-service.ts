@@ -49,6 +49,8 @@ interface ReadServiceOptions {
   insightTurns?: Turns;
   streams?: OpenStreams;
   insightMemoryBytes?: number;
+  /** The zone of a project's questions that name none; UTC unless given. */
+  timezoneOf?: (projectId: string) => string;
   /** The moment before asking unless given: tests store their rows themselves. */
   completeUntilMs?: CompleteUntil;
 }
@@ -80,6 +82,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
             insightMemoryBytes: options.insightMemoryBytes,
           }),
           heldDaysMaxBytes: 192 * 1_048_576,
+          timezoneOf: options.timezoneOf ?? (() => 'UTC'),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
           readerOf: ({ requestHeader }) => {

@@ -74,6 +74,13 @@ export declare type GetHealthResponse = Message<"dashboard.operator.v1.GetHealth
    * @generated from field: repeated dashboard.operator.v1.Process processes = 6;
    */
   processes: Process[];
+
+  /**
+   * The rules of time zones.
+   *
+   * @generated from field: dashboard.operator.v1.TimeZoneRules time_zones = 7;
+   */
+  timeZones?: TimeZoneRules | undefined;
 };
 
 /**
@@ -81,6 +88,40 @@ export declare type GetHealthResponse = Message<"dashboard.operator.v1.GetHealth
  * Use `create(GetHealthResponseSchema)` to create a new message.
  */
 export declare const GetHealthResponseSchema: GenMessage<GetHealthResponse>;
+
+/**
+ * Which rules of time zones the instance follows: the newer ones of two sources.
+ *
+ * @generated from message dashboard.operator.v1.TimeZoneRules
+ */
+export declare type TimeZoneRules = Message<"dashboard.operator.v1.TimeZoneRules"> & {
+  /**
+   * The version of the IANA's database that is followed, such as "2026f".
+   *
+   * @generated from field: string version = 1;
+   */
+  version: string;
+
+  /**
+   * The version that the service carries.
+   *
+   * @generated from field: string package_version = 2;
+   */
+  packageVersion: string;
+
+  /**
+   * The version that Node carries; empty where it does not tell.
+   *
+   * @generated from field: string node_version = 3;
+   */
+  nodeVersion: string;
+};
+
+/**
+ * Describes the message dashboard.operator.v1.TimeZoneRules.
+ * Use `create(TimeZoneRulesSchema)` to create a new message.
+ */
+export declare const TimeZoneRulesSchema: GenMessage<TimeZoneRules>;
 
 /**
  * A part that the service needs.

@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file dashboard/operator/v1/operator.proto.
  */
 export const file_dashboard_operator_v1_operator = /*@__PURE__*/
-  fileDesc("CiRkYXNoYm9hcmQvb3BlcmF0b3IvdjEvb3BlcmF0b3IucHJvdG8SFWRhc2hib2FyZC5vcGVyYXRvci52MSISChBHZXRIZWFsdGhSZXF1ZXN0IqUCChFHZXRIZWFsdGhSZXNwb25zZRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgVwYXJ0cxgCIAMoCzIbLmRhc2hib2FyZC5vcGVyYXRvci52MS5QYXJ0EiwKBnNoYXJkcxgDIAMoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5TaGFyZBIuCgdidWNrZXRzGAQgAygLMh0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkJ1Y2tldBIpCgRkaXNrGAUgASgLMhsuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkRpc2sSMQoJcHJvY2Vzc2VzGAYgAygLMh4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlByb2Nlc3MiMgoEUGFydBIMCgRuYW1lGAEgASgJEhIKBXJlYWR5GAIgASgISACIAQFCCAoGX3JlYWR5IoMBCgVTaGFyZBISCgVzaGFyZBgBIAEoDUgAiAEBEiwKBmV2ZW50cxgCIAEoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5RdWV1ZRIuCghwcm9maWxlcxgDIAEoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5RdWV1ZUIICgZfc2hhcmQijwEKBVF1ZXVlEhUKCG1lc3NhZ2VzGAEgASgDSACIAQESEgoFYnl0ZXMYAiABKANIAYgBARIWCgltYXhfYnl0ZXMYAyABKANIAogBARITCgZsYWdfbXMYBCABKANIA4gBAUILCglfbWVzc2FnZXNCCAoGX2J5dGVzQgwKCl9tYXhfYnl0ZXNCCQoHX2xhZ19tcyJeCgZCdWNrZXQSDAoEbmFtZRgBIAEoCRIXCgp1c2VkX3JhdGlvGAIgASgBSACIAQESEwoGc2NhcmNlGAMgASgISAGIAQFCDQoLX3VzZWRfcmF0aW9CCQoHX3NjYXJjZSJ8CgREaXNrEhcKCmZyZWVfYnl0ZXMYASABKANIAIgBARIaCg1yZXNlcnZlX2J5dGVzGAIgASgDSAGIAQESEwoGc2NhcmNlGAMgASgISAKIAQFCDQoLX2ZyZWVfYnl0ZXNCEAoOX3Jlc2VydmVfYnl0ZXNCCQoHX3NjYXJjZSKdAQoHUHJvY2VzcxIMCgRuYW1lGAEgASgJEhkKDG1lbW9yeV9ieXRlcxgCIAEoA0gAiAEBEhgKC2NwdV9zZWNvbmRzGAMgASgBSAGIAQESLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDwoNX21lbW9yeV9ieXRlc0IOCgxfY3B1X3NlY29uZHMiJwoWTGlzdExlZGdlckhvdXJzUmVxdWVzdBINCgVob3VycxgBIAEoDSKyAQoXTGlzdExlZGdlckhvdXJzUmVzcG9uc2USMAoFaG91cnMYASADKAsyIS5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGVkZ2VySG91chIzCgZ0b3RhbHMYAiABKAsyIy5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGVkZ2VyQ291bnRzEhwKD3F1ZXVlZF9tZXNzYWdlcxgDIAEoA0gAiAEBQhIKEF9xdWV1ZWRfbWVzc2FnZXMicQoKTGVkZ2VySG91chIuCgpzdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCgZjb3VudHMYAiABKAsyIy5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGVkZ2VyQ291bnRzIvwBCgxMZWRnZXJDb3VudHMSFQoIYWNjZXB0ZWQYASABKANIAIgBARITCgZzdG9yZWQYAiABKANIAYgBARIXCgpkdXBsaWNhdGVzGAMgASgDSAKIAQESGQoMZGVhZF9sZXR0ZXJzGAQgASgDSAOIAQESFwoKZGlmZmVyZW5jZRgFIAEoA0gEiAEBEhoKDWxvc3RfbWVzc2FnZXMYBiABKANIBYgBAUILCglfYWNjZXB0ZWRCCQoHX3N0b3JlZEINCgtfZHVwbGljYXRlc0IPCg1fZGVhZF9sZXR0ZXJzQg0KC19kaWZmZXJlbmNlQhAKDl9sb3N0X21lc3NhZ2VzIj8KFkxpc3REZWFkTGV0dGVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkihAEKF0xpc3REZWFkTGV0dGVyc1Jlc3BvbnNlEjcKDGRlYWRfbGV0dGVycxgBIAMoCzIhLmRhc2hib2FyZC5vcGVyYXRvci52MS5EZWFkTGV0dGVyEhwKD25leHRfcGFnZV90b2tlbhgCIAEoCUgAiAEBQhIKEF9uZXh0X3BhZ2VfdG9rZW4imgEKCkRlYWRMZXR0ZXISKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcHJvamVjdF9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkSDAoEa2luZBgEIAEoCRIQCghldmVudF9pZBgFIAEoCRITCgZldmVudHMYBiABKANIAIgBAUIJCgdfZXZlbnRzMtUCCg9PcGVyYXRvclNlcnZpY2USXgoJR2V0SGVhbHRoEicuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkdldEhlYWx0aFJlcXVlc3QaKC5kYXNoYm9hcmQub3BlcmF0b3IudjEuR2V0SGVhbHRoUmVzcG9uc2UScAoPTGlzdExlZGdlckhvdXJzEi0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJIb3Vyc1JlcXVlc3QaLi5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGlzdExlZGdlckhvdXJzUmVzcG9uc2UScAoPTGlzdERlYWRMZXR0ZXJzEi0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3REZWFkTGV0dGVyc1JlcXVlc3QaLi5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiRkYXNoYm9hcmQvb3BlcmF0b3IvdjEvb3BlcmF0b3IucHJvdG8SFWRhc2hib2FyZC5vcGVyYXRvci52MSISChBHZXRIZWFsdGhSZXF1ZXN0It8CChFHZXRIZWFsdGhSZXNwb25zZRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgVwYXJ0cxgCIAMoCzIbLmRhc2hib2FyZC5vcGVyYXRvci52MS5QYXJ0EiwKBnNoYXJkcxgDIAMoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5TaGFyZBIuCgdidWNrZXRzGAQgAygLMh0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkJ1Y2tldBIpCgRkaXNrGAUgASgLMhsuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkRpc2sSMQoJcHJvY2Vzc2VzGAYgAygLMh4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlByb2Nlc3MSOAoKdGltZV96b25lcxgHIAEoCzIkLmRhc2hib2FyZC5vcGVyYXRvci52MS5UaW1lWm9uZVJ1bGVzIk8KDVRpbWVab25lUnVsZXMSDwoHdmVyc2lvbhgBIAEoCRIXCg9wYWNrYWdlX3ZlcnNpb24YAiABKAkSFAoMbm9kZV92ZXJzaW9uGAMgASgJIjIKBFBhcnQSDAoEbmFtZRgBIAEoCRISCgVyZWFkeRgCIAEoCEgAiAEBQggKBl9yZWFkeSKDAQoFU2hhcmQSEgoFc2hhcmQYASABKA1IAIgBARIsCgZldmVudHMYAiABKAsyHC5kYXNoYm9hcmQub3BlcmF0b3IudjEuUXVldWUSLgoIcHJvZmlsZXMYAyABKAsyHC5kYXNoYm9hcmQub3BlcmF0b3IudjEuUXVldWVCCAoGX3NoYXJkIo8BCgVRdWV1ZRIVCghtZXNzYWdlcxgBIAEoA0gAiAEBEhIKBWJ5dGVzGAIgASgDSAGIAQESFgoJbWF4X2J5dGVzGAMgASgDSAKIAQESEwoGbGFnX21zGAQgASgDSAOIAQFCCwoJX21lc3NhZ2VzQggKBl9ieXRlc0IMCgpfbWF4X2J5dGVzQgkKB19sYWdfbXMiXgoGQnVja2V0EgwKBG5hbWUYASABKAkSFwoKdXNlZF9yYXRpbxgCIAEoAUgAiAEBEhMKBnNjYXJjZRgDIAEoCEgBiAEBQg0KC191c2VkX3JhdGlvQgkKB19zY2FyY2UifAoERGlzaxIXCgpmcmVlX2J5dGVzGAEgASgDSACIAQESGgoNcmVzZXJ2ZV9ieXRlcxgCIAEoA0gBiAEBEhMKBnNjYXJjZRgDIAEoCEgCiAEBQg0KC19mcmVlX2J5dGVzQhAKDl9yZXNlcnZlX2J5dGVzQgkKB19zY2FyY2UinQEKB1Byb2Nlc3MSDAoEbmFtZRgBIAEoCRIZCgxtZW1vcnlfYnl0ZXMYAiABKANIAIgBARIYCgtjcHVfc2Vjb25kcxgDIAEoAUgBiAEBEi4KCnN0YXJ0X3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg8KDV9tZW1vcnlfYnl0ZXNCDgoMX2NwdV9zZWNvbmRzIicKFkxpc3RMZWRnZXJIb3Vyc1JlcXVlc3QSDQoFaG91cnMYASABKA0isgEKF0xpc3RMZWRnZXJIb3Vyc1Jlc3BvbnNlEjAKBWhvdXJzGAEgAygLMiEuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckhvdXISMwoGdG90YWxzGAIgASgLMiMuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckNvdW50cxIcCg9xdWV1ZWRfbWVzc2FnZXMYAyABKANIAIgBAUISChBfcXVldWVkX21lc3NhZ2VzInEKCkxlZGdlckhvdXISLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoGY291bnRzGAIgASgLMiMuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckNvdW50cyL8AQoMTGVkZ2VyQ291bnRzEhUKCGFjY2VwdGVkGAEgASgDSACIAQESEwoGc3RvcmVkGAIgASgDSAGIAQESFwoKZHVwbGljYXRlcxgDIAEoA0gCiAEBEhkKDGRlYWRfbGV0dGVycxgEIAEoA0gDiAEBEhcKCmRpZmZlcmVuY2UYBSABKANIBIgBARIaCg1sb3N0X21lc3NhZ2VzGAYgASgDSAWIAQFCCwoJX2FjY2VwdGVkQgkKB19zdG9yZWRCDQoLX2R1cGxpY2F0ZXNCDwoNX2RlYWRfbGV0dGVyc0INCgtfZGlmZmVyZW5jZUIQCg5fbG9zdF9tZXNzYWdlcyI/ChZMaXN0RGVhZExldHRlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIoQBChdMaXN0RGVhZExldHRlcnNSZXNwb25zZRI3CgxkZWFkX2xldHRlcnMYASADKAsyIS5kYXNoYm9hcmQub3BlcmF0b3IudjEuRGVhZExldHRlchIcCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlIAIgBAUISChBfbmV4dF9wYWdlX3Rva2VuIpoBCgpEZWFkTGV0dGVyEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAiABKAkSDgoGcmVhc29uGAMgASgJEgwKBGtpbmQYBCABKAkSEAoIZXZlbnRfaWQYBSABKAkSEwoGZXZlbnRzGAYgASgDSACIAQFCCQoHX2V2ZW50czLVAgoPT3BlcmF0b3JTZXJ2aWNlEl4KCUdldEhlYWx0aBInLmRhc2hib2FyZC5vcGVyYXRvci52MS5HZXRIZWFsdGhSZXF1ZXN0GiguZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkdldEhlYWx0aFJlc3BvbnNlEnAKD0xpc3RMZWRnZXJIb3VycxItLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0TGVkZ2VySG91cnNSZXF1ZXN0Gi4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJIb3Vyc1Jlc3BvbnNlEnAKD0xpc3REZWFkTGV0dGVycxItLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0RGVhZExldHRlcnNSZXF1ZXN0Gi4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3REZWFkTGV0dGVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message dashboard.operator.v1.GetHealthRequest.
@@ -28,95 +28,102 @@ export const GetHealthResponseSchema = /*@__PURE__*/
   messageDesc(file_dashboard_operator_v1_operator, 1);
 
 /**
+ * Describes the message dashboard.operator.v1.TimeZoneRules.
+ * Use `create(TimeZoneRulesSchema)` to create a new message.
+ */
+export const TimeZoneRulesSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_operator_v1_operator, 2);
+
+/**
  * Describes the message dashboard.operator.v1.Part.
  * Use `create(PartSchema)` to create a new message.
  */
 export const PartSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 2);
+  messageDesc(file_dashboard_operator_v1_operator, 3);
 
 /**
  * Describes the message dashboard.operator.v1.Shard.
  * Use `create(ShardSchema)` to create a new message.
  */
 export const ShardSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 3);
+  messageDesc(file_dashboard_operator_v1_operator, 4);
 
 /**
  * Describes the message dashboard.operator.v1.Queue.
  * Use `create(QueueSchema)` to create a new message.
  */
 export const QueueSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 4);
+  messageDesc(file_dashboard_operator_v1_operator, 5);
 
 /**
  * Describes the message dashboard.operator.v1.Bucket.
  * Use `create(BucketSchema)` to create a new message.
  */
 export const BucketSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 5);
+  messageDesc(file_dashboard_operator_v1_operator, 6);
 
 /**
  * Describes the message dashboard.operator.v1.Disk.
  * Use `create(DiskSchema)` to create a new message.
  */
 export const DiskSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 6);
+  messageDesc(file_dashboard_operator_v1_operator, 7);
 
 /**
  * Describes the message dashboard.operator.v1.Process.
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 7);
+  messageDesc(file_dashboard_operator_v1_operator, 8);
 
 /**
  * Describes the message dashboard.operator.v1.ListLedgerHoursRequest.
  * Use `create(ListLedgerHoursRequestSchema)` to create a new message.
  */
 export const ListLedgerHoursRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 8);
+  messageDesc(file_dashboard_operator_v1_operator, 9);
 
 /**
  * Describes the message dashboard.operator.v1.ListLedgerHoursResponse.
  * Use `create(ListLedgerHoursResponseSchema)` to create a new message.
  */
 export const ListLedgerHoursResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 9);
+  messageDesc(file_dashboard_operator_v1_operator, 10);
 
 /**
  * Describes the message dashboard.operator.v1.LedgerHour.
  * Use `create(LedgerHourSchema)` to create a new message.
  */
 export const LedgerHourSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 10);
+  messageDesc(file_dashboard_operator_v1_operator, 11);
 
 /**
  * Describes the message dashboard.operator.v1.LedgerCounts.
  * Use `create(LedgerCountsSchema)` to create a new message.
  */
 export const LedgerCountsSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 11);
+  messageDesc(file_dashboard_operator_v1_operator, 12);
 
 /**
  * Describes the message dashboard.operator.v1.ListDeadLettersRequest.
  * Use `create(ListDeadLettersRequestSchema)` to create a new message.
  */
 export const ListDeadLettersRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 12);
+  messageDesc(file_dashboard_operator_v1_operator, 13);
 
 /**
  * Describes the message dashboard.operator.v1.ListDeadLettersResponse.
  * Use `create(ListDeadLettersResponseSchema)` to create a new message.
  */
 export const ListDeadLettersResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 13);
+  messageDesc(file_dashboard_operator_v1_operator, 14);
 
 /**
  * Describes the message dashboard.operator.v1.DeadLetter.
  * Use `create(DeadLetterSchema)` to create a new message.
  */
 export const DeadLetterSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 14);
+  messageDesc(file_dashboard_operator_v1_operator, 15);
 
 /**
  * Tells how the instance does. Credential: the JWT of a super admin; everybody else gets permission_denied.

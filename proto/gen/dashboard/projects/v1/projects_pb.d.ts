@@ -60,6 +60,14 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: string org_id = 6;
    */
   orgId: string;
+
+  /**
+   * The clock of the time zone in the years 2020 to 2039, by the rules that reports follow: an entry for its beginning
+   * and one for each change. Pages take it in place of the browser's rules, which may be older.
+   *
+   * @generated from field: repeated dashboard.projects.v1.ClockOffset clock = 20;
+   */
+  clock: ClockOffset[];
 };
 
 /**
@@ -67,6 +75,33 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
  * Use `create(ProjectSchema)` to create a new message.
  */
 export declare const ProjectSchema: GenMessage<Project>;
+
+/**
+ * How far a clock is from UTC, from a moment until the next entry's.
+ *
+ * @generated from message dashboard.projects.v1.ClockOffset
+ */
+export declare type ClockOffset = Message<"dashboard.projects.v1.ClockOffset"> & {
+  /**
+   * The first moment.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 1;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Minutes east of UTC.
+   *
+   * @generated from field: optional sint32 minutes = 2;
+   */
+  minutes?: number | undefined;
+};
+
+/**
+ * Describes the message dashboard.projects.v1.ClockOffset.
+ * Use `create(ClockOffsetSchema)` to create a new message.
+ */
+export declare const ClockOffsetSchema: GenMessage<ClockOffset>;
 
 /**
  * An API key of a project.

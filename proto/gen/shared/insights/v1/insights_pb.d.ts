@@ -472,7 +472,7 @@ export declare type QueryRequest = Message<"shared.insights.v1.QueryRequest"> & 
   granularity: Granularity;
 
   /**
-   * IANA name of the zone that buckets follow; UTC unless given.
+   * IANA name of the zone that buckets follow; the project's unless given.
    *
    * @generated from field: string timezone = 12;
    */
@@ -589,6 +589,28 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: bool identities_are_current = 12;
    */
   identitiesAreCurrent: boolean;
+
+  /**
+   * IANA name of the zone that the question was answered in: its own, or else the project's.
+   *
+   * @generated from field: string timezone = 21;
+   */
+  timezone: string;
+
+  /**
+   * Of TRENDS, RETENTION and LIFECYCLE, one for each bucket: the date and time that the zone's clock shows when the
+   * bucket begins, RFC 3339 with the clock's distance from UTC, such as "2026-11-01T00:00:00-07:00".
+   *
+   * @generated from field: repeated string bucket_labels = 22;
+   */
+  bucketLabels: string[];
+
+  /**
+   * The rules of the zone, where those of this machine's Node differ from those that the service carries.
+   *
+   * @generated from field: shared.insights.v1.ZoneRules zone_rules = 23;
+   */
+  zoneRules?: ZoneRules | undefined;
 };
 
 /**
@@ -596,6 +618,47 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export declare const QueryResponseSchema: GenMessage<QueryResponse>;
+
+/**
+ * Which rules of a time zone an answer follows: the newer ones of two sources.
+ *
+ * @generated from message shared.insights.v1.ZoneRules
+ */
+export declare type ZoneRules = Message<"shared.insights.v1.ZoneRules"> & {
+  /**
+   * The version of the IANA's database that was followed, such as "2026f".
+   *
+   * @generated from field: string version = 1;
+   */
+  version: string;
+
+  /**
+   * The version that the service carries.
+   *
+   * @generated from field: string package_version = 2;
+   */
+  packageVersion: string;
+
+  /**
+   * The version that Node carries; empty where it does not tell.
+   *
+   * @generated from field: string node_version = 3;
+   */
+  nodeVersion: string;
+
+  /**
+   * The first moment since 2000 at which the two tell different times.
+   *
+   * @generated from field: google.protobuf.Timestamp differ_from = 4;
+   */
+  differFrom?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.ZoneRules.
+ * Use `create(ZoneRulesSchema)` to create a new message.
+ */
+export declare const ZoneRulesSchema: GenMessage<ZoneRules>;
 
 /**
  * Something that a result does not count.
