@@ -138,3 +138,22 @@ describe('a property comes back as it was sent', () => {
     }
   });
 });
+
+it('of the copies of one event id the first that was accepted stays, whatever the others say', async () => {
+  const [eventId, distinctId] = [randomUUID(), randomUUID()];
+  const copy = (plan: string, fields: object = {}) =>
+    newEvent({ eventId, distinctId, customProperties: { plan: { stringValue: plan } }, ...fields });
+  const send = (...events: object[]) =>
+    batchCreate(stack, events, { key: stack.privateKey }).then(({ status }) => status);
+  expect(await send(copy('first'), copy('second'))).toBe(200);
+  expect(await send(copy('third', { kind: 'other', eventId: eventId.toUpperCase() }))).toBe(200);
+  const last = newEvent({ distinctId });
+  expect(await send(last)).toBe(200);
+  const { events } = await eventually(
+    () => listActivity(stack, { distinctId }),
+    (page) => page.events.some((event) => event.eventId === last.eventId),
+  );
+  const plans = events.map(({ customProperties }) => customProperties?.['plan']);
+  expect(plans.filter((plan) => plan !== undefined)).toEqual([{ stringValue: 'first' }]);
+  expect(events).toHaveLength(2);
+});

@@ -2,6 +2,8 @@
 // the string, the integer and the double. A filter's text becomes values here; a stored value becomes text in the
 // engine.
 
+import { foldCase } from './fold-case.ts';
+
 /** The values of each type that have a given canonical text. The string is left out: every text has one. */
 interface TextReadings {
   int?: bigint;
@@ -53,7 +55,7 @@ export function typesThatCanHold(part: string): {
   bools: boolean[];
   time: boolean;
 } {
-  const lower = part.toLowerCase();
+  const lower = foldCase(part);
   return {
     int: /^[-0-9]+$/.test(part),
     double: /^[-+.e0-9]+$/.test(lower),

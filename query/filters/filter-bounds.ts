@@ -8,6 +8,7 @@ import {
 } from '../../platform/limits.ts';
 import { FilterOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
+import { foldCase } from './fold-case.ts';
 
 /** Of one request. */
 export const maxFilters = 50;
@@ -70,6 +71,7 @@ export function checkFilters(
 function checkedBytes({ property, value, values, operator }: PropertyFilter, path: string): number {
   const maxCodePoints = looksForPart(operator) ? maxSearchedCodePoints : maxStringValueCodePoints;
   checkLength(value, `${path}.value`, maxCodePoints);
+  if (looksForPart(operator)) checkFolded(value, `${path}.value`);
   let bytes = jsonBytes(property) + jsonBytes(value);
   for (const [index, text] of values.entries()) {
     checkLength(text, `${path}.values[${index}]`, maxCodePoints);
@@ -81,6 +83,16 @@ function checkedBytes({ property, value, values, operator }: PropertyFilter, pat
 function checkLength(text: string, field: string, maxCodePoints: number): void {
   if (hasMoreCodePoints(text, maxCodePoints)) {
     throw invalidArgument(field, `takes at most ${maxCodePoints} code points`);
+  }
+}
+
+/** What is searched is the folded part: ΐ alone becomes three characters. */
+function checkFolded(text: string, field: string): void {
+  if (hasMoreCodePoints(foldCase(text), maxSearchedCodePoints)) {
+    throw invalidArgument(
+      field,
+      `takes at most ${maxSearchedCodePoints} code points, with ß as ss and the like`,
+    );
   }
 }
 

@@ -49,6 +49,9 @@ it.each([
   [DAY, 'America/St_Johns', '2006-10-29T03:00', '2006-10-29T02:30'],
   [DAY, 'America/St_Johns', '2006-10-29T12:00', '2006-10-29T02:30'],
   [WEEK, 'America/St_Johns', '2006-10-29T02:00', '2006-10-23T02:30'],
+  // 24:00 becomes 23:00: no clock has shown the next day yet.
+  [DAY, 'Africa/Cairo', '2026-10-29T21:30', '2026-10-28T21:00'],
+  [DAY, 'Africa/Cairo', '2026-10-29T22:00', '2026-10-29T22:00'],
   // There is no midnight, and no 30 December.
   [DAY, 'America/Sao_Paulo', '2018-11-04T12:00', '2018-11-04T03:00'],
   [DAY, 'Pacific/Apia', '2011-12-30T12:00', '2011-12-30T10:00'],

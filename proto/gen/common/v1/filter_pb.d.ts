@@ -143,7 +143,8 @@ export enum FilterOperator {
   NOT_EQUALS = 2,
 
   /**
-   * The text holds the value, upper and lower case alike.
+   * The canonical text holds the value, whatever the case of either by Unicode's full case folding: "strasse" is in
+   * "straße", and "istanbul" in "İstanbul".
    *
    * @generated from enum value: FILTER_OPERATOR_CONTAINS = 3;
    */
