@@ -2,6 +2,7 @@
 // them). Builds on foundation.ts and port.ts; has no pipeline, and asks its starter for what only the starter knows.
 
 import { connectEngines, engineChecks, layFoundation } from './foundation.ts';
+import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness } from './platform/http/readiness.ts';
@@ -16,7 +17,8 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const locate = await openLocator(config);
   const { natsUrl = '', clickhouseUrl = '' } = config;
   const connections = await connectEngines({ natsUrl, clickhouseUrl }, config, log, shutdown);
-  const foundation = await layFoundation(config, connections, log, shutdown);
+  const laid = layFoundation(config, connections, log, shutdown);
+  const foundation = await namingSlowBroker('records are read', laid);
   const { registry } = foundation.metrics;
   const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });
   const checks = engineChecks(foundation);

@@ -15,6 +15,7 @@ import {
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
+import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/engines/data-lock.ts';
 import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
@@ -50,7 +51,6 @@ const MiB = 1_048_576;
 /** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
 export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
   configureProtobufText();
-  log.info({ timeZones: zones.versions }, 'rules of time zones: the newer ones of two sources');
   const [locate] = await allOrProblems([
     openLocator(config),
     requireFreePort(config, '--port'),
@@ -63,15 +63,28 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     log,
     shutdown,
   );
+  log.info({ timeZones: zones.versions }, 'rules of time zones: the newer ones of two sources');
   const connections = await connectEngines(urls, config, log, shutdown);
-  await prepareBroker(config, connections, log);
-  const foundation = await layFoundation(config, connections, log, shutdown);
-  await prepareTables(config, urls, foundation);
-  const demo = await ensureDemoWithAdmin(config, foundation);
+  await namingSlowBroker(
+    'its messages are compared with the tables',
+    prepareBroker(config, connections, log),
+  );
+  const foundation = await namingSlowBroker(
+    'records are read',
+    layFoundation(config, connections, log, shutdown),
+  );
+  await namingSlowBroker('promised batches are read', prepareTables(config, urls, foundation));
+  const demo = await namingSlowBroker(
+    'the demo project is made',
+    ensureDemoWithAdmin(config, foundation),
+  );
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation);
   if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
-  const webhooks = await runWebhooks(config, foundation, shutdown);
+  const webhooks = await namingSlowBroker(
+    'webhooks are started',
+    runWebhooks(config, foundation, shutdown),
+  );
   if (webhooks !== undefined) checks.push({ name: 'webhooks', check: () => webhooks.ready() });
   const readiness = shareReadiness(checks);
   const own = { locate, readiness, metrics: foundation.metrics.registry };

@@ -6,6 +6,7 @@ import { finishPendingBatches } from './pipeline/finish-pending.ts';
 import { passLostMessages } from './pipeline/lost-messages.ts';
 import { refuseLostTables } from './pipeline/lost-tables.ts';
 import type { PipelineOptions } from './pipeline/start.ts';
+import { despiteSlowBroker } from './platform/broker/start/slow-broker.ts';
 import { ensureTopology } from './platform/broker/topology.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
@@ -25,7 +26,11 @@ export async function prepareBroker(
   log: Log,
 ): Promise<void> {
   const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
-  await ensureTopology(nats, { eventsMaxBytes, shards });
+  await despiteSlowBroker(
+    'its streams and buckets are made',
+    () => ensureTopology(nats, { eventsMaxBytes, shards }),
+    { log },
+  );
   // Nobody publishes at the embedded broker yet; at another one, a writer of a lost stream halts.
   if (config.natsUrl === undefined) await passLostMessages({ nats, shards, log });
   if (!config.acceptEmptyTables) await refuseLostTables({ nats, clickhouse, shards });

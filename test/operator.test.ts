@@ -110,6 +110,7 @@ it('sees every part, queue, bucket and process', async () => {
   expect(packageVersion).toMatch(/^20\d\d[a-z]$/);
   expect(nodeVersion).toBe(process.versions['tz']);
   expect(version).toBe([packageVersion, nodeVersion].sort().at(-1));
+  expect(stack.log()).toContain('"msg":"rules of time zones');
   expect(health.processes.every((one) => Number(one.memoryBytes) > 1e6)).toBe(true);
 });
 

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type BucketName, buckets, recordQuotaBytes } from './buckets.ts';
 import type { JetStreamManager, NatsConnection } from './nats.ts';
+import { despiteSlowBroker } from './start/slow-broker.ts';
 
 /** The room for records in one bucket. */
 export interface BucketRoom {
@@ -48,11 +49,13 @@ export async function followBucketRoom(
   connection: NatsConnection,
   options: FollowOptions,
 ): Promise<BucketRooms> {
-  const rooms = new BucketRooms(
-    await connection.jetstreamManager({ timeout: askTimeoutMs }),
+  const manager = await despiteSlowBroker(
+    'the use of buckets is asked',
+    () => connection.jetstreamManager({ timeout: askTimeoutMs }),
     options,
   );
-  await rooms.ask();
+  const rooms = new BucketRooms(manager, options);
+  await despiteSlowBroker('the use of buckets is asked', () => rooms.ask(), options);
   rooms.start();
   return rooms;
 }

@@ -159,6 +159,11 @@ export function followConnection(connection: NatsConnection): ConnectionState {
   return { connected: () => connected, onChange: (listener) => void listeners.push(listener) };
 }
 
+/** Whether the broker has not answered a request in time; it may have done what was asked. */
+export function isLate(error: unknown): boolean {
+  return error instanceof NatsError && error.code === ErrorCode.Timeout;
+}
+
 /** Whether a request failed because no stream listens on its subject. Then nothing was stored. */
 export function noStream(error: unknown): boolean {
   return error instanceof NatsError && error.code === ErrorCode.NoResponders;

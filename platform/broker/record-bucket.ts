@@ -3,6 +3,7 @@
 
 import type { BucketRoom } from './bucket-room.ts';
 import { apiErrorCode, type KV, type KvEntry, type NatsConnection } from './nats.ts';
+import { despiteSlowBroker } from './start/slow-broker.ts';
 
 /** Every record names the version of its schema, so that a reader can tell an older record from a newer one. */
 export interface VersionedRecord {
@@ -69,7 +70,9 @@ export async function openBucket<T extends VersionedRecord>(
 ): Promise<RecordBucket<T>> {
   const js = connection.jetstream({ timeout: requestTimeoutMs });
   // bindOnly also turns "direct get" off, which any replica may answer with an older value.
-  const kv = await js.views.kv(name, { bindOnly: true });
+  const kv = await despiteSlowBroker(`the bucket ${name} is opened`, () =>
+    js.views.kv(name, { bindOnly: true }),
+  );
   return {
     name,
     kv,

@@ -12,7 +12,7 @@ import {
   unlessCode,
 } from './ensure-stream.ts';
 import { openInstance, readInstance } from './instance.ts';
-import type { JetStreamManager, NatsConnection } from './nats.ts';
+import { isLate, type JetStreamManager, type NatsConnection } from './nats.ts';
 import { openBucket } from './record-bucket.ts';
 import {
   deadLetterConfig,
@@ -92,6 +92,7 @@ async function openManager(connection: NatsConnection): Promise<JetStreamManager
   try {
     return await connection.jetstreamManager();
   } catch (error) {
+    if (isLate(error)) throw error;
     throw new Error('the broker runs without JetStream: start nats-server with -js', {
       cause: error,
     });

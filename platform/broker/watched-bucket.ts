@@ -19,6 +19,7 @@ import {
   type VersionedRecord,
   type WriteResult,
 } from './record-bucket.ts';
+import { despiteSlowBroker } from './start/slow-broker.ts';
 
 interface WatchOptions {
   log: Log;
@@ -31,18 +32,21 @@ const catchUpMs = 250;
 const replayTimeoutMs = 10_000;
 
 /**
- * Resolves when memory holds everything that the broker held at the call; throws where that takes over 10 s. Memory is
- * confirmed until the bucket or the connection is closed.
+ * Resolves when memory holds everything that the broker held at the call; throws where one reading takes over 10 s, or
+ * the broker does not answer for a minute. Memory is confirmed until the bucket or the connection is closed.
  */
 export async function watchBucket<T extends VersionedRecord>(
   connection: NatsConnection,
   bucket: RecordBucket<T>,
   options: WatchOptions,
 ): Promise<WatchedBucket<T>> {
-  const manager = await connection.jetstreamManager({ timeout: askTimeoutMs });
-  const watched = new WatchedBucket(manager, bucket, options);
-  await watched.start(connection);
-  return watched;
+  const start = async (): Promise<WatchedBucket<T>> => {
+    const manager = await connection.jetstreamManager({ timeout: askTimeoutMs });
+    const watched = new WatchedBucket(manager, bucket, options);
+    await watched.start(connection);
+    return watched;
+  };
+  return despiteSlowBroker(`the bucket ${bucket.name} is read`, start, options);
 }
 
 export class WatchedBucket<T extends VersionedRecord> {

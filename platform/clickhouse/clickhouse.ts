@@ -33,6 +33,8 @@ const defaultRequestTimeoutMs = 60_000;
 /** Half of the least memory of the embedded engine. */
 const leastStatementMemoryBytes = (leastEngineMemoryMiB / 2) * 1_048_576;
 const readyTimeoutMs = 2_000;
+/** Of a start: right after its own start a server on a slow machine takes long. */
+const firstAnswerMs = 30_000;
 
 /**
  * A client for the server at `url` (server-url.ts), with `maxConnections` more connections for `select`.
@@ -144,7 +146,7 @@ export async function requireClickHouse(client: DatabaseClient, url: string): Pr
     await client.command({
       query: 'SELECT 1',
       http_headers: { [databaseHeader]: 'default' },
-      abort_signal: AbortSignal.timeout(readyTimeoutMs),
+      abort_signal: AbortSignal.timeout(firstAnswerMs),
     });
   } catch (error) {
     throw new Error(`ClickHouse at ${place} cannot be used: ${whyNot(error)}`, {
@@ -161,7 +163,7 @@ function whyNot(error: unknown): string {
   if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'nothing listens there';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
   if (typeof code === 'string') return code;
-  return `it gives no usable answer within ${readyTimeoutMs / 1_000} s`;
+  return `it gives no usable answer within ${firstAnswerMs / 1_000} s`;
 }
 
 /**

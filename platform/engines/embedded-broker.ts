@@ -26,7 +26,8 @@ interface EmbeddedBroker extends SupervisedChild {
 // core for 150,000 events/s.
 const goSettings = ['GOMAXPROCS=1'];
 
-const readyTimeoutMs = 20_000;
+// A slow machine with much to recover takes long.
+const readyTimeoutMs = 60_000;
 // Fifteen seconds without an answer. A server that hangs again because its disk is still full is left alone for a
 // minute: each end costs the frames in flight.
 const pings = { everyMs: 2_500, timeoutMs: 5_000, maxMissed: 1, restMs: 60_000 };

@@ -16,7 +16,7 @@ export interface EmbeddedEngine extends SupervisedChild {
   url: string;
 }
 
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 120_000;
 // A minute without an answer: merges and a full queue delay one by seconds on a small machine.
 const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3, restMs: 0 };
 /** The longest path of a Unix socket on every system: 104 bytes with a final NUL on macOS, 108 on Linux. */
