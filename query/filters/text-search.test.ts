@@ -56,12 +56,12 @@ async function found(part: string): Promise<string[][]> {
   const groups = result.case === 'segmentation' ? result.value.series : [];
   const { values } = await service
     .insights(projectId)
-    .getPropertyValues({ property: 'city', prefix: part, timeRange: range });
+    .getPropertyValues({ propertyKey: 'city', prefix: part, timeRange: range });
   return [
     events.map(({ distinctId }) => distinctId),
     profiles,
     groups.map(({ breakdown }) => breakdown['city'] ?? ''),
-    values.map(({ value }) => value ?? ''),
+    values,
   ].map((list) => list.sort());
 }
 
