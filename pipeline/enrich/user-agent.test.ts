@@ -43,9 +43,68 @@ const cases: Record<string, Partial<Agent>> = {
     deviceType: '',
     mobile: undefined,
   },
-  'curl/8.5.0': { browser: '', deviceType: '', mobile: undefined },
-  '': { browser: '', deviceType: '', mobile: undefined },
+  'curl/8.5.0': { browser: '', deviceType: '', mobile: undefined, crawler: true },
+  '': { browser: '', deviceType: '', mobile: undefined, crawler: false },
 };
+
+const blink = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+const mac =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
+
+describe('a phone', () => {
+  it.each([
+    ['K', 'Chrome/138.0.0.0 Mobile DuckDuckGo/5 Safari/537.36', 'DuckDuckGo', 'mobile'],
+    ['K', 'Version/4.0 Chrome/138.0.0.0 Mobile DuckDuckGo/5 Safari/537.36', 'DuckDuckGo', 'mobile'],
+    ['K', 'Chrome/138.0.0.0 Mobile Ecosia/1.2-x Safari/537.36', 'Chrome', 'mobile'],
+    ['K', 'Chrome/138.0.0.0 Mobile Safari/537.36 (Ecosia android@138)', 'Chrome', 'mobile'],
+    [
+      'K; wv',
+      'Version/4.0 Chrome/138.0.0.0 Mobile App(x)/1-2 Safari/537.36',
+      'Chrome WebView',
+      'mobile',
+    ],
+    [
+      'Pixel 8; wv',
+      'Version/4.0 Chrome/138.0.0.0 Mobile Shop/9 Safari/537.36',
+      'Chrome WebView',
+      'Pixel 8',
+    ],
+    ['ABC-12; wv', 'Version/4.0 Chrome/138.0.0.0 Mobile Safari/537.36', 'Chrome WebView', 'ABC-12'],
+  ])('of (Android; %s) with %s', (model, tokens, browser, device) => {
+    const agent = `Mozilla/5.0 (Linux; Android 14; ${model}) ${blink} ${tokens}`;
+    expect(createAgentParser(1)(agent)).toMatchObject({
+      ...{ browser, os: 'Android', device, deviceType: 'mobile', mobile: true, crawler: false },
+    });
+  });
+});
+
+describe('a tablet', () => {
+  it.each(['K', 'K; wv'])('is Android without Mobile: (%s)', (model) => {
+    const agent = `Mozilla/5.0 (Linux; Android 14; ${model}) ${blink} Chrome/138.0.0.0 Safari/537.36`;
+    const expected = { device: 'tablet', deviceType: 'tablet', mobile: false };
+    expect(createAgentParser(1)(agent)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['CriOS/141.0 Version/17.1 Safari/605.1.15', 'Chrome'],
+    ['EdgiOS/141.0 Version/17.0 Safari/605.1.15', 'Edge'],
+    ['FxiOS/130.0 Safari/605.1.15', 'Firefox'],
+    ['GSA/300.0 Mobile/15E148 Safari/604.1', 'GSA'],
+    ['Mobile/15E148 [FBAN/FBIOS;FBAV/400.0]', 'WebKit'],
+  ])('is an iPad that calls itself a Mac: %s', (tokens, browser) => {
+    expect(createAgentParser(1)(`${mac} ${tokens}`)).toMatchObject({
+      ...{ browser, os: 'iOS', osVersion: '', device: 'iPad', deviceType: 'tablet', mobile: false },
+    });
+  });
+
+  it.each(['Version/17.1 Safari/605.1.15', 'Version/17.1 Safari/605.1.15 Ddg/17.1'])(
+    'is no Mac: %s',
+    (tokens) => {
+      const expected = { os: 'Mac OS', osVersion: '10.15.7', deviceType: 'desktop' };
+      expect(createAgentParser(1)(`${mac} ${tokens}`)).toMatchObject(expected);
+    },
+  );
+});
 
 describe('the agent', () => {
   for (const [userAgent, expected] of Object.entries(cases)) {
@@ -78,13 +137,16 @@ describe('the agent', () => {
       expect(agents.size).toBeGreaterThan(500);
       const parse = createAgentParser(100);
       let known = 0;
+      let crawlers = 0;
       for (const userAgent of agents) {
-        const { mobile, ...texts } = parse(userAgent);
+        const { mobile, crawler, ...texts } = parse(userAgent);
         for (const text of Object.values(texts)) expect(typeof text).toBe('string');
         expect(mobile === undefined).toBe(texts.deviceType === '');
         if (texts.browser !== '') known++;
+        if (crawler) crawlers++;
       }
       expect(known / agents.size).toBeGreaterThan(0.5);
+      expect(crawlers).toBe(86);
     },
   );
 });
