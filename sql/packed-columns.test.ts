@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => database?.stop());
 
-const names = autoColumns.map(({ column }) => column);
+/** Of that migration: a later one adds another. */
+const names = autoColumns.map(({ column }) => column).filter((name) => name !== 'ai_assistant');
 const startMs = Date.UTC(2026, 9, 31, 23);
 /** The columns of each event that was stored, by its kind. */
 const stored: Record<string, Record<string, string>> = {};

@@ -1,9 +1,9 @@
 // Channels of visits, kinds of sources, and parts of addresses, as tables.
 
 import { describe, expect, it } from 'vitest';
-import { type Channel, channelOf } from './attribution.ts';
+import { aiAssistantOfVisit, type Channel, channelOf, type Visit } from './attribution.ts';
 import { queryValue, splitUrl } from './page-url.ts';
-import { sourceKind } from './traffic-sources.ts';
+import { siteOfApp, sourceKind } from './traffic-sources.ts';
 
 /** Page, referrer, expected channel. */
 const visits: [string, string, Channel][] = [
@@ -14,11 +14,6 @@ const visits: [string, string, Channel][] = [
   ['https://shop.example/', 'https://www.google.com/', 'organic search'],
   ['https://shop.example/', 'https://www.google.co.uk/', 'organic search'],
   ['https://shop.example/', 'https://duckduckgo.com/', 'organic search'],
-  [
-    'https://shop.example/',
-    'android-app://com.google.android.googlequicksearchbox/',
-    'organic search',
-  ],
   ['https://shop.example/', 'https://mail.google.com/', 'referral'],
   ['https://shop.example/', 'https://m.facebook.com/', 'organic social'],
   ['https://shop.example/', 'https://t.co/x', 'organic social'],
@@ -55,23 +50,71 @@ const visits: [string, string, Channel][] = [
   ['https://shop.example/?utm_medium=sms', 'https://www.google.com/', 'organic search'],
   ['https://shop.example/?utm_medium=cpc', 'https://www.google.com/', 'paid search'],
   ['https://shop.example/?utm_campaign=spring', '', 'unassigned'],
+  ['https://shop.example/', 'https://chatgpt.com/', 'referral'],
+  ['https://shop.example/?utm_source=chatgpt.com', 'https://chatgpt.com/', 'referral'],
+  ['https://shop.example/?utm_source=chatgpt', '', 'referral'],
+  ['https://shop.example/?utm_source=news.example', '', 'referral'],
+  ['https://shop.example/?utm_source=news.example&utm_medium=sms', '', 'unassigned'],
+  ['https://shop.example/?utm_source=www.google.com', '', 'organic search'],
+  ['https://shop.example/?utm%5Fsource=google&utm%5fmedium=cpc', '', 'paid search'],
+  ['https://shop.example/?utm_source=+google%20&utm_medium=%20cpc', '', 'paid search'],
 ];
+
+function visitOf(url: string, referrer: string): Visit {
+  const { hostname, query } = splitUrl(url);
+  return {
+    hostname,
+    query,
+    referrerSite: splitUrl(referrer).hostname,
+    utmSource: queryValue(query, 'utm_source').toLowerCase(),
+    utmMedium: queryValue(query, 'utm_medium').toLowerCase(),
+    utmCampaign: queryValue(query, 'utm_campaign').toLowerCase(),
+  };
+}
 
 describe('the channel', () => {
   for (const [url, referrer, expected] of visits) {
     it(`of ${url} from ${referrer || 'nowhere'}`, () => {
-      const { hostname, query } = splitUrl(url);
-      const channel = channelOf({
-        hostname,
-        query,
-        referrerDomain: splitUrl(referrer).hostname,
-        utmSource: queryValue(query, 'utm_source'),
-        utmMedium: queryValue(query, 'utm_medium'),
-        utmCampaign: queryValue(query, 'utm_campaign'),
-      });
-      expect(channel).toBe(expected);
+      expect(channelOf(visitOf(url, referrer))).toBe(expected);
     });
   }
+});
+
+describe('the AI assistant', () => {
+  it.each([
+    ['https://shop.example/', 'https://chatgpt.com/', 'ChatGPT'],
+    ['https://shop.example/?utm_source=chatgpt.com', '', 'ChatGPT'],
+    ['https://shop.example/?utm_source=Perplexity&utm_medium=cpc', '', 'Perplexity'],
+    ['https://shop.example/', 'https://www.perplexity.ai/search/x', 'Perplexity'],
+    ['https://shop.example/?utm_source=news', 'https://gemini.google.com/app', 'Gemini'],
+    ['https://shop.example/', 'https://www.google.com/', ''],
+    ['https://shop.example/', 'https://chatgpt.com.evil.example/', ''],
+    ['https://shop.example/', '', ''],
+  ])('of %s from %s is "%s"', (url, referrer, expected) => {
+    expect(aiAssistantOfVisit(visitOf(url, referrer))).toBe(expected);
+  });
+});
+
+describe('the site of an app', () => {
+  it.each([
+    ['com.pinterest', 'pinterest.com', 'social'],
+    ['com.whatsapp', 'whatsapp.com', 'social'],
+    ['com.whatsapp.w4b', 'w4b.whatsapp.com', 'social'],
+    ['com.facebook.katana', 'katana.facebook.com', 'social'],
+    ['com.instagram.android', 'android.instagram.com', 'social'],
+    ['org.telegram.messenger', 'messenger.telegram.org', 'social'],
+    ['com.zhiliaoapp.musically', 'tiktok.com', 'social'],
+    ['com.google.android.youtube.tv', 'youtube.com', 'video'],
+    ['tv.twitch.android.app', 'app.android.twitch.tv', 'video'],
+    ['com.microsoft.bing', 'bing.com', 'search'],
+    ['com.google.android.googlequicksearchbox', 'google.com', 'search'],
+    ['com.google.android.gm', 'gm.android.google.com', undefined],
+    ['com.evil.google.x', 'x.google.evil.com', undefined],
+    ['', '', undefined],
+  ])('%s is %s', (app, site, kind) => {
+    expect(siteOfApp(app)).toBe(site);
+    expect(sourceKind(site)).toBe(kind);
+  });
 });
 
 describe('sources', () => {
@@ -80,7 +123,12 @@ describe('sources', () => {
     ['www.google.de', 'search'],
     ['google.com.br', 'search'],
     ['news.google.com', 'search'],
-    ['docs.google.com', undefined],
+    ['images.google.co.jp', 'search'],
+    ['m.yandex.com.tr', 'search'],
+    ['uk.search.yahoo.com', 'search'],
+    ['search.yahoo.co.jp', 'search'],
+    ['html.duckduckgo.com', 'search'],
+    ['m.search.naver.com', 'search'],
     ['x.com', 'social'],
     ['x', 'social'],
     ['x.example', undefined],
@@ -94,6 +142,34 @@ describe('sources', () => {
     ['constructor', undefined],
   ])('%s is %s', (source, kind) => {
     expect(sourceKind(source)).toBe(kind);
+  });
+});
+
+describe('a host that is no search and no post', () => {
+  it.each([
+    'docs.google.com',
+    'gemini.google.com',
+    'ads.google.com',
+    'groups.google.com',
+    'analytics.google.com',
+    'tagassistant.google.com',
+    'mail.google.co.uk',
+    'disk.yandex.ru',
+    'mail.yahoo.com',
+    'finance.yahoo.com',
+    'tieba.baidu.com',
+    'blog.naver.com',
+    'blog.ecosia.org',
+    'com.evil.google.x',
+    'google.evil.example',
+    'evil.google.x',
+    'google.org',
+    'copilot.bing.com',
+    'business.facebook.com',
+    'ads.tiktok.com',
+    'studio.youtube.com',
+  ])('%s', (host) => {
+    expect(sourceKind(host)).toBeUndefined();
   });
 });
 
@@ -123,6 +199,11 @@ describe('addresses', () => {
     ['xutm_source=a&utm_source=b', 'b'],
     ['utm_sourcex=a&utm_source=b', 'b'],
     ['utm_source=a+b%20c', 'a b c'],
+    ['utm%5Fsource=a', 'a'],
+    ['%75tm%5fsource=a&utm_source=b', 'a'],
+    ['%zz=1&utm_source=a', 'a'],
+    ['utm_source=%20a+&x=%20', 'a'],
+    ['&&=&utm_source=a=b', 'a=b'],
     ['utm_source=%zz', '%zz'],
     ['utm_source=%E4', '%E4'],
     ['utm_source=&x', ''],

@@ -2,6 +2,7 @@
 // Google Analytics 4's default channel group, as far as a single event decides them; no earlier event is looked at.
 
 import { type ClickId, clickIds } from '../../proto/wire/click-ids.ts';
+import { aiAssistantOf } from './ai-assistants.ts';
 import { queryValue } from './page-url.ts';
 import { type SourceKind, sourceKind } from './traffic-sources.ts';
 
@@ -25,7 +26,9 @@ export interface Visit {
   readonly hostname: string;
   /** The query of the page's address: advertisers' click ids are in it. */
   readonly query: string;
-  readonly referrerDomain: string;
+  /** The host of the referring page, or of the site of the referring app. */
+  readonly referrerSite: string;
+  /** In lower case, as the medium. */
   readonly utmSource: string;
   readonly utmMedium: string;
   readonly utmCampaign: string;
@@ -72,6 +75,9 @@ const organicChannel: Readonly<Record<SourceKind, Channel>> = {
   video: 'organic video',
 };
 
+/** A source that names itself by its host is no campaign of the site's own: chatgpt.com marks its links so. */
+const hostName = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+
 /** The channel of a visit. A page reached from its own site counts as direct: nothing else brought the visitor here. */
 export function channelOf(visit: Visit): Channel {
   if (visit.utmSource !== '' || visit.utmMedium !== '') return channelOfCampaign(visit);
@@ -79,16 +85,16 @@ export function channelOf(visit: Visit): Channel {
   if (paid !== undefined) return paid;
   // A campaign without source and medium is marked traffic that the rules have no name for.
   if (visit.utmCampaign !== '') return 'unassigned';
-  if (visit.referrerDomain === '' || isSameSite(visit.referrerDomain, visit.hostname)) {
+  if (visit.referrerSite === '' || isSameSite(visit.referrerSite, visit.hostname)) {
     return 'direct';
   }
-  const kind = sourceKind(visit.referrerDomain);
+  const kind = sourceKind(visit.referrerSite);
   return kind === undefined ? 'referral' : organicChannel[kind];
 }
 
 function channelOfCampaign(visit: Visit): Channel {
-  const source = (visit.utmSource === '' ? visit.referrerDomain : visit.utmSource).toLowerCase();
-  const medium = visit.utmMedium.toLowerCase();
+  const source = visit.utmSource === '' ? visit.referrerSite : visit.utmSource;
+  const medium = visit.utmMedium;
   const kind = sourceKind(source);
   if (paidMedium.test(medium)) {
     if (kind !== undefined) return paidChannel[kind];
@@ -101,7 +107,14 @@ function channelOfCampaign(visit: Visit): Channel {
   if (referralMedia.has(medium)) return 'referral';
   if (emailNames.has(source) || emailNames.has(medium)) return 'email';
   if (affiliateMedia.has(medium)) return 'affiliate';
-  return 'unassigned';
+  // Without a medium, a source counts as the same site does as a referrer.
+  const isSite = hostName.test(source) || aiAssistantOf(source) !== '';
+  return medium === '' && isSite ? 'referral' : 'unassigned';
+}
+
+/** The AI assistant that sent the visitor, by the campaign's source or by the referrer; '' where none did. */
+export function aiAssistantOfVisit({ utmSource, referrerSite }: Visit): string {
+  return aiAssistantOf(utmSource) || aiAssistantOf(referrerSite);
 }
 
 function channelOfClickId(query: string): Channel | undefined {

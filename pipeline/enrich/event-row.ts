@@ -13,6 +13,7 @@ const otherSlotProperties = [
   '$latitude',
   '$longitude',
   '$mobile',
+  '$bot',
   '$bot_score',
   '$verified_bot',
   '$ip',

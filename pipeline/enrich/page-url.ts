@@ -31,14 +31,21 @@ export function splitUrl(url: string): PageUrl {
   };
 }
 
-/** The first value of a query parameter, decoded like a form's field; '' where it is absent or empty. */
+/** The first value of a query parameter, decoded like a form's field and trimmed; '' where it is absent or empty. */
 export function queryValue(query: string, name: string): string {
-  for (let at = query.indexOf(name); at >= 0; at = query.indexOf(name, at + 1)) {
-    const starts = at === 0 || query.charCodeAt(at - 1) === 0x26;
-    if (!starts || query.charCodeAt(at + name.length) !== 0x3d) continue;
-    const from = at + name.length + 1;
+  const isEncoded = query.includes('%');
+  if (!isEncoded && !query.includes(name)) return '';
+  for (let from = 0; from < query.length; ) {
     const next = query.indexOf('&', from);
-    return decode(query.slice(from, next < 0 ? query.length : next));
+    const end = next < 0 ? query.length : next;
+    const equals = query.indexOf('=', from);
+    if (equals >= 0 && equals < end) {
+      const written = query.slice(from, equals);
+      if (written === name || (isEncoded && written.includes('%') && decode(written) === name)) {
+        return decode(query.slice(equals + 1, end)).trim();
+      }
+    }
+    from = end + 1;
   }
   return '';
 }

@@ -99,11 +99,16 @@ describe('with a private key', () => {
     const sent = {
       $channel: text('mine'),
       $referrerDomain: text('r'),
+      $aiAssistant: text('a'),
+      $bot: { boolValue: true },
       $latitude: { doubleValue: 1 },
     };
-    expect(enriched(sent, context)).toEqual({
+    expect(enriched(sent, { ...context, botScore: 1 })).toEqual({
       $channel: 'mine',
       $referrerDomain: 'r',
+      $aiAssistant: 'a',
+      $bot: true,
+      $bot_score: { intValue: 1 },
       $latitude: { doubleValue: 1 },
     });
   });
@@ -133,10 +138,24 @@ describe('with a public key', () => {
   it('only the server sets address and bot signals', () => {
     const sent = { $ip: text('203.0.113.7'), $bot_score: { intValue: '99' } };
     expect(enriched(sent)).toEqual({});
-    expect(enriched(sent, { botScore: 1, verifiedBot: true })).toEqual({
-      $bot_score: { intValue: 1 },
-      $verified_bot: true,
+    expect(enriched(sent, { botScore: 99, verifiedBot: false })).toEqual({
+      $bot_score: { intValue: 99 },
+      $verified_bot: false,
     });
+  });
+
+  it.each([
+    ['a score of a program', { botScore: 29 }, true],
+    ['a score of a person', { botScore: 30 }, undefined],
+    ['no judgement', { botScore: 0 }, undefined],
+    ['a verified bot', { botScore: 99, verifiedBot: true }, true],
+    ['an agent of a crawler', { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' }, true],
+    ['a browser', { userAgent: chromeOnWindows, verifiedBot: false }, undefined],
+  ])('%s decides whether a bot made the event, whatever was sent', (_, context, expected) => {
+    expect(enriched({}, context)['$bot']).toBe(expected);
+    for (const value of [text('no'), { boolValue: false }, { boolValue: true }]) {
+      expect(enriched({ $bot: value }, context)['$bot']).toBe(expected);
+    }
   });
 
   it('only the server sets the place', () => {
@@ -214,7 +233,7 @@ describe('with a public key', () => {
   });
 
   it('an agent that names nothing adds nothing', () => {
-    expect(enriched({}, { userAgent: 'curl/8.5.0' })).toEqual({});
+    expect(enriched({}, { userAgent: 'shop/1.0' })).toEqual({});
     expect(enriched({}, { userAgent: '' })).toEqual({});
   });
 
@@ -267,5 +286,27 @@ describe('with a public key', () => {
       $referrerDomain: 't.co',
       $channel: 'organic social',
     });
+  });
+
+  it('an app that refers counts as its site', () => {
+    expect(enriched({ $referrer: text('android-app://com.pinterest/') })).toEqual({
+      $referrer: 'android-app://com.pinterest/',
+      $referrerDomain: 'com.pinterest',
+      $channel: 'organic social',
+    });
+  });
+
+  it('an AI assistant is told beside the channel', () => {
+    const url = 'https://shop.example/?utm%5Fsource=chatgpt.com%20';
+    expect(enriched({ $url: text(url), $aiAssistant: text('mine') })).toEqual({
+      $url: url,
+      $hostname: 'shop.example',
+      $pathname: '/',
+      $utmSource: 'chatgpt.com',
+      $channel: 'referral',
+      $aiAssistant: 'ChatGPT',
+    });
+    const sent = { $utmSource: text(' ChatGPT.com '), $referrer: text('https://claude.ai/') };
+    expect(enriched(sent)).toMatchObject({ $channel: 'referral', $aiAssistant: 'ChatGPT' });
   });
 });

@@ -29,9 +29,10 @@
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
 import { derivedOnlyProperties, serverOnlyProperties } from '../../proto/wire/server-properties.ts';
-import { channelOf } from './attribution.ts';
+import { aiAssistantOfVisit, channelOf } from './attribution.ts';
 import { type EventRow, slotOf, variantIndex } from './event-row.ts';
 import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
+import { siteOfApp } from './traffic-sources.ts';
 import type { Agent } from './user-agent.ts';
 
 /** All that a step may know of a request. */
@@ -57,6 +58,7 @@ const steps: readonly { step: Step; reads: 'request' | 'row'; key: 'every' | 'pu
   { step: putBotSignals, reads: 'request', key: 'every' },
   { step: putLocation, reads: 'request', key: 'public' },
   { step: putUserAgent, reads: 'request', key: 'public' },
+  { step: putBot, reads: 'request', key: 'public' },
   { step: putAttribution, reads: 'row', key: 'public' },
 ];
 
@@ -125,6 +127,25 @@ function putBotSignals({ facts, rows, count }: RowsToEnrich): void {
   }
 }
 
+const bot = slotOf('$bot');
+/** Scores are Cloudflare's: from 1, surely a program, to 99; below 30 a program is likely, and 0 means not judged. */
+const leastHumanScore = 30;
+
+function putBot(
+  { facts, rows, count }: RowsToEnrich,
+  parseAgent: (userAgent: string) => Agent,
+): void {
+  const score = facts.botScore ?? 0;
+  const isBot =
+    facts.verifiedBot === true ||
+    (score > 0 && score < leastHumanScore) ||
+    (facts.userAgent !== undefined && parseAgent(facts.userAgent).crawler);
+  if (!isBot) return;
+  for (let index = 0; index < count; index++) {
+    rows[index]?.putValue(bot, variantIndex.boolValue, true);
+  }
+}
+
 const country = slotOf('$country');
 const region = slotOf('$region');
 const city = slotOf('$city');
@@ -186,6 +207,7 @@ const hostname = slotOf('$hostname');
 const pathname = slotOf('$pathname');
 const referrerDomain = slotOf('$referrerDomain');
 const channel = slotOf('$channel');
+const aiAssistant = slotOf('$aiAssistant');
 const utmSource = slotOf('$utmSource');
 const utmMedium = slotOf('$utmMedium');
 const utmCampaign = slotOf('$utmCampaign');
@@ -200,6 +222,8 @@ const utmParameters = [
 const attributionTexts = [url, referrer, utmSource, utmMedium, utmCampaign] as const;
 /** The only texts of a sender that a step may read: those of all steps together. */
 export const textsRead = attributionTexts;
+/** Android's browsers name the app from which a page was opened: android-app://com.pinterest/ */
+const appUrl = /^android-app:/i;
 const noPage: PageUrl = { hostname: '', pathname: '', query: '' };
 
 function putAttribution({ rows, count }: RowsToEnrich): void {
@@ -211,26 +235,34 @@ function putAttribution({ rows, count }: RowsToEnrich): void {
     const page = pageUrl === '' ? noPage : splitUrl(pageUrl);
     putPage(row, page);
     const referrerUrl = row.texts[referrer] ?? '';
-    if (referrerUrl !== '') row.putText(referrerDomain, splitUrl(referrerUrl).hostname);
+    const from = referrerUrl === '' ? '' : splitUrl(referrerUrl).hostname;
+    row.putText(referrerDomain, from);
     const visit = {
       hostname: page.hostname,
       query: page.query,
-      referrerDomain: row.texts[referrerDomain] ?? '',
-      utmSource: row.texts[utmSource] ?? '',
-      utmMedium: row.texts[utmMedium] ?? '',
-      utmCampaign: row.texts[utmCampaign] ?? '',
+      referrerSite: appUrl.test(referrerUrl) ? siteOfApp(from) : from,
+      utmSource: nameIn(row, utmSource),
+      utmMedium: nameIn(row, utmMedium),
+      utmCampaign: nameIn(row, utmCampaign),
     };
     row.putText(channel, channelOf(visit));
+    row.putText(aiAssistant, aiAssistantOfVisit(visit));
   }
 }
 
 function putPage(row: EventRow, page: PageUrl): void {
   putAbsent(row, hostname, page.hostname);
   putAbsent(row, pathname, page.pathname);
-  if (!page.query.includes('utm_')) return;
+  // A name may be encoded: utm%5Fsource.
+  if (!page.query.includes('utm_') && !page.query.includes('%')) return;
   for (const { slot, parameter } of utmParameters) {
     if (!row.has(slot)) row.putText(slot, queryValue(page.query, parameter));
   }
+}
+
+/** A sender's own may have any case and spaces around it. */
+function nameIn(row: EventRow, slot: number): string {
+  return (row.texts[slot] ?? '').trim().toLowerCase();
 }
 
 function putAbsent(row: EventRow, slot: number, text: string): void {

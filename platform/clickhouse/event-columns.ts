@@ -42,6 +42,7 @@ export const autoColumns = [
   { column: 'utm_campaign', property: '$utmCampaign', lowCardinality: true },
   { column: 'utm_term', property: '$utmTerm', lowCardinality: true },
   { column: 'utm_content', property: '$utmContent', lowCardinality: true },
+  { column: 'ai_assistant', property: '$aiAssistant', lowCardinality: true },
 ] as const satisfies readonly AutoColumn[];
 
 /**
@@ -54,7 +55,7 @@ export const packedColumns = [
   { column: 'place', of: ['country', 'region', 'city', 'continent', 'timezone'] },
   {
     column: 'campaign',
-    of: ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'],
+    of: ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content', 'ai_assistant'],
   },
 ] as const satisfies readonly PackedColumn[];
 

@@ -6,5 +6,5 @@ export const serverOnlyProperties = ['$ip', '$bot_score', '$verified_bot'] as co
 /** What is derived for public keys, and for them alone. */
 export const derivedOnlyProperties = [
   ...(['$country', '$region', '$city', '$continent', '$latitude', '$longitude'] as const),
-  ...(['$referrerDomain', '$channel'] as const),
+  ...(['$referrerDomain', '$channel', '$aiAssistant', '$bot'] as const),
 ] as const;

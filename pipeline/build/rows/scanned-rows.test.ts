@@ -217,6 +217,8 @@ describe('a batch built on the fast path equals the batch built on the reference
       { $url: url, $pathname: text('/own'), $hostname: text(''), $utmSource: { intValue: '5' } },
       { $url: text('/path?utm_term=ż+%C5%BC&utm_content=%zz'), $referrerDomain: text('evil') },
       { $url: text(''), $referrer: text('https://t.co/x'), $utmCampaign: text('c') },
+      { $referrer: text('android-app://com.openai.chatgpt/'), $bot: { boolValue: false } },
+      { $url: text('/?utm%5Fsource=chatgpt.com'), $aiAssistant: text('mine'), $bot: text('no') },
       { $utmSource: text('google'), $utmMedium: text('cpc'), $title: text('"q"\n\u0000😀') },
       { $url: { boolValue: true }, $referrer: { timestampValue: '2026-01-02T03:04:05.678Z' } },
     ];

@@ -7,7 +7,7 @@ import { ColumnScanner } from './column-scanner.ts';
 const now = Date.UTC(2026, 10, 20, 12);
 const properties = [
   ...autoColumns.map(({ property }) => property),
-  ...['$latitude', '$longitude', '$mobile', '$bot_score', '$verified_bot', '$ip'],
+  ...['$latitude', '$longitude', '$mobile', '$bot', '$bot_score', '$verified_bot', '$ip'],
 ];
 const slotOf = (property: string): number => properties.indexOf(property);
 const names = ['$url', '$referrer', '$utmSource', '$utmMedium', '$utmCampaign'];

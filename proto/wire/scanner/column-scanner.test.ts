@@ -18,7 +18,7 @@ const options = {
   wellKnown: wellKnownKinds,
   properties: [
     ...autoColumns.map(({ property }) => property),
-    ...['$latitude', '$longitude', '$mobile', '$bot_score', '$verified_bot', '$ip'],
+    ...['$latitude', '$longitude', '$mobile', '$bot', '$bot_score', '$verified_bot', '$ip'],
   ],
   textsRead: [0, 3],
   maxRows: 5_000,

@@ -81,7 +81,10 @@ async function columnsToInsert(
   clickhouse: Pick<ClickHouseClient, 'query'>,
 ): Promise<{ column: string; sql: string }[]> {
   const touched = packedColumns.filter(({ of }) => of.some((column) => given.has(column)));
-  const packed = touched.length > 0 && (await hasPackedColumns(clickhouse)) ? touched : [];
+  const parts = touched.length > 0 ? await partsOfPackedColumns(clickhouse) : new Set<string>();
+  const packed = touched
+    .map(({ column, of }) => ({ column, of: of.filter((name) => parts.has(name)) }))
+    .filter(({ of }) => of.length > 0);
   const within = new Set<string>(packed.flatMap(({ of }) => of));
   const alone = [...given].filter((column) => !within.has(column));
   return [
@@ -94,14 +97,17 @@ async function columnsToInsert(
   ];
 }
 
-/** False in a database from before the migration that packed them. */
-async function hasPackedColumns(clickhouse: Pick<ClickHouseClient, 'query'>): Promise<boolean> {
+/** None in a database from before the migration that packed them, and fewer before those that added some. */
+async function partsOfPackedColumns(
+  clickhouse: Pick<ClickHouseClient, 'query'>,
+): Promise<ReadonlySet<string>> {
   const result = await clickhouse.query({
     query: `SELECT name FROM system.columns
-      WHERE database = currentDatabase() AND table = 'events' AND name = 'country' AND default_kind = 'ALIAS'`,
+      WHERE database = currentDatabase() AND table = 'events' AND default_kind = 'ALIAS'`,
     format: 'JSONEachRow',
   });
-  return (await result.json()).length > 0;
+  const rows = await result.json<{ name: string }>();
+  return new Set(rows.map(({ name }) => name));
 }
 
 function jsonLine(row: StoredRow): string {

@@ -2,9 +2,9 @@
 // compilers read this file.
 
 /** Auto properties with a column, which holds a cell of 32 bits for each row. */
-export const textColumns = 22;
+export const textColumns = 23;
 /** Auto properties that enrichment may replace: first all with a column, then some without. */
-export const propertySlots = textColumns + 6;
+export const propertySlots = textColumns + 7;
 /** Dictionaries: one for each text column, the kinds, and the keys of each map. */
 export const kindDictionary = textColumns;
 export const keyDictionaries = kindDictionary + 1;
