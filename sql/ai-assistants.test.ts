@@ -7,7 +7,7 @@ import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 
 let database: OldDatabase;
 beforeAll(async () => {
-  database = await startOldDatabase('0028_ai_assistants.sql');
+  database = await startOldDatabase('0029_ai_assistants.sql');
 });
 afterAll(() => database?.stop());
 
