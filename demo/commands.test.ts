@@ -1,6 +1,7 @@
 // The two commands as a user runs them, against a real instance.
 
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +103,7 @@ describe('with an instance', () => {
     expect(first.err).toBe('');
     expect(first.out).toContain('5 lines read, 3 events acknowledged');
     expect(first.out).toContain('1 left out: redirects and errors');
-    expect(first.out).toContain('1 left out: in neither format\n  line 4: nonsense\n');
+    expect(first.out).toMatch(/1 left out: in no format that is known: .*\n {2}line 4: nonsense\n/);
     expect(first.out).toMatch(/ {2}page views +3\n/);
     expect(first.out).toMatch(/ {2}browser +Firefox 143\.0\n/);
     expect((await run('import', ...args)).code).toBe(0);
@@ -114,12 +115,113 @@ describe('with an instance', () => {
     expect(JSON.stringify(stored)).not.toContain('192.0.2.7');
   });
 
+  it('a log of which no line is taken says why, and ends with 1', async () => {
+    const path = join(directory, 'hosts.log');
+    const line = 'shop.example - - [10/Oct/2025:13:00:36 +0000] "GET / HTTP/1.1" 200 1';
+    const args = ['access-log', path, ...flags];
+    writeFileSync(path, `${line}\n${line}\nnonsense\n`);
+    const refused = await run('import', ...args);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(
+      /^import: no line was taken: 2 of 3 are without an address .*--client-field/,
+    );
+    expect(refused.err.trim().split('\n')).toHaveLength(1);
+    writeFileSync(path, '');
+    expect(await run('import', ...args)).toMatchObject({
+      ...{ code: 1, err: 'import: no line was taken: the file has none\n' },
+    });
+    writeFileSync(path, line.replace('GET', 'POST').replace('shop.example', '192.0.2.1'));
+    expect((await run('import', ...args)).err).toMatch(/^import: .* none is a page view/);
+  });
+
+  it('a view is described alike, whether a browser sends it or a log has it', async () => {
+    const path = join(directory, 'alike.log');
+    const lines: string[] = [];
+    for (const [n, [agent, target, referrer]] of alike.entries()) {
+      const $url = `https://alike.example/${n}${target}`;
+      const response = await fetch(`${stack.baseUrl}/sdk.events.v1.EventsService/BatchCreate`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': stack.publicKey,
+          'user-agent': agent,
+        },
+        body: JSON.stringify({ events: [liveView({ $url, $referrer: referrer })] }),
+      });
+      expect(response.status).toBe(200);
+      lines.push(
+        `192.0.2.9 - - [10/Oct/2025:13:00:${10 + n} +0000] "GET /${n}${target} HTTP/1.1" 200 1 "${referrer}" "${agent}"`,
+      );
+    }
+    writeFileSync(path, lines.join('\n'));
+    const { code } = await run(
+      'import',
+      'access-log',
+      path,
+      '--hostname',
+      'alike.example',
+      ...flags,
+    );
+    expect(code).toBe(0);
+    const views = { kinds: ['page_view'], filters: [hostIs('alike.example')], pageSize: 100 };
+    await expect
+      .poll(async () => (await client.listEvents(views, stack.privateKey)).length, {
+        timeout: 20_000,
+      })
+      .toBe(2 * alike.length);
+    const stored = await client.listEvents(views, stack.privateKey);
+    const described = (old: boolean): string[] =>
+      stored
+        .filter(({ occurTime }) => occurTime?.startsWith('2025-10-10') === old)
+        .map(({ autoProperties }) => JSON.stringify(Object.entries(autoProperties ?? {}).sort()))
+        .sort();
+    expect(described(true)).toEqual(described(false));
+    expect(described(true).join()).toMatch(/\$bot.*\$aiAssistant|\$aiAssistant.*\$bot/);
+  });
+
   it('a file that is not there is one sentence', async () => {
     const { code, err } = await run('import', 'access-log', 'nowhere.log', ...flags);
     expect(err).toMatch(/^import: nowhere\.log cannot be read: ENOENT.*\n$/);
     expect(code).toBe(1);
   });
 });
+
+/** Agent, path behind the first segment, and referrer. */
+const alike: readonly [string, string, string][] = [
+  [
+    `${'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) '}Chrome/141.0.0.0 Safari/537.36`,
+    '?gclid=x',
+    'https://www.google.com/',
+  ],
+  [
+    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile DuckDuckGo/5 Safari/537.36',
+    '/p?utm%5Fsource=chatgpt.com',
+    'https://chatgpt.com/',
+  ],
+  [
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/141.0 Version/17.1 Safari/605.1.15',
+    '',
+    'https://gemini.google.com/',
+  ],
+  [
+    'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+    '',
+    '',
+  ],
+  ['shop/1.0', '/a%20b?utm_campaign=sp%C3%A4t', 'android-app://com.pinterest/'],
+];
+
+function liveView(texts: Record<string, string>): object {
+  const autoProperties = Object.entries(texts).flatMap(([name, stringValue]) =>
+    stringValue === '' ? [] : [[name, { stringValue }]],
+  );
+  return {
+    ...{ eventId: randomUUID(), sessionId: randomUUID(), kind: 'page_view', distinctId: 'live' },
+    occurTime: new Date().toISOString(),
+    autoProperties: Object.fromEntries(autoProperties),
+    customProperties: {},
+  };
+}
 
 function hostIs(value: string): object {
   return { property: '$hostname', operator: 'FILTER_OPERATOR_EQUALS', value };

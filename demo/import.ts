@@ -1,14 +1,18 @@
-// `npm run import -- access-log FILE`: sends a web server's own access log to a running instance as page_view events
-// with a private key. Reads the file as a stream; addresses stay on this machine.
+// `npm run import -- access-log FILE`: sends a web server's own access log to a running instance as page_view events,
+// with a private key, because they may be of any age. Reads the file as a stream; addresses stay on this machine.
 
+import { openGeo } from '../ingest/caller/geo.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readAccessLog } from './access-log/access-log.ts';
+import { type ClientField, clientField } from './access-log/client-address.ts';
+import { type Refusal, refusals } from './access-log/log-line.ts';
 import {
   createMapper,
   type MapperOptions,
   type SkipReason,
   skipReasons,
 } from './access-log/page-views.ts';
+import { inTimeOrder, type TakenLine } from './access-log/time-order.ts';
 import { readFlags, runCommand } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
@@ -20,7 +24,7 @@ import type { Event } from './visits/event.ts';
 
 const usage =
   'npm run import -- access-log FILE [--url URL] [--private-key PRV] [--data DIR] [--hostname NAME] [--scheme https] ' +
-  '[--secret TEXT] [--all]';
+  '[--client-field N|last|NAME] [--query NAMES] [--geo-database FILE] [--secret TEXT] [--all]';
 const batchEvents = 500;
 const maxCountedVisitors = 100_000;
 const connections = 4;
@@ -34,6 +38,7 @@ await runCommand('import', async () => {
   const text = { type: 'string' } as const;
   const options = {
     ...{ ...targetOptions, hostname: text, scheme: text, secret: text },
+    ...{ 'client-field': text, query: text, 'geo-database': text },
     all: { type: 'boolean' },
   } as const;
   const { values: flags, positionals } = readFlags({ options, allowPositionals: true }, usage);
@@ -47,24 +52,47 @@ await runCommand('import', async () => {
   const client = createClient({ baseUrl: target.baseUrl, connections });
   try {
     await client.checkReady();
-    await importLog(client, target, path, {
-      // The same key gives the same ids; a project whose key changes keeps its visitors with --secret.
-      secret: flags.secret ?? target.privateKey,
-      hostname: flags.hostname ?? 'localhost',
-      scheme: flags.scheme ?? 'https',
-      all: flags.all ?? false,
-      nowMs: systemClock.nowMs(),
-    });
+    const field = flags['client-field'];
+    await importLog(
+      client,
+      target,
+      { path, client: field && clientField(field) },
+      {
+        // The same key gives the same ids; a project whose key changes keeps its visitors with --secret.
+        secret: flags.secret ?? target.privateKey,
+        hostname: flags.hostname ?? 'localhost',
+        scheme: flags.scheme,
+        all: flags.all ?? false,
+        query: flags.query,
+        locate: openPlaces(flags['geo-database']),
+        nowMs: systemClock.nowMs(),
+      },
+    );
   } finally {
     await client.close();
   }
 });
 
+function openPlaces(file: string | undefined): MapperOptions['locate'] {
+  if (file === undefined) return undefined;
+  try {
+    return openGeo(file);
+  } catch (error) {
+    throw new RequestRefused(error instanceof Error ? error.message : String(error));
+  }
+}
+
+interface Source {
+  path: string;
+  client: ClientField | undefined;
+}
+
 interface Tally {
   lines: number;
   bots: number;
-  bad: { number: number; text: string }[];
-  badLines: number;
+  withoutAgent: number;
+  /** By reason, how many lines and the first of them. */
+  bad: Map<Refusal, { count: number; first: { number: number; text: string }[] }>;
   skipped: Record<SkipReason, number>;
   /** The visitor with the most events, bots left out. */
   busiest: { distinctId: string; events: number };
@@ -73,48 +101,44 @@ interface Tally {
 async function importLog(
   client: Client,
   target: Target,
-  path: string,
+  source: Source,
   options: MapperOptions,
 ): Promise<void> {
   const tally: Tally = {
-    ...{ lines: 0, bots: 0, bad: [], badLines: 0 },
+    ...{ lines: 0, bots: 0, withoutAgent: 0, bad: new Map() },
     skipped: { method: 0, status: 0, asset: 0, time: 0 },
     busiest: { distinctId: '', events: 0 },
   };
   const progress = createProgress(process.stdout, undefined);
-  const sent = await sendAll(readDeliveries(path, options, tally), {
+  const sent = await sendAll(readDeliveries(source, options, tally), {
     ...{ client, target, connections, eventsPerSecond: 0 },
     onProgress: (done, elapsedMs) =>
       progress.show(done, `events, ${count((1_000 * done) / elapsedMs)} a second`),
   }).catch((error) => {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new RequestRefused(`${path} cannot be read: ${error.message}`);
+    throw new RequestRefused(`${source.path} cannot be read: ${error.message}`);
   });
   progress.end();
   summarise(tally, sent);
+  if (sent.acknowledged === 0) throw new RequestRefused(nothingTaken(tally));
   await showBusiest(client, target, tally, sent);
 }
 
 async function* readDeliveries(
-  path: string,
+  source: Source,
   options: MapperOptions,
   tally: Tally,
 ): AsyncGenerator<Delivery> {
   const map = createMapper(options);
   const perVisitor = new Map<string, number>();
   let events: Event[] = [];
-  for await (const read of readAccessLog(path)) {
-    tally.lines++;
-    if (read.kind === 'bad') {
-      tally.badLines++;
-      if (tally.bad.length < shownBadLines) tally.bad.push(read);
-      continue;
-    }
-    const mapped = map(read.line, read.text);
+  for await (const { line, text } of inTimeOrder(takenLines(source, tally))) {
+    const mapped = map(line, text);
     if (mapped.kind === 'skipped') {
       tally.skipped[mapped.why]++;
       continue;
     }
+    if (line.userAgent === undefined) tally.withoutAgent++;
     if (mapped.bot) tally.bots++;
     else countVisitor(mapped.event.distinctId, perVisitor, tally);
     events.push(mapped.event);
@@ -123,6 +147,21 @@ async function* readDeliveries(
     events = [];
   }
   if (events.length > 0) yield { credential: 'private', events };
+}
+
+async function* takenLines({ path, client }: Source, tally: Tally): AsyncGenerator<TakenLine> {
+  for await (const read of readAccessLog(path, client)) {
+    tally.lines++;
+    if (read.kind === 'line') {
+      yield read;
+      continue;
+    }
+    const { why, number, text } = read;
+    const refused = tally.bad.get(why) ?? { count: 0, first: [] };
+    refused.count++;
+    if (refused.first.length < shownBadLines) refused.first.push({ number, text });
+    tally.bad.set(why, refused);
+  }
 }
 
 // Only chooses the visitor to show: of a log with more visitors, the busiest of the counted ones is shown.
@@ -147,10 +186,24 @@ function summarise(tally: Tally, sent: Sent): void {
   for (const why of skipReasons) {
     if (tally.skipped[why] > 0) say(`${count(tally.skipped[why])} left out: ${meaning[why]}`);
   }
-  if (tally.badLines > 0) say(`${count(tally.badLines)} left out: in neither format`);
-  for (const { number, text } of tally.bad)
-    say(`  line ${number}: ${text.slice(0, shownBadCharacters)}`);
+  for (const [why, refused] of tally.bad) {
+    say(`${count(refused.count)} left out: ${refusals[why]}`);
+    for (const { number, text } of refused.first)
+      say(`  line ${number}: ${text.slice(0, shownBadCharacters)}`);
+  }
+  if (tally.withoutAgent > 0) {
+    say(`${count(tally.withoutAgent)} without a user agent: visitors behind one address are one`);
+  }
   say('The same file again within 48 hours stores nothing twice; later it would.');
+}
+
+/** The remedy of most lines. */
+function nothingTaken({ lines, bad }: Tally): string {
+  const [most] = [...bad].sort(([, one], [, other]) => other.count - one.count);
+  if (lines === 0) return 'no line was taken: the file has none';
+  if (most === undefined)
+    return 'no line was taken: none is a page view (--all sends the others, too)';
+  return `no line was taken: ${count(most[1].count)} of ${count(lines)} are ${refusals[most[0]]}`;
 }
 
 async function showBusiest(

@@ -1,4 +1,5 @@
-// Lines and files of access logs, made by hand and real. What becomes of a line is tested in page-views.test.ts.
+// Lines and files of access logs, made by hand and real. Other formats than the common ones: formats.test.ts; what
+// becomes of a line: page-views.test.ts.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,13 +7,19 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
-import { parseLogLine, type ReadLine, readAccessLog } from './access-log.ts';
+import { createLineParser, type ReadLine, readAccessLog } from './access-log.ts';
+import type { LogLine } from './log-line.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-access-log-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const head = '192.0.2.7 - frank [10/Oct/2025:13:55:36 -0700]';
 const timeMs = Date.UTC(2025, 9, 10, 20, 55, 36);
+
+function parseLogLine(text: string): LogLine | undefined {
+  const parsed = createLineParser()(text);
+  return parsed.kind === 'line' ? parsed.line : undefined;
+}
 
 describe('a line', () => {
   it('in the combined format gives every field', () => {
@@ -37,9 +44,24 @@ describe('a line', () => {
   });
 
   it.each([
-    ['an address of version 6', '2001:db8:0:1::ff', '2001:db8:0:1::ff'],
-    ['a looked-up name', 'crawl-1.example.com', 'crawl-1.example.com'],
-  ])('may begin with %s', (_, first, address) => {
+    ['a host and a port', 'shop.example.org:443 203.0.113.9', 'shop.example.org'],
+    ['a host alone', 'Shop.Example.org 203.0.113.9', 'shop.example.org'],
+    ['a host that is an address', '198.51.100.1 203.0.113.9', '198.51.100.1'],
+    ['addresses of proxies', '203.0.113.9, 10.0.0.7', undefined],
+  ])('may begin with %s', (_, first, hostname) => {
+    const line = parseLogLine(`${first} - - ${head.slice(18)} "GET / HTTP/1.1" 200 1 "-" "curl/8"`);
+    expect(line?.hostname).toBe(hostname);
+    expect(line?.address).toBe('203.0.113.9');
+  });
+
+  it.each([
+    ['2001:DB8:0:1:0:0:0:FF', '2001:db8:0:1::ff'],
+    ['[2001:db8:0:1::ff]:443', '2001:db8:0:1::ff'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::FFFF:c000:207', '192.0.2.7'],
+    ['192.0.2.7:50312', '192.0.2.7'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('has one form of the address %s', (first, address) => {
     const line = parseLogLine(`${first} ${head.slice(10)} "GET / HTTP/1.1" 200 1`);
     expect(line).toMatchObject({ address });
   });
@@ -59,6 +81,9 @@ describe('a line', () => {
 
   it.each([
     ['nothing', ''],
+    ['a looked-up name', `crawl-1.example.com ${head.slice(10)} "GET / HTTP/1.1" 200 1`],
+    ['a host alone', `shop.example.org - - ${head.slice(18)} "GET / HTTP/1.1" 200 1`],
+    ['an absent client', `- - - ${head.slice(18)} "GET / HTTP/1.1" 200 1`],
     ['words', 'not a log line at all'],
     ['a request cut off', `${head} "GET /a`],
     ['a TLS hello', String.raw`${head} "\x16\x03\x01\x02" 400 226 "-" "-"`],
@@ -124,6 +149,14 @@ describe('a file', () => {
     const lines = await read('long.log', `${'x'.repeat(5_000_000)}\n${good}\n`);
     expect(lines.map(({ kind }) => kind)).toEqual(['bad', 'line']);
     expect(lines[0]?.text.length).toBe(65_536);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect(await read('bom.log', `\ufeff${good}\n`)).toMatchObject([{ kind: 'line' }]);
+    const json =
+      '{"RequestMethod":"GET","RequestPath":"/","ClientHost":"192.0.2.7","DownstreamStatus":200,';
+    const lines = await read('bom.json', `\ufeff${json}"StartUTC":"2026-01-02T03:04:05Z"}`);
+    expect(lines).toMatchObject([{ kind: 'line' }]);
   });
 });
 

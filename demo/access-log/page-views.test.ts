@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
 import type { Event } from '../visits/event.ts';
-import { type LogLine, parseLogLine, readAccessLog } from './access-log.ts';
+import { createLineParser, readAccessLog } from './access-log.ts';
+import type { LogLine } from './log-line.ts';
 import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';
 
 const nowMs = Date.UTC(2026, 10, 20);
@@ -31,9 +32,9 @@ function mapAll(lines: string[], changed: Partial<MapperOptions> = {}): Mapped[]
 }
 
 function parsed(raw: string): LogLine {
-  const line = parseLogLine(raw);
-  if (line === undefined) throw new Error(`not a line: ${raw}`);
-  return line;
+  const read = createLineParser()(raw);
+  if (read.kind !== 'line') throw new Error(`not a line: ${raw}`);
+  return read.line;
 }
 
 function eventsOf(lines: string[], changed: Partial<MapperOptions> = {}): Event[] {
@@ -59,6 +60,7 @@ describe('a page view', () => {
       $referrerDomain: { stringValue: 'www.google.com' },
       $utmSource: { stringValue: 'news' },
       $utmMedium: { stringValue: 'email' },
+      $channel: { stringValue: 'email' },
       $browser: { stringValue: 'Chrome' },
       $browserVersion: { stringValue: '141.0.0.0' },
       $os: { stringValue: 'Android' },
@@ -93,7 +95,7 @@ describe('a page view', () => {
   it('takes an absolute URL, and the host that its line names', () => {
     const [proxied] = eventsOf([logLine({ request: 'GET http://other.example/x?y HTTP/1.1' })]);
     expect(proxied?.autoProperties).toMatchObject({
-      ...{ $url: { stringValue: 'http://other.example/x?y' }, $pathname: { stringValue: '/x' } },
+      ...{ $url: { stringValue: 'http://other.example/x' }, $pathname: { stringValue: '/x' } },
       $hostname: { stringValue: 'other.example' },
     });
     const [hosted] = eventsOf([`shop.example:443 ${logLine()}`]);
@@ -114,8 +116,8 @@ describe('a page view', () => {
     const agents = [
       'Mozilla/5.0 (compatible; Googlebot/2.1)',
       'curl/8.5.0',
-      '-',
       'Tiny Tiny RSS/1.11',
+      'Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/120.0.0.0 Safari/537.36',
     ];
     const mapped = mapAll(agents.map((agent) => logLine({ rest: `200 1 "-" "${agent}"` })));
     for (const one of mapped) {
@@ -125,6 +127,42 @@ describe('a page view', () => {
       });
     }
     expect(mapAll([logLine()])).toMatchObject([{ bot: false }]);
+    // The common format tells no agent.
+    const [common] = mapAll([logLine({ rest: '200 1' })]);
+    expect(common).toMatchObject({ bot: false });
+    expect(common).not.toHaveProperty('event.autoProperties.$bot');
+  });
+
+  it('sends of its address and referrer only what a page would', () => {
+    const request = 'GET /a?token=secret&gclid=x&utm_source=n&p=7&utm_x HTTP/1.1';
+    const rest = '200 1 "https://user:pw@news.example/?q=me&utm_source=y#top" "x"';
+    const [event] = eventsOf([logLine({ request, rest })]);
+    expect(event?.autoProperties).toMatchObject({
+      $url: { stringValue: 'https://example.org/a?gclid=x&utm_source=n&utm_x=' },
+      $referrer: { stringValue: 'https://news.example/?utm_source=y' },
+    });
+    const [named] = eventsOf([logLine({ request, rest })], { query: 'p,tok*n' });
+    expect(named?.autoProperties['$url']).toEqual({
+      stringValue: 'https://example.org/a?token=secret&gclid=x&utm_source=n&p=7&utm_x',
+    });
+  });
+
+  it('has the scheme of its line, unless the user says it', () => {
+    const line = { ...parsed(logLine()), scheme: 'http' };
+    const url = (changed: Partial<MapperOptions>): unknown => {
+      const mapped = createMapper({ ...options, ...changed })(line, 'raw');
+      return mapped.kind === 'event' && mapped.event.autoProperties['$url'];
+    };
+    expect(url({ scheme: undefined })).toEqual({ stringValue: 'http://example.org/' });
+    expect(url({ scheme: 'https' })).toEqual({ stringValue: 'https://example.org/' });
+  });
+
+  it('has the place of its address where somebody knows it', () => {
+    const locate = (address: string) =>
+      address === '192.0.2.7' ? { country: 'DE', city: 'Berlin' } : undefined;
+    const [there, unknown] = eventsOf([logLine(), logLine({ address: '192.0.2.8' })], { locate });
+    expect(there?.autoProperties).toMatchObject({ $country: { stringValue: 'DE' } });
+    expect(unknown?.autoProperties).not.toHaveProperty('$country');
   });
 });
 
@@ -215,7 +253,7 @@ it.runIf(hasTestData)('a real log of ten thousand lines', async () => {
   expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
   expect({ events: events.length, skipped, bots }).toMatchInlineSnapshot(`
     {
-      "bots": 2143,
+      "bots": 2076,
       "events": 3773,
       "skipped": {
         "asset": 5807,

@@ -1,18 +1,20 @@
-// Turns lines of an access log into page_view events, with the properties that the server would have derived from the
-// requests. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the
+// Turns lines of an access log into page_view events as a page would send them, described by the pipeline's own steps of
+// enrichment. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the
 // same file gives the same ids again and nobody without the secret can try out addresses.
 
 import { createHmac, type Hmac } from 'node:crypto';
-import { UAParser } from 'ua-parser-js';
-import { parseUrl } from '../../platform/http/parse-url.ts';
+import type { LocateAddress } from '../../ingest/caller/geo.ts';
+import { clickIds } from '../../pipeline/enrich/attribution.ts';
+import { createDescribeEvent } from '../../pipeline/enrich/described-event.ts';
 import {
   maxOccurTimeAheadMs,
-  maxStringValueCodePoints,
+  maxUserAgentCharacters,
   minOccurTimeMs,
 } from '../../platform/limits.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
-import { bool, type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
-import type { LogLine } from './access-log.ts';
+import { type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
+import type { LogLine } from './log-line.ts';
+import { createSentUrl } from './sent-url.ts';
 
 /** Why a line is no page view. */
 export const skipReasons = ['method', 'status', 'asset', 'time'] as const;
@@ -27,13 +29,20 @@ export interface MapperOptions {
   secret: string;
   /** The site's host, for lines that name none. */
   hostname: string;
-  scheme: string;
+  /** The site's, whatever its lines say: a server behind a proxy does not know it. Absent: that of the line, else https. */
+  scheme?: string | undefined;
   /** Also sends requests that are no page views, as events of the kind `request`. */
   all: boolean;
+  /** Parameters that stay in addresses besides those of campaigns and clicks, as `data-query` of the script names them. */
+  query?: string | undefined;
+  /** Tells the places of visitors; absent where nobody does. */
+  locate?: LocateAddress | undefined;
   /** The time now: lines of more than 48 h after it are skipped, as no instance takes them. */
   nowMs: number;
 }
 
+/** fbclid tells nothing of the channel; the script for pages keeps it. */
+const parametersOfVisits = ['utm_*', ...clickIds.map(({ name }) => name), 'fbclid'];
 const sessionGapMs = 30 * 60_000;
 const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
@@ -45,7 +54,8 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
     createHmac('sha256', options.secret).update(`${purpose}\0`);
   const sessions = createSessions((start) => uuidOf(hash('session').update(start)));
   const copies = createCopyCounter();
-  const agents = createAgentReader();
+  const describe = createDescribeEvent(maxKnownAgents);
+  const sentUrl = createSentUrl([...parametersOfVisits, options.query ?? ''].join());
   return (line, raw) => {
     const why = skipReason(line, options.nowMs);
     if (why === 'time' || (why !== undefined && !options.all)) return { kind: 'skipped', why };
@@ -53,17 +63,20 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
       .update(`${line.address}\0${line.userAgent ?? ''}`)
       .digest();
     const distinctId = `anon-${visitor.subarray(0, 16).toString('base64url')}`;
-    const agent = agents(line.userAgent ?? '');
+    const userAgent = line.userAgent?.slice(0, maxUserAgentCharacters);
+    const location = options.locate?.(line.address);
+    const sent = { $url: sentUrl(urlOf(line, options)), $referrer: sentUrl(line.referrer ?? '') };
+    const autoProperties = describe(sent, { userAgent, location });
     const event: Event = {
       eventId: uuidOf(hash('event').update(`${copies(raw)}\0${raw}`)),
       kind: why === undefined ? 'page_view' : 'request',
       distinctId,
       sessionId: sessions(distinctId, line.timeMs),
       occurTime: rfc3339(line.timeMs),
-      autoProperties: { ...pageOf(line, options), ...agent.properties },
+      autoProperties,
       customProperties: answerOf(line),
     };
-    return { kind: 'event', event, bot: agent.bot };
+    return { kind: 'event', event, bot: '$bot' in autoProperties };
   };
 }
 
@@ -81,87 +94,14 @@ export function skipReason(line: LogLine, nowMs: number): SkipReason | undefined
   return undefined;
 }
 
-function pageOf(line: LogLine, { hostname, scheme }: MapperOptions): Properties {
-  const host = line.hostname ?? hostname;
-  const isPath = line.target.startsWith('/');
-  const url =
-    isPath || parseUrl(line.target) === undefined
-      ? `${scheme}://${host}${line.target}`
-      : line.target;
-  const parsed = parseUrl(url);
-  const referrer = line.referrer ?? '';
-  return strings({
-    $url: url,
-    $hostname: parsed?.hostname ?? host,
-    $pathname: isPath ? (line.target.split('?', 1)[0] ?? '') : (parsed?.pathname ?? ''),
-    $referrer: referrer,
-    $referrerDomain: parseUrl(referrer)?.hostname ?? '',
-    $utmSource: parsed?.searchParams.get('utm_source') ?? '',
-    $utmMedium: parsed?.searchParams.get('utm_medium') ?? '',
-    $utmCampaign: parsed?.searchParams.get('utm_campaign') ?? '',
-    $utmTerm: parsed?.searchParams.get('utm_term') ?? '',
-    $utmContent: parsed?.searchParams.get('utm_content') ?? '',
-  });
+function urlOf(line: LogLine, { scheme, hostname }: MapperOptions): string {
+  if (!line.target.startsWith('/')) return line.target;
+  return `${scheme ?? line.scheme ?? 'https'}://${line.hostname ?? hostname}${line.target}`;
 }
 
 function answerOf(line: LogLine): Properties {
   const size = line.bytes === undefined ? {} : { bytes: int(line.bytes) };
   return { method: text(line.method), status: int(line.status), ...size };
-}
-
-function strings(values: Record<string, string>): Properties {
-  const known = Object.entries(values).filter(([, value]) => value !== '');
-  return Object.fromEntries(known.map(([key, value]) => [key, text(cut(value))]));
-}
-
-function cut(value: string): string {
-  if (value.length <= maxStringValueCodePoints) return value;
-  return [...value].slice(0, maxStringValueCodePoints).join('');
-}
-
-interface ReadAgent {
-  bot: boolean;
-  properties: Properties;
-}
-
-// Names of programs, and the form in which crawlers introduce themselves: "(compatible; Name/1.0; +http://…)".
-const botPattern = new RegExp(
-  [
-    ...[String.raw`\(compatible; (?!MSIE|Konqueror)`, String.raw`\+https?:`, String.raw`bot\b`],
-    ...['bot[/_-]', 'crawl', 'spider', 'slurp', 'archiver', 'feed', 'rss', 'monitor', 'fetch'],
-    ...['scan', 'preview', 'curl', 'wget', 'python', 'java/', 'perl', 'ruby', 'go-http'],
-    ...['http-?client', 'headless'],
-  ].join('|'),
-  'i',
-);
-
-// Few agents write most lines, and parsing an agent costs more than all other work on a line.
-function createAgentReader(): (userAgent: string) => ReadAgent {
-  const known = new Map<string, ReadAgent>();
-  return (userAgent) => {
-    const found = known.get(userAgent);
-    if (found !== undefined) return found;
-    if (known.size >= maxKnownAgents) known.clear();
-    const read = readAgent(userAgent);
-    known.set(userAgent, read);
-    return read;
-  };
-}
-
-function readAgent(userAgent: string): ReadAgent {
-  const bot = userAgent === '' || botPattern.test(userAgent);
-  const { browser, os, device } = new UAParser(userAgent).getResult();
-  const named = strings({
-    $browser: browser.name ?? '',
-    $browserVersion: browser.version ?? '',
-    $os: os.name ?? '',
-    $osVersion: os.version ?? '',
-    $device: device.model ?? device.type ?? '',
-    $deviceType: device.type ?? '',
-  });
-  const mobile: Properties =
-    device.type === undefined ? {} : { $mobile: bool(device.type === 'mobile') };
-  return { bot, properties: { ...named, ...mobile, ...(bot ? { $bot: bool(true) } : {}) } };
 }
 
 interface Session {

@@ -1,0 +1,42 @@
+// An address as a page of the site would send it: the script for pages (sdk/browser) leaves out what may name a person.
+
+import { parseUrl } from '../../platform/http/parse-url.ts';
+import { maxStringValueCodePoints } from '../../platform/limits.ts';
+
+/**
+ * Returns a function that takes user info, fragment and parameters out of an address, but for those that `names` lists,
+ * with commas between; `*` in a name is any text. Other texts stay as they are; both are cut to the length of a property.
+ */
+export function createSentUrl(names: string): (text: string) => string {
+  const kept = names.split(',').map((name) => name.trim().split('*'));
+  return (text) => {
+    const url = parseUrl(text);
+    if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return cut(text);
+    url.username = '';
+    url.password = '';
+    url.hash = '';
+    for (const name of new Set(url.searchParams.keys())) {
+      if (!kept.some((parts) => matches(name, parts))) url.searchParams.delete(name);
+    }
+    return cut(url.href);
+  };
+}
+
+/** In linear time: each part is looked for behind the one before it. */
+function matches(name: string, [start = '', ...rest]: readonly string[]): boolean {
+  const end = rest.pop();
+  if (end === undefined) return name === start;
+  if (!name.startsWith(start)) return false;
+  let at = start.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.endsWith(end) && name.length - end.length >= at;
+}
+
+function cut(text: string): string {
+  if (text.length <= maxStringValueCodePoints) return text;
+  return [...text].slice(0, maxStringValueCodePoints).join('');
+}
