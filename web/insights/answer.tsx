@@ -42,15 +42,18 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
   const asked = { spec, from: range.from, to: range.to, granularity, zone, asOf };
   const time = `${range.from.getTime()} ${range.to.getTime()} ${granularity} ${zone}`;
   const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
-  const { data, error, isLoading, reload } = useResource<Answers>(key, async (end) => {
-    const ask = (one: typeof asked): Promise<QueryResponse> =>
-      insights.query(requestOf(one), inProject(projectId, end));
-    const [answer, previous] = await Promise.all([
-      ask(asked),
-      isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
-    ]);
-    return { spec, answer, previous };
-  });
+  const { data, error, isLoading, reload } = useResource<Answers>(
+    question.isReady ? key : undefined,
+    async (end) => {
+      const ask = (one: typeof asked): Promise<QueryResponse> =>
+        insights.query(requestOf(one), inProject(projectId, end));
+      const [answer, previous] = await Promise.all([
+        ask(asked),
+        isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
+      ]);
+      return { spec, answer, previous };
+    },
+  );
   const of = {
     projectId,
     spec,

@@ -21,7 +21,7 @@ export function Page({ params }: PageProps) {
 }
 
 function Insight({ projectId, form }: { projectId: string; form: QuestionForm }) {
-  const question = useQuestion(form);
+  const question = useQuestion(projectId, form);
   return (
     <>
       <div class="page-head">

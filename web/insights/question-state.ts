@@ -5,6 +5,7 @@ import type {
   Granularity,
   InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { groupWithoutBots, useBots } from '../filter/bots.tsx';
 import { granularityOf, readSpec, writeSpec } from '../question/ask.ts';
 import { missing, type QuestionForm } from '../question/forms.ts';
 import { address, setQuery } from '../router.ts';
@@ -25,14 +26,20 @@ export type QuestionState = {
   granularity: Granularity;
   isCompared: boolean;
   asOf: Date | undefined;
+  /** False while it is not known whether bots have to be left out: nothing is asked then. */
+  isReady: boolean;
 };
 
-export function useQuestion(form: QuestionForm): QuestionState {
+export function useQuestion(projectId: string, form: QuestionForm): QuestionState {
   const { query } = address.value;
   const range = useRange();
   const text = query.get('q') ?? '';
   const [typed, setTyped] = useState<{ over: string; spec: InsightQuerySpec }>();
-  const spec = readSpec(text, form);
+  const bots = useBots(projectId);
+  const read = readSpec(text, form);
+  // A question that nobody changed leaves bots out, by a filter that can be seen and taken away.
+  const isNew = text === '' && bots === 'left out';
+  const spec = isNew ? { ...read, filterGroups: [groupWithoutBots()] } : read;
   // A draft belongs to the address that it was typed over, and to one stay there: "back" drops it.
   const draft = typed?.over === text ? typed.spec : spec;
   useEffect(() => setTyped(undefined), [text]);
@@ -54,5 +61,6 @@ export function useQuestion(form: QuestionForm): QuestionState {
     granularity: granularityOf(query.get('by') ?? '', range),
     isCompared: form.hasBefore && query.get('compare') === 'before',
     asOf: Number.isNaN(asOf.getTime()) ? undefined : asOf,
+    isReady: text !== '' || bots !== undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { BarList } from '../charts/bar-list.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
+import { type Bots, BotsNote } from '../filter/bots.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import type { Minute } from './minute.ts';
 import type { Visitors } from './visitors.ts';
@@ -13,8 +14,9 @@ export function LiveFigures(props: {
   projectId: string;
   minute: Minute | undefined;
   visitors: Visitors | undefined;
+  bots: Bots;
 }) {
-  const { projectId, minute, visitors } = props;
+  const { projectId, minute, visitors, bots } = props;
   const refused = minute?.refused ?? 0;
   const dead = minute?.dead ?? 0;
   const of = minute ? 'the last minute' : 'Not live';
@@ -25,7 +27,11 @@ export function LiveFigures(props: {
         <small>{of}</small>
       </Figure>
       <Figure name="Visitors" value={visitors?.total}>
-        <small>{minute ? 'the last 5 minutes' : of}</small>
+        <small>
+          {minute ? 'the last 5 minutes' : of}
+          {bots === undefined || bots === 'none' ? null : ': '}
+          <BotsNote bots={bots} />
+        </small>
       </Figure>
       <Figure name="Refused" value={minute?.refused} isBad={refused > 0}>
         <small>

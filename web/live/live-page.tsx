@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { EventDrawer } from '../event/event-drawer.tsx';
+import { useBots } from '../filter/bots.tsx';
 import {
   type Condition,
   readConditions,
@@ -45,7 +46,8 @@ export function Page({ params }: PageProps) {
   const asked = { kinds, filters: conditions.map(toPropertyFilter) };
   const { rows, waiting, fault } = useLiveRows(projectId, asked, isPaused, onFresh);
   const minute = useMinute(projectId);
-  const counted = useVisitors(projectId);
+  const bots = useBots(projectId);
+  const counted = useVisitors(projectId, bots === 'counted');
   // They are asked for apart from the stream, and would stay as they were where nothing answers.
   const visitors = minute && counted;
   const shown = useMemo(
@@ -60,7 +62,7 @@ export function Page({ params }: PageProps) {
   return (
     <div class="live" data-wall={isWall}>
       <Head isPaused={isPaused} waiting={waiting} isWall={isWall} onPause={setPaused} />
-      <LiveFigures projectId={projectId} minute={minute} visitors={visitors} />
+      <LiveFigures projectId={projectId} minute={minute} visitors={visitors} bots={bots} />
       <section class="live-events" aria-label="Events">
         {isWall ? null : <Conditions kinds={kinds} conditions={conditions} search={search} />}
         <Fault cause={fault} />

@@ -10,6 +10,7 @@ import {
   InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
+import { groupWithoutBots } from '../filter/bots.tsx';
 
 const insights = createClient(InsightsService, transport);
 
@@ -20,14 +21,14 @@ const property = '$country';
 export type Visitors = { total: number; countries: { code: string; visitors: number }[] };
 
 /** undefined until the first answer; an answer stays while the next one is on its way or fails. */
-export function useVisitors(projectId: string): Visitors | undefined {
+export function useVisitors(projectId: string, withBots: boolean): Visitors | undefined {
   const [visitors, setVisitors] = useState<Visitors>();
   useEffect(() => {
     const end = new AbortController();
     const ask = (): void => {
       if (document.visibilityState === 'hidden') return;
       // A failure is shown by the bar of the connection; the next round asks again.
-      askVisitors(projectId, end.signal).then(setVisitors, () => {});
+      askVisitors(projectId, withBots, end.signal).then(setVisitors, () => {});
     };
     ask();
     const timer = window.setInterval(ask, everyMs);
@@ -36,11 +37,15 @@ export function useVisitors(projectId: string): Visitors | undefined {
       window.clearInterval(timer);
       end.abort();
     };
-  }, [projectId]);
+  }, [projectId, withBots]);
   return visitors;
 }
 
-async function askVisitors(projectId: string, signal: AbortSignal): Promise<Visitors> {
+async function askVisitors(
+  projectId: string,
+  withBots: boolean,
+  signal: AbortSignal,
+): Promise<Visitors> {
   const now = Date.now();
   const { result } = await insights.query(
     {
@@ -50,6 +55,7 @@ async function askVisitors(projectId: string, signal: AbortSignal): Promise<Visi
         breakdowns: [{ property }],
         breakdownLimit: 100,
         includeCookieless: true,
+        filterGroups: withBots ? [] : [groupWithoutBots()],
       },
       timeRange: {
         from: timestampFromDate(new Date(now - windowMs)),

@@ -17,7 +17,7 @@ import {
   type TrendsResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
-import { type Condition, toPropertyFilter } from '../filter/condition.ts';
+import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { address } from '../router.ts';
@@ -32,24 +32,26 @@ export function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
   return [create(FilterGroupSchema, { filters: conditions.map(toPropertyFilter) })];
 }
 
-/** Names the question of the address: range and filters. */
-function questionKey(projectId: string): string {
-  const { query } = address.value;
-  return `overview ${projectId} ${JSON.stringify(timeQuery(query))} ${query.get('filters') ?? ''}`;
+/** Names the question: the address's range, and the page's conditions. */
+function questionKey(projectId: string, conditions: readonly Condition[]): string {
+  const time = JSON.stringify(timeQuery(address.value.query));
+  return `overview ${projectId} ${time} ${writeConditions(conditions) ?? ''}`;
 }
 
+/** `conditions`: undefined while they are not known; nothing is asked then. */
 export function useOverview(
   projectId: string,
-  conditions: readonly Condition[],
+  conditions: readonly Condition[] | undefined,
 ): Resource<RenderResponse> {
   const range = useRange();
   const { query } = address.value;
-  return useResource(questionKey(projectId), (end) =>
+  const key = conditions && questionKey(projectId, conditions);
+  return useResource(key, (end) =>
     dashboards.render(
       {
         id: 'overview',
         timeRange: boardTime(query, range),
-        filters: { filterGroups: groupsOf(conditions) },
+        filters: { filterGroups: groupsOf(conditions ?? []) },
       },
       inProject(projectId, end),
     ),
@@ -82,7 +84,7 @@ export function useCourses(
   { data: board, isLoading }: Resource<RenderResponse>,
 ): Resource<Map<string, Course>> {
   const time = isLoading ? undefined : board?.time;
-  const key = time && `courses ${questionKey(projectId)} ${timeKey(time)}`;
+  const key = time && `courses ${questionKey(projectId, conditions)} ${timeKey(time)}`;
   const asked = useResource(key, async (end) => {
     const courses = await Promise.all(
       measures

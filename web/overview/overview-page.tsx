@@ -5,6 +5,7 @@ import {
   Granularity,
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type Bots, BotsNote, useBots, withoutBots } from '../filter/bots.tsx';
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { timeQuery } from '../question/board-time.ts';
@@ -59,21 +60,26 @@ export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const { query } = address.value;
   const conditions = readConditions(query.get('filters') ?? '');
-  const overview = useOverview(projectId, conditions);
+  const bots = useBots(projectId);
+  const asked = withoutBots(conditions, bots);
+  const overview = useOverview(projectId, bots && asked);
   const { data: board, error, isLoading, reload } = overview;
-  const courses = useCourses(projectId, conditions, overview);
+  const courses = useCourses(projectId, asked, overview);
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
   const setConditions = (next: readonly Condition[]): void =>
     setQuery({ filters: writeConditions(next) });
   const hrefOf = (spec: InsightQuerySpec, rows: Rows): string | undefined =>
-    rowsHref({ projectId, spec, conditions, time: timeQuery(query), ...bucketsOf(board) }, rows);
-  const asked = (spec: InsightQuerySpec): string | undefined =>
-    questionHref({ projectId, spec, filterGroups: groupsOf(conditions), time: timeQuery(query) });
+    rowsHref(
+      { projectId, spec, conditions: asked, time: timeQuery(query), ...bucketsOf(board) },
+      rows,
+    );
+  const furtherHref = (spec: InsightQuerySpec): string | undefined =>
+    questionHref({ projectId, spec, filterGroups: groupsOf(asked), time: timeQuery(query) });
   const open = (spec: InsightQuerySpec, rows: Rows): void => {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
   };
-  const isEmpty = conditions.length === 0 && board !== undefined && hasNoEvents(board);
+  const isEmpty = asked.length === 0 && board !== undefined && hasNoEvents(board);
   return (
     <>
       <div class="page-head">
@@ -96,7 +102,8 @@ export function Page({ params }: PageProps) {
               measure={measure}
               course={courses.data?.get(measure.id)}
               fault={measure.inCourse === undefined ? courses.error : undefined}
-              questionHref={asked(measure.trend)}
+              questionHref={furtherHref(measure.trend)}
+              bots={bots}
               onOpen={(rows) => open(measure.trend, rows)}
             />
           ) : null}
@@ -107,7 +114,7 @@ export function Page({ params }: PageProps) {
                 {...card}
                 board={board}
                 hrefOf={hrefOf}
-                questionOf={asked}
+                questionOf={furtherHref}
                 onFilter={(condition) => setConditions(withCondition(conditions, condition))}
                 onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
               />
@@ -171,7 +178,8 @@ function Figures(props: {
 }
 
 /** How fresh the page is, and what its chosen figure does not count. */
-function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) {
+function Fresh(props: { board: RenderResponse; measure: Measure; bots: Bots }) {
+  const { board, measure, bots } = props;
   const answer = answerOf(board, measure.id);
   const answers = board.results.flatMap(({ outcome }) =>
     outcome.case === 'insight' ? [outcome.value] : [],
@@ -179,6 +187,8 @@ function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) 
   return (
     <>
       <Freshness answers={answers} /> · cookieless visitors count, each of their days as a visitor
+      {bots === 'none' ? null : ' · '}
+      <BotsNote bots={bots} />
       {answer ? <LeftOutNote answer={answer} hideGroups /> : null}
     </>
   );
@@ -191,6 +201,7 @@ function ChartCard(props: {
   course: Course | undefined;
   fault: unknown;
   questionHref: string | undefined;
+  bots: Bots;
   onOpen: (rows: Rows) => void;
 }) {
   const { board, measure, course, fault, onOpen } = props;
@@ -204,7 +215,9 @@ function ChartCard(props: {
         onOpen={onOpen}
       />
       <footer class="row between">
-        <div class="provenance">{board ? <Fresh board={board} measure={measure} /> : null}</div>
+        <div class="provenance">
+          {board ? <Fresh board={board} measure={measure} bots={props.bots} /> : null}
+        </div>
         <div class="row">
           {props.questionHref ? <a href={props.questionHref}>Ask further</a> : null}
           <RowsOf measure={measure} projectId={props.projectId} />

@@ -1,0 +1,92 @@
+// Bots on the pages that count visitors: left out and said so, counted where the reader asks, and no word of them in a
+// project without any. The API answers all.
+
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import {
+  batchCreate,
+  call,
+  eventually,
+  listActivity,
+  newEvent,
+} from '../harness/clients/client.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const gptBot =
+  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)';
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+
+describe.runIf(hasBrowser)('a project', () => {
+  const app = useWebApp();
+
+  /** One event of each visitor. */
+  async function send(agent: string, ...visitors: string[]): Promise<void> {
+    const events = visitors.map((distinctId) => newEvent({ distinctId }));
+    const headers = { 'user-agent': agent };
+    expect((await batchCreate(app.stack, events, { headers })).status).toBe(200);
+  }
+
+  const stored = (count: number) =>
+    eventually(
+      () => listActivity(app.stack, {}),
+      ({ events }) => events.length === count,
+    );
+
+  const visitors = async (page: Page) =>
+    (await page.locator('.overview:not([aria-busy=true]) .figure-tile b').allTextContents())[0];
+
+  const shown = (page: Page, count: string) =>
+    expect.poll(() => visitors(page), { timeout }).toBe(count);
+
+  it('without bots is asked without a condition, and with some leaves them out until it is asked', async () => {
+    await send(firefox, 'ada', 'bob', 'eve');
+    await stored(3);
+    const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}`);
+    await shown(page, '3');
+    const chart = page.getByRole('region', { name: /^Chart/ });
+    expect(await chart.textContent()).not.toContain('bots');
+    const question = `${app.stack.baseUrl}/p/${app.stack.projectId}/insights/segmentation`;
+    await page.goto(question);
+    await page.getByRole('region', { name: 'Answer' }).getByText('Complete until').waitFor();
+    expect(await page.getByText('Bot is not true').count()).toBe(0);
+
+    await send(gptBot, 'gpt', 'gpt2');
+    await stored(5);
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}`);
+    await shown(page, '3');
+    await chart.getByRole('button', { name: 'Count bots' }).click();
+    await shown(page, '5');
+    await chart.getByRole('button', { name: 'Leave bots out' }).click();
+    await shown(page, '3');
+
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/live`);
+    const live = page.locator('.live-figure', { hasText: 'Visitors' });
+    await expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe('3');
+    await live.getByRole('button', { name: 'Count bots' }).click();
+    await expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe('5');
+
+    await page.goto(question);
+    await page.getByRole('button', { name: 'Bot is not true', exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    const { status, body } = await call(
+      app.stack.baseUrl,
+      '/shared.insights.v1.InsightsService/Query',
+      app.stack.privateKey,
+      {
+        spec: {
+          insightType: 'INSIGHT_TYPE_SEGMENTATION',
+          events: [{ event: {}, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }],
+        },
+        timeRange: {
+          from: new Date(Date.now() - 86_400_000).toISOString(),
+          to: new Date(Date.now() + 86_400_000).toISOString(),
+        },
+      },
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ segmentation: { total: 5 } });
+  });
+});

@@ -1,0 +1,69 @@
+// Whether a page counts bots. It leaves them out unless the address says `bots=1`, and says so where the project has
+// any. A project without bots is asked without a condition, which its sums answer.
+
+import { create } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  type FilterGroup,
+  FilterGroupSchema,
+  InsightsService,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { useResource } from '../resource.ts';
+import { address, setQuery } from '../router.ts';
+import { type Condition, toPropertyFilter } from './condition.ts';
+
+const insights = createClient(InsightsService, transport);
+const property = '$bot';
+
+const noBots: Condition = {
+  property,
+  operator: FilterOperator.NOT_EQUALS,
+  values: ['true'],
+  source: PropertySource.AUTO,
+};
+
+/** `none`: the project has none. undefined: nobody knows yet. */
+export type Bots = 'none' | 'left out' | 'counted' | undefined;
+
+export function useBots(projectId: string): Bots {
+  const { data, error } = useResource(`bots ${projectId}`, async (end) => {
+    const { properties } = await insights.getFilterSchema(
+      { prefix: property, limit: 10 },
+      inProject(projectId, end),
+    );
+    return properties.some((one) => one.property === property);
+  });
+  if (data === undefined && !error) return undefined;
+  if (data === false) return 'none';
+  return address.value.query.get('bots') === '1' ? 'counted' : 'left out';
+}
+
+/** The conditions of a page with its own on bots, unless one of them is on bots already. */
+export function withoutBots(conditions: readonly Condition[], bots: Bots): readonly Condition[] {
+  const isAsked = conditions.some((one) => one.property === property);
+  return bots === 'left out' && !isAsked ? [...conditions, noBots] : conditions;
+}
+
+export function groupWithoutBots(): FilterGroup {
+  return create(FilterGroupSchema, { filters: [toPropertyFilter(noBots)] });
+}
+
+/** Says what becomes of bots, and turns it. */
+export function BotsNote({ bots }: { bots: Bots }) {
+  if (bots === undefined || bots === 'none') return null;
+  const isLeftOut = bots === 'left out';
+  return (
+    <>
+      {isLeftOut ? 'bots are left out' : 'bots count'}{' '}
+      <button
+        type="button"
+        class="link"
+        onClick={() => setQuery({ bots: isLeftOut ? '1' : undefined })}
+      >
+        {isLeftOut ? 'Count bots' : 'Leave bots out'}
+      </button>
+    </>
+  );
+}
