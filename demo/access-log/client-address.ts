@@ -18,8 +18,8 @@ export function clientField(text: string): ClientField {
 }
 
 /**
- * The first address from outside in a field that has one or several with commas between, else the first; undefined where
- * a part is none. With or without brackets and a port.
+ * The first address from outside in a field that has one or several with commas between, else the first; undefined
+ * where a part is none. With or without brackets and a port.
  */
 export function addressIn(field: string | undefined): string | undefined {
   if (field === undefined || field.length > maxFieldCharacters) return undefined;

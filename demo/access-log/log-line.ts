@@ -1,4 +1,5 @@
-// A line of an access log, whatever format it came in, and why a line is none. page-views.ts decides what becomes of it.
+// A line of an access log, whatever format it came in, and why a line is none. page-views.ts decides what becomes of
+// it.
 
 export interface LogLine {
   /** The host that was asked, and how, where the line tells. */

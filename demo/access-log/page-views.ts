@@ -1,6 +1,6 @@
-// Turns lines of an access log into page_view events as a page would send them, described by the pipeline's own steps of
-// enrichment. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that the
-// same file gives the same ids again and nobody without the secret can try out addresses.
+// Turns lines of an access log into page_view events as a page would send them, described by the pipeline's own steps
+// of enrichment. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that
+// the same file gives the same ids again and nobody without the secret can try out addresses.
 
 import { createHmac, type Hmac } from 'node:crypto';
 import type { LocateAddress } from '../../ingest/caller/geo.ts';
@@ -29,11 +29,11 @@ export interface MapperOptions {
   secret: string;
   /** The site's host, for lines that name none. */
   hostname: string;
-  /** The site's, whatever its lines say: a server behind a proxy does not know it. Absent: that of the line, else https. */
+  /** The site's, whatever its lines say: a server behind a proxy does not know it. Else the line's, or https. */
   scheme?: string | undefined;
   /** Also sends requests that are no page views, as events of the kind `request`. */
   all: boolean;
-  /** Parameters that stay in addresses besides those of campaigns and clicks, as `data-query` of the script names them. */
+  /** Parameters that stay in addresses besides those of campaigns and clicks, as the script's `data-query` has them. */
   query?: string | undefined;
   /** Tells the places of visitors; absent where nobody does. */
   locate?: LocateAddress | undefined;

@@ -5,7 +5,7 @@ import { maxStringValueCodePoints } from '../../platform/limits.ts';
 
 /**
  * Returns a function that takes user info, fragment and parameters out of an address, but for those that `names` lists,
- * with commas between; `*` in a name is any text. Other texts stay as they are; both are cut to the length of a property.
+ * with commas between; `*` in a name is any text. Other texts stay as they are; both are cut to a property's length.
  */
 export function createSentUrl(names: string): (text: string) => string {
   const kept = names.split(',').map((name) => name.trim().split('*'));

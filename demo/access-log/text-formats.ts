@@ -1,5 +1,5 @@
-// Lines of fields in a fixed order: the common and the combined format of Apache, nginx and Traefik, with or without the
-// host before them, HAProxy's HTTP format, and that of AWS's application load balancer.
+// Lines of fields in a fixed order: the common and the combined format of Apache, nginx and Traefik, with or without
+// the host before them, HAProxy's HTTP format, and that of AWS's application load balancer.
 
 import { addressIn, type ClientField, isInside } from './client-address.ts';
 import { type Field, fieldsOf } from './fields.ts';
@@ -50,7 +50,7 @@ function parseCombined(fields: readonly Field[], client: ClientField | undefined
   });
 }
 
-/** The fields before the time: the client's, or the host and the client's. A header of several addresses is one field. */
+/** The fields before the time: the client's, or the host and the client's. A header of several addresses is one. */
 function headOf(head: readonly Field[]): { host?: string | undefined; own: string | undefined } {
   const words = head.map(({ text }) => text);
   while (words[0]?.endsWith(',') && words.length > 1)

@@ -1,4 +1,4 @@
-// Tells agents of programs from those of browsers: crawlers, previewers, monitors, headless browsers and HTTP libraries.
+// Tells agents of programs from those of browsers: crawlers, previewers, monitors, headless browsers, HTTP libraries.
 // The names are those of the list crawler-user-agents; a pattern of the forms in which crawlers introduce themselves
 // finds those that the list does not have yet. Slow beside a look-up: user-agent.ts remembers what was found.
 

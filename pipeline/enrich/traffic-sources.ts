@@ -11,8 +11,8 @@ const searchNames =
   sogou startpage yahoo yandex`);
 
 /**
- * The hosts of result pages, besides `www.` and `m.` of them. A brand's other hosts are no searches: mail, documents and
- * advertisers' tools refer as every site does.
+ * The hosts of result pages, besides `www.` and `m.` of them. A brand's other hosts are no searches: mail, documents
+ * and advertisers' tools refer as every site does.
  */
 const searchHosts =
   namesOf(`aol.com search.aol.com ask.com baidu.com wap.baidu.com bing.com cn.bing.com search.brave.com

@@ -57,14 +57,14 @@ export function createAgentParser(maxEntries: number): (userAgent: string) => Ag
 }
 
 /**
- * In apps, tokens stand between "Mobile" and "Safari", and "wv" behind the model: ua-parser-js 1.0.41 takes the phone for
- * a tablet, and "wv" for its model.
+ * In apps, tokens stand between "Mobile" and "Safari", and "wv" behind the model: ua-parser-js 1.0.41 takes the phone
+ * for a tablet, and "wv" for its model.
  */
 const appTokens = /(?<= Mobile) .{1,200}?(?= Safari\/)|; wv(?=\))/g;
 
 /**
- * Safari's engine inside another browser or an app, on a system that calls itself a Mac's: an iPad that asks for desktop
- * pages. Macs have none of these, and no "Mobile".
+ * Safari's engine inside another browser or an app, on a system that calls itself a Mac's: an iPad that asks for
+ * desktop pages. Macs have none of these, and no "Mobile".
  */
 const padAsMac = /\(Macintosh;.*(?:CriOS|EdgiOS|FxiOS|OPiOS|OPT|GSA|FBIOS|Mobile)\//;
 

@@ -46,8 +46,8 @@ describe.runIf(hasBrowser)('a project', () => {
     await stored(3);
     const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}`);
     await shown(page, '3');
-    const chart = page.getByRole('region', { name: /^Chart/ });
-    expect(await chart.textContent()).not.toContain('bots');
+    const filters = page.getByRole('group', { name: 'Filters' });
+    expect(await filters.textContent()).not.toContain('bots');
     const question = `${app.stack.baseUrl}/p/${app.stack.projectId}/insights/segmentation`;
     await page.goto(question);
     await page.getByRole('region', { name: 'Answer' }).getByText('Complete until').waitFor();
@@ -57,9 +57,9 @@ describe.runIf(hasBrowser)('a project', () => {
     await stored(5);
     await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}`);
     await shown(page, '3');
-    await chart.getByRole('button', { name: 'Count bots' }).click();
+    await filters.getByRole('button', { name: 'Count bots' }).click();
     await shown(page, '5');
-    await chart.getByRole('button', { name: 'Leave bots out' }).click();
+    await filters.getByRole('button', { name: 'Leave bots out' }).click();
     await shown(page, '3');
 
     await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/live`);

@@ -55,7 +55,7 @@ export function BotsNote({ bots }: { bots: Bots }) {
   if (bots === undefined || bots === 'none') return null;
   const isLeftOut = bots === 'left out';
   return (
-    <>
+    <span class="hint">
       {isLeftOut ? 'bots are left out' : 'bots count'}{' '}
       <button
         type="button"
@@ -64,6 +64,6 @@ export function BotsNote({ bots }: { bots: Bots }) {
       >
         {isLeftOut ? 'Count bots' : 'Leave bots out'}
       </button>
-    </>
+    </span>
   );
 }

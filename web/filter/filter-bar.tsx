@@ -6,6 +6,7 @@ import { Combo } from '../fields/combo.tsx';
 import { Select } from '../fields/field.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { type Bots, BotsNote } from './bots.tsx';
 import { type Condition, inWords, isComplete, operatorOf, operators } from './condition.ts';
 import { propertySuggestions, useSchema, useValueSuggestions } from './schema.ts';
 
@@ -23,8 +24,10 @@ export function FilterBar(props: {
   onChange: (next: Condition[]) => void;
   of?: Of;
   label?: string;
+  /** Of a page that counts visitors. */
+  bots?: Bots;
 }) {
-  const { conditions, onChange, of = 'events', label = 'Filters' } = props;
+  const { conditions, onChange, of = 'events', label = 'Filters', bots } = props;
   const [edited, setEdited] = useState<number>();
   const put = (condition: Condition): void => {
     onChange(
@@ -54,6 +57,7 @@ export function FilterBar(props: {
         <Icon name="filter" />
         Add a filter
       </button>
+      <BotsNote bots={bots} />
       {edited === undefined ? null : (
         <Editor
           of={of}

@@ -32,28 +32,33 @@ type Answers = {
   previous: QueryResponse | undefined;
 };
 
+type Asked = Parameters<typeof requestOf>[0];
+
+function useAnswers(projectId: string, question: QuestionState, asked: Asked, written: string) {
+  const { range, granularity, isCompared, asOf, isReady } = question;
+  const { spec, zone } = asked;
+  const time = `${range.from.getTime()} ${range.to.getTime()} ${granularity} ${zone}`;
+  const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
+  return useResource<Answers>(isReady ? key : undefined, async (end) => {
+    const ask = (one: Asked): Promise<QueryResponse> =>
+      insights.query(requestOf(one), inProject(projectId, end));
+    const [answer, previous] = await Promise.all([
+      ask(asked),
+      isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
+    ]);
+    return { spec, answer, previous };
+  });
+}
+
 export function Answer(props: { projectId: string; form: QuestionForm; question: QuestionState }) {
   const { projectId, form, question } = props;
-  const { range, granularity, isCompared, asOf } = question;
+  const { range, granularity, asOf, isReady } = question;
   const zone = currentZone();
   const written = writeSpec(question.spec);
   // The same object for the same question, so that the chart is drawn once.
   const spec = useMemo(() => question.spec, [written]);
   const asked = { spec, from: range.from, to: range.to, granularity, zone, asOf };
-  const time = `${range.from.getTime()} ${range.to.getTime()} ${granularity} ${zone}`;
-  const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
-  const { data, error, isLoading, reload } = useResource<Answers>(
-    question.isReady ? key : undefined,
-    async (end) => {
-      const ask = (one: typeof asked): Promise<QueryResponse> =>
-        insights.query(requestOf(one), inProject(projectId, end));
-      const [answer, previous] = await Promise.all([
-        ask(asked),
-        isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
-      ]);
-      return { spec, answer, previous };
-    },
-  );
+  const { data, error, isLoading, reload } = useAnswers(projectId, question, asked, written);
   const of = {
     projectId,
     spec,
@@ -67,7 +72,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
   };
   const all = rowsHref(of, { kind: '' });
   return (
-    <section class="card answer" aria-label="Answer" aria-busy={isLoading}>
+    <section class="card answer" aria-label="Answer" aria-busy={isLoading || !isReady}>
       <header>
         <h2>{range.name}</h2>
         <TakeAway

@@ -7,6 +7,7 @@ import { QuestionFields } from '../question/question-form.tsx';
 import { address } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { useTabInSight } from '../ui/tabs.tsx';
 import { Answer } from './answer.tsx';
 import { type QuestionState, useQuestion } from './question-state.ts';
@@ -32,8 +33,14 @@ function Insight({ projectId, form }: { projectId: string; form: QuestionForm })
       <p class="hint">{form.says}</p>
       <div class="insight">
         <section class="card" aria-label="Question">
-          <QuestionFields spec={question.draft} onChange={question.change} />
-          <TimeFields form={form} question={question} />
+          {question.isReady ? (
+            <>
+              <QuestionFields spec={question.draft} onChange={question.change} />
+              <TimeFields form={form} question={question} />
+            </>
+          ) : (
+            <Loading of="the question" />
+          )}
         </section>
         <Answer projectId={projectId} form={form} question={question} />
       </div>

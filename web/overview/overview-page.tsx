@@ -5,7 +5,7 @@ import {
   Granularity,
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type Bots, BotsNote, useBots, withoutBots } from '../filter/bots.tsx';
+import { useBots, withoutBots } from '../filter/bots.tsx';
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { timeQuery } from '../question/board-time.ts';
@@ -85,7 +85,7 @@ export function Page({ params }: PageProps) {
       <div class="page-head">
         <h1 tabIndex={-1}>Overview</h1>
         <div class="row">
-          <FilterBar conditions={conditions} onChange={setConditions} />
+          <FilterBar conditions={conditions} bots={bots} onChange={setConditions} />
           <RangePicker />
         </div>
       </div>
@@ -93,7 +93,7 @@ export function Page({ params }: PageProps) {
       {isEmpty ? (
         <NoEvents projectId={projectId} />
       ) : (
-        <div class="overview" aria-busy={isLoading || courses.isLoading}>
+        <div class="overview" aria-busy={!bots || isLoading || courses.isLoading}>
           <Figures board={board} courses={courses.data} chosen={measure} />
           {measure ? (
             <ChartCard
@@ -103,7 +103,6 @@ export function Page({ params }: PageProps) {
               course={courses.data?.get(measure.id)}
               fault={measure.inCourse === undefined ? courses.error : undefined}
               questionHref={furtherHref(measure.trend)}
-              bots={bots}
               onOpen={(rows) => open(measure.trend, rows)}
             />
           ) : null}
@@ -178,8 +177,7 @@ function Figures(props: {
 }
 
 /** How fresh the page is, and what its chosen figure does not count. */
-function Fresh(props: { board: RenderResponse; measure: Measure; bots: Bots }) {
-  const { board, measure, bots } = props;
+function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) {
   const answer = answerOf(board, measure.id);
   const answers = board.results.flatMap(({ outcome }) =>
     outcome.case === 'insight' ? [outcome.value] : [],
@@ -187,8 +185,6 @@ function Fresh(props: { board: RenderResponse; measure: Measure; bots: Bots }) {
   return (
     <>
       <Freshness answers={answers} /> · cookieless visitors count, each of their days as a visitor
-      {bots === 'none' ? null : ' · '}
-      <BotsNote bots={bots} />
       {answer ? <LeftOutNote answer={answer} hideGroups /> : null}
     </>
   );
@@ -201,7 +197,6 @@ function ChartCard(props: {
   course: Course | undefined;
   fault: unknown;
   questionHref: string | undefined;
-  bots: Bots;
   onOpen: (rows: Rows) => void;
 }) {
   const { board, measure, course, fault, onOpen } = props;
@@ -215,9 +210,7 @@ function ChartCard(props: {
         onOpen={onOpen}
       />
       <footer class="row between">
-        <div class="provenance">
-          {board ? <Fresh board={board} measure={measure} bots={props.bots} /> : null}
-        </div>
+        <div class="provenance">{board ? <Fresh board={board} measure={measure} /> : null}</div>
         <div class="row">
           {props.questionHref ? <a href={props.questionHref}>Ask further</a> : null}
           <RowsOf measure={measure} projectId={props.projectId} />

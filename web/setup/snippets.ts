@@ -22,8 +22,9 @@ millrace.identify({ externalId: 'user-42', traits: { plan: 'pro' } });
 await millrace.close(); // at the end of the program: sends what waits`;
 }
 
+/** With an agent of its own: curl's is a program's, and pages leave programs out. */
 export function curlSnippet({ origin, key }: Of): string {
-  return `curl -s \\
+  return `curl -s -A shop/1.0 \\
   ${origin}/sdk.events.v1.EventsService/BatchCreate \\
   -H 'content-type: application/json' \\
   -H 'x-api-key: ${key}' \\
