@@ -19,11 +19,12 @@ import { Loaded } from '../ui/loaded.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { dashboards, savedRangeName } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
-import { Conflict } from './conflict.tsx';
 import { type Draft, type DraftTile, draftOf, withPlace, withTile } from './draft.ts';
 
 /** The fields of a question are the largest part of the editor, and moving a tile needs none of them. */
 const loadTileDialog = async () => (await import('./tile-dialog.tsx')).TileDialog;
+/** Hardly anybody saves a board that somebody else has just saved. */
+const loadConflict = async () => (await import('./conflict.tsx')).Conflict;
 
 export function BoardEditor(props: {
   projectId: string;
@@ -70,9 +71,9 @@ export function BoardEditor(props: {
     setEdited(undefined);
     change({
       tiles:
-        edited === 'question' || edited === 'text' || edited === undefined
-          ? withTile(draft.tiles, tile)
-          : draft.tiles.map((one) => (one.key === edited.key ? { ...one, tile } : one)),
+        typeof edited === 'object'
+          ? draft.tiles.map((one) => (one.key === edited.key ? { ...one, tile } : one))
+          : withTile(draft.tiles, tile),
     });
   };
   return (
@@ -154,18 +155,22 @@ export function BoardEditor(props: {
         />
       ) : null}
       {newest ? (
-        <Conflict
-          before={base}
-          newest={newest}
-          onKeep={() => {
-            setDraft(onto(draft, newest));
-            setNewest(undefined);
-          }}
-          onTake={() => {
-            forget('board');
-            props.onSaved();
-            setDraft(draftOf(newest));
-            setNewest(undefined);
+        <Loaded
+          load={loadConflict}
+          name="the other changes"
+          with={{
+            before: base,
+            newest,
+            onKeep: () => {
+              setDraft(onto(draft, newest));
+              setNewest(undefined);
+            },
+            onTake: () => {
+              forget('board');
+              props.onSaved();
+              setDraft(draftOf(newest));
+              setNewest(undefined);
+            },
           }}
         />
       ) : null}
