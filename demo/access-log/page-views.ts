@@ -4,7 +4,6 @@
 
 import { createHmac, type Hmac } from 'node:crypto';
 import type { LocateAddress } from '../../ingest/caller/geo.ts';
-import { clickIds } from '../../pipeline/enrich/attribution.ts';
 import { createDescribeEvent } from '../../pipeline/enrich/described-event.ts';
 import {
   maxOccurTimeAheadMs,
@@ -12,6 +11,7 @@ import {
   minOccurTimeMs,
 } from '../../platform/limits.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { clickIds } from '../../proto/wire/click-ids.ts';
 import { type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './log-line.ts';
 import { createSentUrl } from './sent-url.ts';
@@ -41,8 +41,7 @@ export interface MapperOptions {
   nowMs: number;
 }
 
-/** fbclid tells nothing of the channel; the script for pages keeps it. */
-const parametersOfVisits = ['utm_*', ...clickIds.map(({ name }) => name), 'fbclid'];
+const parametersOfVisits = ['utm_*', ...clickIds];
 const sessionGapMs = 30 * 60_000;
 const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
