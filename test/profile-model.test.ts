@@ -26,6 +26,8 @@ import { type Between, type Expected, ProfileModel } from './harness/models/prof
 import { type Part, type Stack, startStack } from './harness/servers/stack.ts';
 
 const rounds = Number(process.env['MILLRACE_MODEL_ROUNDS'] ?? 3);
+/** Within the 30 days that a public key may go back. */
+const firstTimeMs = Date.now() - 2e9;
 const seed = Number(process.env['MILLRACE_MODEL_SEED'] ?? Date.now() % 100_000);
 const steps = 80;
 const killsPerRound = 2;
@@ -108,7 +110,7 @@ class Schedule {
         distinctId: this.#pick(this.ids),
         sessionId: this.#pick(this.#sessions),
         kind: this.#next() < 0.5 ? 'page_view' : 'click',
-        occurTime: new Date(Date.UTC(2026, 0, 1) + Math.floor(this.#next() * 1e9)).toISOString(),
+        occurTime: new Date(firstTimeMs + Math.floor(this.#next() * 1e9)).toISOString(),
       }),
     );
     const events = [...fresh, ...this.#sent.slice(-2)];
