@@ -216,8 +216,8 @@ describe('how far a set-up has come', () => {
   });
 });
 
-it('twenty watch, the next is refused, and a place that is left is free', async () => {
-  const viewers = await Promise.all(Array.from({ length: 20 }, () => watch(stack.baseUrl, key)));
+it('twelve watch a project, the next is refused, and a place that is left is free', async () => {
+  const viewers = await Promise.all(Array.from({ length: 12 }, () => watch(stack.baseUrl, key)));
   const refused = await watch(stack.baseUrl, key).catch((error: unknown) => error);
   expect(ConnectError.from(refused).code).toBe(Code.ResourceExhausted);
   viewers.pop()?.close();

@@ -134,7 +134,7 @@ export function drawValue(draw: Draw, property: string): SentValue {
 export function drawTraits(draw: Draw): Record<string, unknown> {
   const values: Record<string, () => unknown> = {
     plan: () => draw.pick(['free', 'pro', '42', 42, true, null, '']),
-    age: () => draw.pick([18, 18.5, 33, -1, 0, 1e21, '18']),
+    age: () => draw.pick([18, 18.5, 33, -1, 0, 1e15, '18']),
     city: () => draw.pick(['Berlin', 'São Paulo', "L'Aquila", 'Kolkata']),
     tags: () => draw.pick([['a', 'b'], [], ['a', { b: 1 }]]),
     address: () => draw.pick([{ city: 'Rome', zip: 7 }, { city: 'Oslo' }, 'none', { city: null }]),

@@ -850,13 +850,15 @@ export declare type RenderedTime = Message<"dashboard.dashboards.v1.RenderedTime
   timezone: string;
 
   /**
-   * The first and the last day on the zone's clock that have a moment of the range, such as "2026-11-01".
+   * The first day on the zone's clock that has a moment of the range, such as "2026-11-01".
    *
    * @generated from field: string first_day = 20;
    */
   firstDay: string;
 
   /**
+   * The last such day.
+   *
    * @generated from field: string last_day = 21;
    */
   lastDay: string;
