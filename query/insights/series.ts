@@ -7,7 +7,7 @@ import { type Aggregation, cellValue, readAggregation } from './events/aggregati
 import { areAllCounted, type CountedEvents, countedEvents } from './events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from './events/event-condition.ts';
 import { groupText } from './events/property-text.ts';
-import { rankedGroupsSql } from './events/ranked-groups.ts';
+import { finishedSql, rankedGroupsSql } from './events/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from './events/read-events.ts';
 import { cellRowsSql, countRowsSql, groupsRowsSql } from './grouped-rows.ts';
 import { eventCellsSql } from './kept/event-cells.ts';
@@ -75,8 +75,11 @@ export function seriesSql(
     (aggregation.counts === 'events'
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
       : userCellsSql(question, condition, aggregation, groups));
-  if (!hasGroups) return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', a: 'a', b: 'b' });
   const { measure } = aggregation;
+  if (!hasGroups) {
+    const cells = { from: `(${sql})`, bucket: 'bucket', a: finishedSql(measure), b: 'b' };
+    return cellRowsSql(part, cells);
+  }
   const ranked = rankedGroupsSql({ sql, groups: groups.length, limit: groupLimit, measure });
   return groupsRowsSql({ part, sql: ranked });
 }
@@ -88,11 +91,14 @@ export function isOfCounts(question: Question, { condition, aggregation }: Serie
   return countsEvents && breakdowns.length === 0 && areAllCounted(question, condition, buckets);
 }
 
-/** SELECT of (group_0, …, bucket, a, b, weight). A user belongs to the groups of their first event. */
+/**
+ * SELECT of (group_0, …, bucket, a, b), and of weight where there are groups. A user belongs to the groups of their
+ * first event.
+ */
 function userCellsSql(
   question: Question,
   condition: EventCondition,
-  { ofEvents, ofUsers }: Extract<Aggregation, { counts: 'users' }>,
+  { cells, ofUsers }: Extract<Aggregation, { counts: 'users' }>,
   groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));
@@ -100,11 +106,9 @@ function userCellsSql(
   const columns = { bucket: bucketSql(question, question.buckets) };
   const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
     WHERE user_key != 0`;
-  const cells = (parts: { a: string; b: string }, from: string, weight: string): string =>
-    `SELECT ${by}, ${parts.a} AS a, ${parts.b} AS b, ${weight} AS weight FROM (${from}) GROUP BY ${by}`;
-  return names.length === 0
-    ? cells(ofEvents, events, 'count()')
-    : cells(ofUsers, firstTouchSql(events, names), 'countIf(is_first)');
+  if (names.length === 0) return cells(by, events);
+  return `SELECT ${by}, ${ofUsers.a} AS a, ${ofUsers.b} AS b, countIf(is_first) AS weight
+    FROM (${firstTouchSql(events, names)}) GROUP BY ${by}`;
 }
 
 /** Undefined where the table of sums cannot tell. */

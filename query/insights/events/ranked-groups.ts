@@ -1,14 +1,21 @@
 // SQL that ranks the groups of a breakdown, keeps the greatest and folds all others into one. It works on cells: what
 // one group has in one bucket, in parts that can be added up, so that the group of all others is exact, too.
 
+import { nearestDoubleSql } from './exact-sum.ts';
 import { groupColumn } from './read-events.ts';
 
 /** How a result's number is made of the parts `a` and `b` of its cells. */
 export interface Measure {
-  /** How `a` of several cells become one; `b` is always added up. */
-  combine: 'sum' | 'min' | 'max';
+  /** How `a` of several cells become one: of sums of exact-sum.ts by sumMap. `b` is always added up. */
+  combine: 'sum' | 'min' | 'max' | 'sumMap';
   /** The number is a / b, not a. */
   isRatio: boolean;
+}
+
+/** The part `a` of a cell as a Float64: a sum of exact-sum.ts becomes one when nothing more is added to it. SQL. */
+export function finishedSql({ combine, isRatio }: Measure): string {
+  if (combine !== 'sumMap') return 'a';
+  return isRatio ? nearestDoubleSql('a', 'b') : nearestDoubleSql('a');
 }
 
 export interface Cells {
@@ -33,7 +40,7 @@ export function rankedGroupsSql({ sql, groups, limit, measure }: Cells): string 
   }
   const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
   const names = columns.join(', ');
-  return `SELECT place, any(shown) AS values, groupArray((bucket, a, b)) AS cells, any(folded) AS folded FROM (
+  return `SELECT place, any(shown) AS values, groupArray((bucket, ${finishedSql(measure)}, b)) AS cells, any(folded) AS folded FROM (
     SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], [${columns.map((name) => `toString(${name})`).join(', ')}])) AS shown,
       ${measure.combine}(cell.2) AS a, sum(cell.3) AS b, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
     FROM (

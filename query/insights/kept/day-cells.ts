@@ -129,12 +129,12 @@ export function isOfDays(
 /**
  * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
  * answers the same columns over the days `daysToKeep`, with buckets by `keptBucketSql`. `bucket` is SQL over the column
- * occur_time.
+ * occur_time. `a` is the column of the table in which that part is kept.
  */
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket, maxCells }: { width: number; bucket: string; maxCells?: number },
+  { width, bucket, maxCells, a = 'a' }: KeptColumns,
 ): string {
   const key = keyOf(question, cellsSql);
   const places = Array.from({ length: width }, (_, index) => index);
@@ -145,12 +145,24 @@ export function keepCells(
     keep: keepCellsSql(
       `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
       maxCells,
+      a,
     ),
     reachDays: 0,
   });
   const names = places.map((index) => `groups[${index + 1}] AS ${groupColumn(index)}, `).join('');
-  return `SELECT ${names}${bucket} AS bucket, a, b, c, d FROM (${keptCellsSql(question, [key])})`;
+  return `SELECT ${names}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, [key])})`;
 }
+
+interface KeptColumns {
+  /** The number of groups. */
+  width: number;
+  bucket: string;
+  maxCells?: number;
+  a?: PartColumn;
+}
+
+/** Of kept_cells: a number, or a sum of exact-sum.ts. */
+type PartColumn = 'a' | 'sums';
 
 /** Rows of kept_cells of some series in the range, on the days that are kept. */
 export function keptCellsSql(
@@ -187,9 +199,9 @@ const series = '{keep_series:Array(String)}';
  * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than
  * `maxCells` are not kept.
  */
-export function keepCellsSql(sql: string, maxCells = usualCells): string[] {
+export function keepCellsSql(sql: string, maxCells = usualCells, a?: PartColumn): string[] {
   return [
-    insertCellsSql(sql, maxCells),
+    insertCellsSql(sql, maxCells, a),
     listDaysSql(
       `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
     ),
@@ -197,9 +209,9 @@ export function keepCellsSql(sql: string, maxCells = usualCells): string[] {
 }
 
 /** The first of these statements: no day is listed. */
-export function insertCellsSql(sql: string, maxCells = usualCells): string {
+export function insertCellsSql(sql: string, maxCells = usualCells, a: PartColumn = 'a'): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
-  return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, b, c, d)
+  return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
       ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
       cell.a, cell.b, cell.c, cell.d

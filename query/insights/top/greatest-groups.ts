@@ -2,6 +2,7 @@
 // breakdown (events/ranked-groups.ts), these are ranked by their values.
 
 import type { Aggregation } from '../events/aggregation.ts';
+import { finishedSql } from '../events/ranked-groups.ts';
 
 export interface Greatest {
   aggregation: Aggregation;
@@ -13,10 +14,7 @@ export interface Greatest {
 
 /** SELECT of groups by what their users make. `events` have the columns `name`, of their group, and user_key. */
 export function usersOfGroupsSql(events: string, { aggregation, withOthers }: Greatest): string {
-  if (!withOthers) {
-    const { a, b } = aggregation.ofEvents;
-    return `SELECT name, ${a} AS a, ${b} AS b FROM (${events}) GROUP BY name`;
-  }
+  if (!withOthers) return aggregation.cells('name', events);
   // The users of all other groups together are fewer than those of each added up.
   const users = 'toFloat64(finalizeAggregation(users))';
   const { a, b } = aggregation.measure.isRatio
@@ -29,14 +27,15 @@ export function usersOfGroupsSql(events: string, { aggregation, withOthers }: Gr
 /**
  * Takes a SELECT of groups: name, a, b. Answers (place, name, value, groups, whole): `place` from 1 by value, then by
  * name; `groups` is the number of all groups, and `whole` the sum of their `a`. All groups beyond the limit are one row
- * with the place limit + 1, unless nobody asks for it or it is `whole` less the others.
+ * with the place limit + 1, unless nobody asks for it or it is `whole` less the others: only then is `whole` told.
  */
 export function greatestSql(groups: string, greatest: Greatest): string {
   const { limit } = greatest;
   if (greatest.withOthers && !othersAreTheRest(greatest)) return withOthersSql(groups, greatest);
+  const whole = othersAreTheRest(greatest) ? 'sum(a)' : 'toFloat64(0)';
   // Windows over all groups would have them all in memory once more, and take a fifth of the question.
   return `SELECT place, one.2 AS name, -one.1 AS value, groups, whole FROM (
-      SELECT groupArraySorted(${limit})((-${valueSql(greatest)}, name)) AS top, count() AS groups, sum(a) AS whole
+      SELECT groupArraySorted(${limit})((-${valueSql(greatest)}, name)) AS top, count() AS groups, ${whole} AS whole
       FROM (${groups}))
     ARRAY JOIN top AS one, arrayEnumerate(top) AS place`;
 }
@@ -69,6 +68,7 @@ function withOthersSql(groups: string, greatest: Greatest): string {
 
 /** What cellValue makes of a group's parts. */
 function valueSql({ aggregation: { measure } }: Greatest): string {
+  if (measure.combine === 'sumMap') return finishedSql(measure);
   if (measure.isRatio) return 'if(b = 0, toFloat64(0), a / b)';
   return measure.combine === 'sum' ? 'a' : 'if(b = 0, toFloat64(0), a)';
 }

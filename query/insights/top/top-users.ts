@@ -46,7 +46,7 @@ function mostEventsSql(users: string, limit: number): string {
 /** SELECT of (user_key, a, b) for each user. */
 function usersSql(question: Question, condition: EventCondition, greatest: Greatest): string {
   const { aggregation } = greatest;
-  const { ofEvents, measure } = aggregation;
+  const { measure } = aggregation;
   const columns =
     aggregation.counts === 'events' && aggregation.number !== undefined
       ? { number: aggregation.number }
@@ -54,16 +54,15 @@ function usersSql(question: Question, condition: EventCondition, greatest: Great
   const { includeCookieless } = question.spec;
   if (both(question.everyEvent, condition).usesUser) {
     const events = readEventsSql(question, { condition, columns, withUser: true });
-    return `SELECT user_key, ${ofEvents.a} AS a, ${ofEvents.b} AS b FROM (${events}) WHERE user_key != 0 GROUP BY user_key`;
+    return aggregation.cells('user_key', `SELECT * FROM (${events}) WHERE user_key != 0`);
   }
   // The merges are looked up for each id, not for each event.
   const sender = { ...columns, profile_key: 'profile_key', is_cookieless: 'cookieless' };
   const events = readEventsSql(question, { condition, columns: sender });
-  const parts = `${ofEvents.a} AS a, ${ofEvents.b} AS b FROM (${events})`;
   // One key is grouped faster than two.
   const ids = includeCookieless
-    ? `SELECT profile_key, is_cookieless AS cookieless, ${parts} GROUP BY profile_key, is_cookieless`
-    : `SELECT profile_key, false AS cookieless, ${parts} WHERE NOT is_cookieless GROUP BY profile_key`;
+    ? `SELECT *, is_cookieless AS cookieless FROM (${aggregation.cells('profile_key, is_cookieless', events)})`
+    : `SELECT *, false AS cookieless FROM (${aggregation.cells('profile_key', `SELECT * FROM (${events}) WHERE NOT is_cookieless`)})`;
   return `SELECT user_key, ${measure.combine}(ids.a) AS a, sum(ids.b) AS b FROM (
       SELECT ${userKeySql(question, includeCookieless)} AS user_key, a, b FROM (${ids}) AS sender ${personJoinSql(question.project)}
     ) AS ids WHERE user_key != 0 GROUP BY user_key`;

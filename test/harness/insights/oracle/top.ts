@@ -3,9 +3,10 @@
 import type { Question } from '../questions/question.ts';
 import type { Part } from './answer.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
+import { text } from './statement/literals.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
-import { isPersonBased, measured, valueSql } from './trends.ts';
+import { isPersonBased, measured, readValue, valueSql } from './trends.ts';
 
 export async function topAnswer(tables: Tables, question: Question): Promise<Part> {
   const top = question.topK ?? { dimension: 'EVENT_KIND' };
@@ -16,29 +17,34 @@ export async function topAnswer(tables: Tables, question: Question): Promise<Par
   }[top.dimension]();
   const needsUser = top.dimension === 'USER' || isPersonBased(top.metric);
   const limit = top.limit || 10;
-  const rows = await tables.rows(`WITH ${presentEvents(question)},
+  const own = `WITH ${presentEvents(question)},
     own AS (SELECT ${dimension} AS d, usr, ${measured(top.metric, top.metricProperty)} AS v FROM ev
-      WHERE ${isInRange(question)} AND ${matches(question, top.scope)} ${needsUser ? 'AND usr IS NOT NULL' : ''}),
-    groups AS (SELECT d, ${valueSql(top.metric)} AS value FROM own GROUP BY d),
-    ranked AS (SELECT *, row_number() OVER (ORDER BY value DESC, d NULLS FIRST) AS place FROM groups),
-    slotted AS (SELECT own.*, least(place, ${limit + 1}) AS slot FROM own
-      JOIN ranked ON ranked.d IS NOT DISTINCT FROM own.d)
-    SELECT slot, first(d) AS d, ${valueSql(top.metric)} AS value, (SELECT count(*) FROM ranked) AS groups
-    FROM slotted GROUP BY slot ORDER BY slot`);
-  const folded = Math.max(0, Number(rows[0]?.['groups'] ?? 0) - limit);
-  const kept = rows.filter(({ slot }) => Number(slot) <= limit || top.omitOthers !== true);
-  return {
-    result: { topK: { rows: kept.map((row) => readRow(row, limit)) } },
-    leftOut: { GROUPS_IN_OTHERS: folded },
-  };
+      WHERE ${isInRange(question)} AND ${matches(question, top.scope)} ${needsUser ? 'AND usr IS NOT NULL' : ''})`;
+  const value = (row: Row | undefined): number => readValue(row?.['value'], top.metric);
+  const groups = await tables.rows(`${own} SELECT d, ${valueSql(top.metric)} AS value FROM own
+    GROUP BY d ORDER BY d NULLS FIRST`);
+  // The sort leaves equal values in the order of their names.
+  const ranked = groups.toSorted((one, other) => compare(value(other), value(one)));
+  const rows = ranked.slice(0, limit).map((row) => readRow(row['d'], value(row)));
+  const others = ranked.slice(limit).map(({ d }) => d);
+  if (others.length > 0 && top.omitOthers !== true) {
+    const names = others.flatMap((d) => (d === null ? [] : [text(String(d))]));
+    const isOther = `(d IN (${names.join(', ') || 'NULL'})${others.includes(null) ? ' OR d IS NULL' : ''})`;
+    const [row] = await tables.rows(
+      `${own} SELECT ${valueSql(top.metric)} AS value FROM own WHERE ${isOther}`,
+    );
+    rows.push({ dimensionValue: '', value: value(row), isOthers: true, isAbsent: false });
+  }
+  return { result: { topK: { rows } }, leftOut: { GROUPS_IN_OTHERS: others.length } };
 }
 
-function readRow({ slot, d, value }: Row, limit: number): Record<string, unknown> {
-  const isOthers = Number(slot) > limit;
-  return {
-    dimensionValue: isOthers || d === null ? '' : String(d),
-    value: Number(value),
-    isOthers,
-    isAbsent: !isOthers && d === null,
-  };
+function readRow(d: unknown, value: number) {
+  const isAbsent = d === null;
+  return { dimensionValue: isAbsent ? '' : String(d), value, isOthers: false, isAbsent };
+}
+
+/** Equal infinities, too. */
+function compare(one: number, other: number): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

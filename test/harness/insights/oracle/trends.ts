@@ -2,6 +2,7 @@
 
 import type { Aggregation, EventQuery, Question } from '../questions/question.ts';
 import type { Part } from './answer.ts';
+import { exactMean, exactSum } from './exact-sum.ts';
 import { matches, numberOf } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
@@ -11,18 +12,28 @@ export function isPersonBased(aggregation: Aggregation = 'TOTAL'): boolean {
   return aggregation === 'UNIQUE_USERS' || aggregation === 'PER_USER_AVG';
 }
 
-/** SQL for the value of the rows of a group that have `usr` and `v`. */
+/** SQL for the value of the rows of a group that have `usr` and `v`; the numbers where DuckDB would round their sum. */
 export function valueSql(aggregation: Aggregation = 'TOTAL'): string {
-  const values: Record<Aggregation, string> = {
+  if (isOfExactSum(aggregation)) return 'list(v) FILTER (WHERE v IS NOT NULL)';
+  const values: Record<Exclude<Aggregation, 'SUM' | 'AVG'>, string> = {
     TOTAL: 'count(*)',
     UNIQUE_USERS: 'count(DISTINCT usr)',
     PER_USER_AVG: 'count(usr) / count(DISTINCT usr)',
-    SUM: 'sum(v)',
-    AVG: 'avg(v)',
     MIN: 'min(v)',
     MAX: 'max(v)',
   };
   return `coalesce(CASE WHEN count(*) = 0 THEN 0 ELSE ${values[aggregation]} END, 0)::DOUBLE`;
+}
+
+function isOfExactSum(aggregation: Aggregation): aggregation is 'SUM' | 'AVG' {
+  return aggregation === 'SUM' || aggregation === 'AVG';
+}
+
+/** The number of a value of valueSql. */
+export function readValue(value: unknown, aggregation: Aggregation = 'TOTAL'): number {
+  if (!isOfExactSum(aggregation)) return Number(value ?? 0);
+  const numbers = Array.isArray(value) ? value.map(Number) : [];
+  return aggregation === 'SUM' ? exactSum(numbers) : exactMean(numbers);
 }
 
 export function measured(aggregation: Aggregation = 'TOTAL', property = ''): string {
@@ -64,13 +75,13 @@ async function seriesOf(
     question.type === 'TRENDS'
       ? `${head}, ${bucketTables(question)}, places AS (${slots}),
           counted AS (SELECT slot, key, ${value} AS value FROM grouped GROUP BY slot, key)
-        SELECT places.slot, g, start, coalesce(value, 0) AS value, (SELECT count(*) FROM ranked) AS groups
+        SELECT places.slot, g, start, value, (SELECT count(*) FROM ranked) AS groups
         FROM places CROSS JOIN buckets
         LEFT JOIN counted ON counted.slot = places.slot AND counted.key = buckets.key
         ORDER BY places.slot, start`
       : `${head}, places AS (${slots}),
           counted AS (SELECT slot, ${value} AS value FROM grouped GROUP BY slot)
-        SELECT places.slot, g, coalesce(value, 0) AS value, (SELECT count(*) FROM ranked) AS groups
+        SELECT places.slot, g, value, (SELECT count(*) FROM ranked) AS groups
         FROM places LEFT JOIN counted ON counted.slot = places.slot ORDER BY places.slot`;
   const rows = await tables.rows(statement);
   return { rows, groups: Number(rows[0]?.['groups'] ?? 0) };
@@ -87,7 +98,10 @@ export async function trendsAnswer(tables: Tables, question: Question): Promise<
         eventKind: query.event?.kind ?? '',
         eventIndex,
         ...readGroup(question, slotRows[0] ?? {}),
-        points: slotRows.map(({ start, value }) => [Number(start), Number(value)]),
+        points: slotRows.map(({ start, value }) => [
+          Number(start),
+          readValue(value, query.aggregation),
+        ]),
       });
     }
   }
@@ -115,7 +129,7 @@ export async function segmentationAnswer(tables: Tables, question: Question): Pr
         eventKind: query.event?.kind ?? '',
         eventIndex,
         ...readGroup(question, row),
-        value: Number(row['value']),
+        value: readValue(row['value'], query.aggregation),
       });
     }
   }
@@ -123,7 +137,7 @@ export async function segmentationAnswer(tables: Tables, question: Question): Pr
   const [first = {}] = events;
   const { rows } = await seriesOf(tables, whole, first);
   return {
-    result: { segmentation: { total: Number(rows[0]?.['value'] ?? 0), series } },
+    result: { segmentation: { total: readValue(rows[0]?.['value'], first.aggregation), series } },
     leftOut: { GROUPS_IN_OTHERS: others },
   };
 }

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 
 const values: Record<SessionMetric, string> = {
   SESSIONS: 'count(*)',
-  AVG_DURATION: 'avg((last_ts - first_ts) / 1000)',
+  AVG_DURATION: 'sum(last_ts - first_ts)::DOUBLE / (1000 * count(*))',
   BOUNCE_RATE: "avg(CASE WHEN events = 1 AND first_kind = 'page_view' THEN 1 ELSE 0 END)",
   ENTRY: 'count(*)',
   EXIT: 'count(*)',

@@ -93,8 +93,8 @@ export function drawValue(draw: Draw, property: string): SentValue {
     case 'plan':
       return string(draw.pick(['free', 'pro', 'Pro', 'team', 'ünï ÜNÏ', '']));
     case 'amount':
-      // Eighths add up exactly in any order.
-      return draw.chance(0.3) ? int(BigInt(draw.below(50))) : double(draw.below(4_000) / 8 - 20);
+      // Most cents are no doubles: added up one by one, their sum depends on the order.
+      return draw.chance(0.3) ? int(BigInt(draw.below(50))) : double(draw.below(50_000) / 100 - 20);
     case 'big':
       return int(
         draw.pick([
@@ -106,7 +106,9 @@ export function drawValue(draw: Draw, property: string): SentValue {
         ]),
       );
     case 'ratio':
-      return double(draw.pick([0.1, 0.2, 0.3, 1e-7, 123_456.789, 1e21, 5e-324, 2 / 3]));
+      return double(
+        draw.pick([0.1, 0.2, 0.3, 1e-7, 123_456.789, 1e21, 5e-324, 2 / 3, 1.7e308, -1.7e308]),
+      );
     case 'flag':
       return { type: 'bool', value: draw.chance(0.5) };
     case 'when':

@@ -1,4 +1,4 @@
-// Where two answers differ: texts and counts to the last digit, other numbers to 1e-9 of their size.
+// Where two answers differ, to the last digit.
 
 /** The path of the first difference with both values; undefined where the answers are the same. */
 export function difference(expected: unknown, got: unknown, path = ''): string | undefined {
@@ -23,18 +23,12 @@ export function difference(expected: unknown, got: unknown, path = ''): string |
     : `${path}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`;
 }
 
-const tolerance = 1e-9;
-
 /** Milliseconds of a mean: durations have whole nanoseconds. */
 const durationToleranceMs = 1e-6;
 
 function isSameNumber(expected: number, got: number, path: string): boolean {
   if (path.endsWith('.avg') && Math.abs(expected - got) <= durationToleranceMs) return true;
-  if (Number.isInteger(expected) && Number.isInteger(got) && Math.abs(expected) < 2 ** 53) {
-    return expected === got;
-  }
-  const size = Math.max(Math.abs(expected), Math.abs(got));
-  return Math.abs(expected - got) <= tolerance * Math.max(size, Number.MIN_VALUE);
+  return expected === got;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
