@@ -358,7 +358,15 @@ const visits = eventTable(
    2024-08-02T10:00Z cid v4 click     page=a
    2024-08-03T10:00Z bob v4 page_view page=c
    2024-08-04T08:00Z bob v4 page_view page=d
-   2024-08-06T23:30Z bob v4 page_view page=a`,
+   2024-08-06T23:30Z bob v4 page_view page=a
+   2024-08-08T10:00Z ann v5 page_view page=a
+   2024-08-08T10:01Z ann v5 scroll    page=a
+   2024-08-08T10:02Z ann v5 error_occurred page=a error_code=e
+   2024-08-08T10:03Z ann v5 page_leave page=a
+   2024-08-08T10:00Z bob v6 page_view page=a
+   2024-08-08T10:01Z bob v6 click     page=a
+   2024-08-08T10:02Z bob v6 page_leave page=a
+   2024-08-08T10:00Z cid v7 scroll    page=a`,
 );
 const visitsIn = (
   metric: NonNullable<Question['session']>['metric'],
@@ -387,6 +395,15 @@ const sessions: Case[] = [
   visitsIn('AVG_EVENTS_PER_SESSION', 5 / 3),
   visitsIn('ENTRY', 1, 'b'),
   visitsIn('EXIT', 2, 'c'),
+  {
+    name: 'a visit that scrolled, failed and left is a bounce; one that clicked is none, nor is one without a view',
+    question: {
+      type: 'SEGMENTATION',
+      session: { metric: 'BOUNCE_RATE' },
+      ...range('2024-08-08T00:00Z', '2024-08-09T00:00Z'),
+    },
+    result: { segmentation: { total: 1 / 3, series: [{ ...every, ...all, value: 1 / 3 }] } },
+  },
   {
     name: 'visits day by day',
     question: {

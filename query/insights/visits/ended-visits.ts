@@ -2,6 +2,7 @@
 // All of it is from the table visits.
 
 import type { Question } from '../question/question.ts';
+import { isBounceSql } from './visit.ts';
 import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { cellColumns, partsSql, sumColumns, type VisitPart } from './visit-groups.ts';
 
@@ -28,21 +29,21 @@ export function endedVisitsSql(
   // are are added.
   const alone = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(count()) AS visits,
       toInt64(sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(first_time))) AS duration_ms,
-      toInt64(countIf(row.events = 1 AND row.views = 1)) AS bounces, toInt64(sum(row.events)) AS events
+      toInt64(countIf(${isBounceSql('row.events', 'row.views', 'row.passive')})) AS bounces, toInt64(sum(row.events)) AS events
     FROM (SELECT *, first_time AS occur_time FROM visits WHERE project_id = ${project} AND ${days.ofRange}) AS row
     WHERE ${days.isInRange('occur_time')} ${by}`;
   const numbers = `SELECT session_id, day, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
-      toUInt64(events) AS seen, toUInt64(views) AS viewed, ${withExit ? 'toString(exit)' : `''`} AS ended
+      toUInt64(events) AS seen, toUInt64(views) AS viewed, toUInt64(passive) AS unmeant, ${withExit ? 'toString(exit)' : `''`} AS ended
     FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
-  const around = `SELECT groupArrayIf((first, last, seen, viewed, ended), shift = 0) AS rows, ${daysAround.isVisit} AS begins,
-      (min(first), max(last), sum(seen), sum(viewed), max(ended)) AS visit
+  const around = `SELECT groupArrayIf((first, last, seen, viewed, ended, unmeant), shift = 0) AS rows, ${daysAround.isVisit} AS begins,
+      (min(first), max(last), sum(seen), sum(viewed), max(ended), sum(unmeant)) AS visit
     FROM (${numbers}) ${daysAround.join('true')} GROUP BY ${daysAround.by}`;
   const changes = `SELECT if(place = 1, begins, -1) AS weight, one.1 AS first, one.2 AS last, one.3 AS seen, one.4 AS viewed,
-      one.5 AS exit, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
+      one.5 AS exit, one.6 AS unmeant, fromUnixTimestamp64Milli(first, 'UTC') AS occur_time
     FROM (${around}) ARRAY JOIN arrayPushFront(rows, visit) AS one, arrayEnumerate(arrayPushFront(rows, visit)) AS place
     WHERE ${days.begins('occur_time')}`;
   const changed = `SELECT ${bucket} AS bucket, ${text} AS text, toInt64(sum(weight)) AS visits,
-      toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * (seen = 1 AND viewed = 1))) AS bounces,
+      toInt64(sum(weight * (last - first))) AS duration_ms, toInt64(sum(weight * ${isBounceSql('seen', 'viewed', 'unmeant')})) AS bounces,
       toInt64(sum(weight * toInt64(seen))) AS events
     FROM (${changes}) ${by}`;
   const rows = `${alone} UNION ALL ${changed}`;

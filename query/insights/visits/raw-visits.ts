@@ -5,11 +5,11 @@ import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { propertyTextSql } from '../events/property-text.ts';
 import { eventOrderSql, groupColumn, readEventsSql, withTrait } from '../events/read-events.ts';
 import { type Question, traitPrefix } from '../question/question.ts';
-import type { VisitRead } from './visit.ts';
+import { isBounceSql, isPassiveSql, type VisitRead } from './visit.ts';
 import { daysAround, type VisitDays } from './visit-days.ts';
 
 /**
- * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, views, and the
+ * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, is_bounce, and the
  * columns of the breakdowns.
  */
 export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
@@ -22,6 +22,7 @@ export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDay
         session_id: 'session_id',
         day: 'toDate(occur_time)',
         is_view: "kind = 'page_view'",
+        is_passive: isPassiveSql,
         counts: read.someEvent.sql,
         ...Object.fromEntries(ofEdge),
       },
@@ -34,11 +35,11 @@ export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDay
     names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql}) AS edge`;
   const several = `session_id IN (${severalDaysSql(question, days)})`;
   const visits = `SELECT session_id, min(event.occur_time) AS first_time, max(event.occur_time) AS last_time,
-      count() AS events, countIf(is_view) AS views, max(counts) AS counts${edge}
+      count() AS events, ${isBounceSql('count()', 'countIf(is_view)', 'countIf(is_passive)')} AS is_bounce, max(counts) AS counts${edge}
     FROM (${events}) AS event ${daysAround.join(several)} GROUP BY ${daysAround.by}
     HAVING ${daysAround.isVisit} AND ${days.begins('first_time')} AND counts`;
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
-  const counted = `SELECT first_time AS occur_time, last_time, events, views${edgeParts} FROM (${visits})
+  const counted = `SELECT first_time AS occur_time, last_time, events, is_bounce${edgeParts} FROM (${visits})
     ${names.includes(matches) ? `WHERE ${matches}` : ''}`;
   return withTraits(question, counted);
 }

@@ -116,7 +116,7 @@ function rawCellsSql(question: Question, read: VisitRead, days: VisitDays): stri
   const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
   return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
       sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      toInt64(countIf(visit.events = 1 AND visit.views = 1)) AS bounces, toInt64(sum(visit.events)) AS events
+      toInt64(countIf(visit.is_bounce)) AS bounces, toInt64(sum(visit.events)) AS events
     FROM (SELECT *, ${days.bucket} AS bucket FROM (${rawVisitsSql(question, read, days)})) AS visit GROUP BY ${by}`;
 }
 

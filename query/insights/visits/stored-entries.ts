@@ -3,6 +3,7 @@
 
 import { groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { isBounceSql } from './visit.ts';
 import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
 
@@ -63,16 +64,16 @@ export function storedLengthsSql(
 ): string {
   const unlike = [...new Set(columns)];
   const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
-  const numbers = `SELECT session_id, day, first_time, last_time, events, views, toUInt256(0) AS precedence, ${texts.join(', ')}
+  const numbers = `SELECT session_id, day, first_time, last_time, events, views, passive, toUInt256(0) AS precedence, ${texts.join(', ')}
     FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
-  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
+  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views, toUInt64(0) AS passive,
       precedence, ${unlike.join(', ')} FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`;
   // A tuple of the columns would take twice as long.
   const edges = unlike.map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`);
   const several = severalRowsSql('visits', question, days.inWindow);
   // An insert fills one table after the other: until it has filled both, its visits are not there.
   const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
-      sum(row.views) AS all_views, ${edges.join(', ')}
+      sum(row.views) AS all_views, sum(row.passive) AS all_passive, ${edges.join(', ')}
     FROM (${numbers} UNION ALL ${entries}) AS row ${daysAround.join(several)} GROUP BY ${daysAround.by}
     HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
@@ -81,7 +82,7 @@ export function storedLengthsSql(
   );
   return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
       sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      toInt64(countIf(all_events = 1 AND all_views = 1)) AS bounces, toInt64(sum(all_events)) AS events
+      toInt64(countIf(${isBounceSql('all_events', 'all_views', 'all_passive')})) AS bounces, toInt64(sum(all_events)) AS events
     FROM (SELECT *, ${groups.join(' ')} ${days.bucket} AS bucket FROM (${visits})) GROUP BY ${by}`;
 }
 

@@ -54,7 +54,7 @@ function visit(index: number): Partial<StoredRow>[] {
     sessionId,
     distinctId: `visitor-${index % 40}`,
     cookieless: index % 7 === 0,
-    kind: oneOf('page_view', 'page_view', 'click') ?? '',
+    kind: oneOf('page_view', 'page_view', 'page_view', 'click', 'scroll', 'page_leave') ?? '',
     occurTimeMs: startMs + place * gapMs,
     columns: {
       ...(random() < 0.8 && { pathname: oneOf('/a', '/b', '/ü') ?? '' }),

@@ -11,6 +11,19 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import { both, type EventCondition, eventCondition, every } from '../events/event-condition.ts';
 import type { Question } from '../question/question.ts';
 
+/**
+ * Kinds of events that nobody sends on purpose. A visit with one view and nothing but these is a bounce. The view of the
+ * table visits counts the same kinds (sql/migrations/0030_passive_events.sql).
+ */
+const passiveKinds = ['page_leave', 'scroll', 'error_occurred', 'web_vitals'];
+/** SQL over columns of `events`. */
+export const isPassiveSql = `kind IN ('${passiveKinds.join(`', '`)}')`;
+
+/** SQL for whether a visit is a bounce. */
+export function isBounceSql(events: string, views: string, passive: string): string {
+  return `(${views} = 1 AND ${events} = ${passive} + 1)`;
+}
+
 /** Besides the range and the breakdowns, which the question has. */
 export interface VisitRead {
   /** A visit counts where one of its events meets it. */

@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 const values: Record<SessionMetric, string> = {
   SESSIONS: 'count(*)',
   AVG_DURATION: 'sum(last_ts - first_ts)::DOUBLE / (1000 * count(*))',
-  BOUNCE_RATE: "avg(CASE WHEN events = 1 AND first_kind = 'page_view' THEN 1 ELSE 0 END)",
+  BOUNCE_RATE: 'avg(CASE WHEN views = 1 AND meant = 1 THEN 1 ELSE 0 END)',
   ENTRY: 'count(*)',
   EXIT: 'count(*)',
   AVG_EVENTS_PER_SESSION: 'avg(events)',
@@ -32,7 +32,8 @@ function visitTables(question: Question, metric: SessionMetric): string {
     days AS (SELECT DISTINCT session, ts // ${dayMs} AS day FROM ev),
     begun AS (SELECT session, day AS first_day FROM days WHERE (session, day - 1) NOT IN (FROM days)),
     visits AS (SELECT session, first_day, count(*) AS events,
-      min(ts) AS first_ts, max(ts) AS last_ts, first(kind ORDER BY ts, id) AS first_kind,
+      min(ts) AS first_ts, max(ts) AS last_ts, count(*) FILTER (WHERE kind = 'page_view') AS views,
+      count(*) FILTER (WHERE kind NOT IN ('page_leave', 'scroll', 'error_occurred', 'web_vitals')) AS meant,
       first(${groupOf(question)} ORDER BY ts, id) AS first_g, last(${groupOf(question)} ORDER BY ts, id) AS last_g,
       first(${scope} ORDER BY ts, id) AS first_in_scope, last(${scope} ORDER BY ts, id) AS last_in_scope,
       bool_or(${groups}) AS in_groups, bool_or(${groups} AND ${scope}) AS in_both

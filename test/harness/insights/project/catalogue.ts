@@ -7,6 +7,8 @@ import type { SentValue } from './sent-event.ts';
 export const kinds = [
   'page_view',
   'click_it',
+  'page_leave',
+  'scroll',
   'app.open',
   'SELECT',
   'signup',
