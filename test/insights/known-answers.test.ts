@@ -366,7 +366,11 @@ const visits = eventTable(
    2024-08-08T10:00Z bob v6 page_view page=a
    2024-08-08T10:01Z bob v6 click     page=a
    2024-08-08T10:02Z bob v6 page_leave page=a
-   2024-08-08T10:00Z cid v7 scroll    page=a`,
+   2024-08-08T10:00Z cid v7 scroll    page=a
+   2024-08-09T10:00Z dot v8 click     page=c
+   2024-08-09T10:01Z dot v8 page_view page=a
+   2024-08-09T10:02Z dot v8 page_view page=b
+   2024-08-09T10:03Z dot v8 click     page=c`,
 );
 const visitsIn = (
   metric: NonNullable<Question['session']>['metric'],
@@ -404,6 +408,33 @@ const sessions: Case[] = [
     },
     result: { segmentation: { total: 1 / 3, series: [{ ...every, ...all, value: 1 / 3 }] } },
   },
+  ...(['ENTRY', 'EXIT'] as const).map(
+    (metric): Case => ({
+      name: `${metric} by page view, whatever comes before and after it`,
+      question: {
+        type: 'SEGMENTATION',
+        session: { metric, scope: { kind: 'page_view' } },
+        breakdowns: ['page'],
+        ...range('2024-08-08T00:00Z', '2024-08-10T00:00Z'),
+      },
+      result: {
+        segmentation: {
+          total: 3,
+          series: [
+            {
+              ...every,
+              isOthers: false,
+              breakdown: { page: 'a' },
+              value: metric === 'ENTRY' ? 3 : 2,
+            },
+            ...(metric === 'ENTRY'
+              ? []
+              : [{ ...every, isOthers: false, breakdown: { page: 'b' }, value: 1 }]),
+          ],
+        },
+      },
+    }),
+  ),
   {
     name: 'visits day by day',
     question: {

@@ -6,8 +6,8 @@ import { isBounceSql } from './visit.ts';
 import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { cellColumns, partsSql, sumColumns, type VisitPart } from './visit-groups.ts';
 
-/** What the text of a last event holds, in this order, after the moment and the event's id. */
-export const exitColumns = ['kind', 'pathname'];
+/** What the text of a last event holds besides its kind. */
+export const exitColumns = ['pathname'];
 /** Bytes of the moment and the id. */
 const momentBytes = 24;
 
@@ -19,7 +19,7 @@ export function endedVisitsSql(
   days: VisitDays,
 ): string {
   const { project } = question;
-  const withExit = parts.some(({ columns, kind }) => columns.length > 0 || kind !== '');
+  const withExit = parts.some(({ columns }) => columns.length > 0);
   const { bucket } = days;
   const text = withExit ? `substring(exit, ${momentBytes + 1})` : `''`;
   // A constant among them would make grouping by one text twice as dear.
@@ -57,8 +57,7 @@ export function endedVisitsSql(
   const split = `SELECT *, splitByChar(char(255), text) AS edge FROM (${cells})`;
   return partsSql(split, parts, {
     width,
-    valueOf: (column) => `edge[${exitColumns.indexOf(column) + 1}]`,
-    holds: ({ kind }) =>
-      kind === '' ? 'true' : `edge[1] = ${question.bindings.bind('String', kind)}`,
+    valueOf: (column) => `edge[${exitColumns.indexOf(column) + 2}]`,
+    holds: () => 'true',
   });
 }

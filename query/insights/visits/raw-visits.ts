@@ -14,6 +14,8 @@ import { daysAround, type VisitDays } from './visit-days.ts';
  */
 export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
   const ofEdge = edgeColumns(question, read);
+  const { edgeKind } = read;
+  const isEdge = edgeKind === '' ? 'true' : `kind = ${question.bindings.bind('String', edgeKind)}`;
   const events = readEventsSql(
     { ...question, everyEvent: every },
     {
@@ -24,6 +26,7 @@ export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDay
         is_view: "kind = 'page_view'",
         is_passive: isPassiveSql,
         counts: read.someEvent.sql,
+        is_edge: isEdge,
         ...Object.fromEntries(ofEdge),
       },
       withUser: read.someEvent.usesUser || read.edgeEvent.usesUser,
@@ -32,12 +35,14 @@ export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDay
   const names = ofEdge.map(([name]) => name);
   const pick = read.edge === 'first' ? 'argMin' : 'argMax';
   const edge =
-    names.length === 0 ? '' : `, ${pick}(tuple(${names.join(', ')}), ${eventOrderSql}) AS edge`;
+    names.length === 0
+      ? ''
+      : `, ${pick}If(tuple(${names.join(', ')}), ${eventOrderSql}, is_edge) AS edge`;
   const several = `session_id IN (${severalDaysSql(question, days)})`;
   const visits = `SELECT session_id, min(event.occur_time) AS first_time, max(event.occur_time) AS last_time,
       count() AS events, ${isBounceSql('count()', 'countIf(is_view)', 'countIf(is_passive)')} AS is_bounce, max(counts) AS counts${edge}
     FROM (${events}) AS event ${daysAround.join(several)} GROUP BY ${daysAround.by}
-    HAVING ${daysAround.isVisit} AND ${days.begins('first_time')} AND counts`;
+    HAVING ${daysAround.isVisit} AND ${days.begins('first_time')} AND counts AND max(is_edge)`;
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
   const counted = `SELECT first_time AS occur_time, last_time, events, is_bounce${edgeParts} FROM (${visits})
     ${names.includes(matches) ? `WHERE ${matches}` : ''}`;

@@ -1,9 +1,10 @@
 // Groups of visits by what their first event was, from the table visit_entries; the lengths of these visits are from
 // the table visits.
 
-import { groupColumn } from '../events/read-events.ts';
+import { both, type EventCondition, every } from '../events/event-condition.ts';
+import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { isBounceSql } from './visit.ts';
+import { isBounceSql, type VisitRead } from './visit.ts';
 import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
 import { noLengths, partsSql, type VisitPart } from './visit-groups.ts';
 
@@ -22,11 +23,13 @@ export function storedEntriesSql(
   width: number,
   days: VisitDays,
 ): string {
-  const read = [...new Set(parts.flatMap(setOf))];
+  const read = [...new Set(parts.flatMap(({ columns }) => columns))];
   const mask = (set: readonly string[]): number =>
     // Of the bits of a set, the last column's is the least, and those of its columns are 0.
     read.reduce((bits, column) => 2 * bits + (set.includes(column) ? 0 : 1), 0);
-  const sets = [...new Map(parts.map((part) => [mask(setOf(part)), setOf(part)])).values()];
+  const sets = [
+    ...new Map(parts.map(({ columns }) => [mask(columns), [...new Set(columns)]])).values(),
+  ];
   const names = read.join(', ');
   // One column of few values is grouped in a third of the time of two.
   const isOne = days.hasOneBucket;
@@ -40,40 +43,38 @@ export function storedEntriesSql(
   return partsSql(rows, parts, {
     width,
     valueOf: (column) => column,
-    holds: (part) => {
-      const isKind =
-        part.kind === '' ? '' : ` AND kind = ${question.bindings.bind('String', part.kind)}`;
-      return `in_set = ${mask(setOf(part))}${isKind}`;
-    },
+    holds: ({ columns }) => `in_set = ${mask(columns)}`,
   });
 }
 
-/** The columns whose values a part must know. */
-function setOf({ columns, kind }: VisitPart): string[] {
-  return [...new Set([...(kind === '' ? [] : ['kind']), ...columns])];
-}
-
 /**
- * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both
- * tables.
+ * SELECT of cells with all parts, by these columns of the first event, or of the first or last one of a kind: then only
+ * visits with such an event count. Each day of a session is looked up in `visits`, and its events in `visit_entries` or
+ * in those of the kind.
  */
-export function storedLengthsSql(
+export function storedEdgesSql(
   question: Question,
+  read: Pick<VisitRead, 'edge' | 'edgeKind'>,
   columns: readonly string[],
   days: VisitDays,
 ): string {
   const unlike = [...new Set(columns)];
-  const texts = unlike.map((column) => `toLowCardinality('') AS ${column}`);
-  const numbers = `SELECT session_id, day, first_time, last_time, events, views, passive, toUInt256(0) AS precedence, ${texts.join(', ')}
+  const texts = unlike.map((column) => `, toLowCardinality('') AS ${column}`).join('');
+  const numbers = `SELECT session_id, day, first_time, last_time, events, views, passive, toUInt256(0) AS precedence${texts}
     FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
-  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views, toUInt64(0) AS passive,
-      precedence, ${unlike.join(', ')} FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`;
+  const found =
+    read.edgeKind === ''
+      ? `visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`
+      : `(${eventsOfKindSql(question, read, unlike, days)})`;
+  const named = unlike.map((column) => `, ${column}`).join('');
+  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
+      toUInt64(0) AS passive, precedence${named} FROM ${found}`;
   // A tuple of the columns would take twice as long.
-  const edges = unlike.map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`);
+  const edges = unlike.map((column) => `, argMax(row.${column}, row.precedence) AS edge_${column}`);
   const several = severalRowsSql('visits', question, days.inWindow);
   // An insert fills one table after the other: until it has filled both, its visits are not there.
   const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
-      sum(row.views) AS all_views, sum(row.passive) AS all_passive, ${edges.join(', ')}
+      sum(row.views) AS all_views, sum(row.passive) AS all_passive${edges.join('')}
     FROM (${numbers} UNION ALL ${entries}) AS row ${daysAround.join(several)} GROUP BY ${daysAround.by}
     HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
@@ -84,6 +85,29 @@ export function storedLengthsSql(
       sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
       toInt64(countIf(${isBounceSql('all_events', 'all_views', 'all_passive')})) AS bounces, toInt64(sum(all_events)) AS events
     FROM (SELECT *, ${groups.join(' ')} ${days.bucket} AS bucket FROM (${visits})) GROUP BY ${by}`;
+}
+
+/** SELECT of the events of the kind around the range, with a precedence as in visit_entries. */
+function eventsOfKindSql(
+  question: Question,
+  { edge, edgeKind }: Pick<VisitRead, 'edge' | 'edgeKind'>,
+  columns: readonly string[],
+  { events }: VisitDays,
+): string {
+  const ofKind: EventCondition = {
+    sql: `kind = ${question.bindings.bind('String', edgeKind)}`,
+    usesUser: false,
+    kind: { is: edgeKind },
+  };
+  const read = {
+    session_id: 'session_id',
+    day: 'toDate(occur_time)',
+    precedence: edge === 'first' ? `bitNot(${eventOrderSql})` : eventOrderSql,
+    ...Object.fromEntries(columns.map((column) => [column, column])),
+  };
+  const everyEvent = { ...question, everyEvent: every };
+  const condition = both(events.condition, ofKind);
+  return readEventsSql(everyEvent, { ...events, condition, columns: read });
 }
 
 /**

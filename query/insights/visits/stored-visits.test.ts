@@ -125,7 +125,15 @@ it.each(metrics)('answers the metric %s as raw rows do', async (metric) => {
       session: { metric },
       breakdowns: [{ property: '$channel' }, { property: '$deviceType' }, { property: '$channel' }],
     },
-    ...(isEdge ? [{ session: { metric, scope: { kind: 'click' } } }] : []),
+    ...(isEdge
+      ? [
+          { session: { metric, scope: { kind: 'click' } } },
+          {
+            session: { metric, scope: { kind: 'page_view' } },
+            breakdowns: [{ property: '$pathname' }, { property: '$country' }],
+          },
+        ]
+      : []),
   ];
   for (const spec of specs) {
     for (const range of ranges) {

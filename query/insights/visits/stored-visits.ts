@@ -9,7 +9,7 @@ import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { withKeptVisits } from './kept-visits.ts';
-import { entryColumns, storedEntriesSql, storedLengthsSql } from './stored-entries.ts';
+import { entryColumns, storedEdgesSql, storedEntriesSql } from './stored-entries.ts';
 import { readVisits, type VisitRead } from './visit.ts';
 import type { VisitDays } from './visit-days.ts';
 import { type VisitCells, type VisitPart, widthOf } from './visit-groups.ts';
@@ -33,9 +33,9 @@ type AskedPart = Asked & VisitPart;
 export function storedVisits(question: Question, read: VisitRead): StoredVisits | undefined {
   const columns = storedColumns(question, read);
   if (columns === undefined) return undefined;
-  if (read.edge === 'first' && !read.countsOnly && columns.length > 0) {
+  if (isByEdge(read, columns)) {
     const width = columns.length;
-    const cells = (days: VisitDays): string => storedLengthsSql(question, columns, days);
+    const cells = (days: VisitDays): string => storedEdgesSql(question, read, columns, days);
     const sql = withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
     return { cells: { sql, groups: width }, part: 0, parts: 1 };
   }
@@ -77,18 +77,26 @@ function partsOf(question: Question, parts: readonly AskedPart[], days: VisitDay
 
 /** The columns of the breakdowns; undefined where the tables cannot tell. */
 function storedColumns(question: Question, read: VisitRead): string[] | undefined {
-  const { someEvent, edge, edgeEvent } = read;
+  const { someEvent, edge, edgeKind, edgeEvent } = read;
   const isServed = someEvent.kind === 'every' && edgeEvent.kind !== 'filtered';
   if (question.asOfMs !== undefined || !isServed) return undefined;
   const known = edge === 'first' ? entryColumns : exitColumns;
-  const columns = question.breakdowns.map((property) => columnIn(known, question, property));
+  const columns = question.breakdowns.map((property) =>
+    columnIn(edgeKind === '' ? known : undefined, question, property),
+  );
   return isWhole(columns) ? columns : undefined;
 }
 
-function askedOf({ edge, edgeEvent }: VisitRead, columns: readonly string[]): Asked {
-  const kind = typeof edgeEvent.kind === 'object' ? edgeEvent.kind.is : '';
-  const isSum = columns.length === 0 && kind === '';
-  return { of: edge === 'last' || isSum ? 'ends' : 'entries', columns, kind };
+/** Whether the event that tells a visit's groups is looked up for each visit: then no other question shares it. */
+function isByEdge(
+  { edge, edgeKind, countsOnly }: VisitRead,
+  columns: readonly string[] = [],
+): boolean {
+  return edgeKind !== '' || (edge === 'first' && !countsOnly && columns.length > 0);
+}
+
+function askedOf({ edge }: VisitRead, columns: readonly string[]): Asked {
+  return { of: edge === 'last' || columns.length === 0 ? 'ends' : 'entries', columns };
 }
 
 /** Of a question that the tables answer together with others. */
@@ -99,8 +107,7 @@ function askedByOther(question: Question): Asked | undefined {
   if (metric === SessionMetric.UNSPECIFIED || !isPlain) return undefined;
   const read = readVisits(question);
   const columns = storedColumns(question, read);
-  const isByLength = read.edge === 'first' && !read.countsOnly && (columns?.length ?? 0) > 0;
-  return columns === undefined || isByLength ? undefined : askedOf(read, columns);
+  return columns === undefined || isByEdge(read, columns) ? undefined : askedOf(read, columns);
 }
 
 function isOfSameVisits(one: Question, other: Question): boolean {
@@ -111,20 +118,21 @@ function visitsKeyOf({ fromMs, toMs, buckets, groupLimit }: Question): string {
   return JSON.stringify([fromMs, toMs, buckets, groupLimit]);
 }
 
-function keyOf({ of, columns, kind }: Asked): string {
-  return JSON.stringify([of, columns, kind]);
+function keyOf({ of, columns }: Asked): string {
+  return JSON.stringify([of, columns]);
 }
 
-/** Undefined for a property that the table lacks, or that may have had values besides those of its column. */
+/** `columns` are those of the table, every one unless given. Undefined for a property that it lacks, or that may have had values besides those of its column. */
 function columnIn(
-  columns: readonly string[],
+  columns: readonly string[] | undefined,
   { typesOf }: Question,
   property: string,
 ): string | undefined {
   const types = typesOf(property);
   const isText = types !== undefined && [...types].every((type) => type === 'column');
   const column = columnOfProperty.get(property)?.column ?? '';
-  return isText && columns.includes(column) ? column : undefined;
+  const isThere = columns?.includes(column) ?? column !== '';
+  return isText && isThere ? column : undefined;
 }
 
 function isWhole(columns: readonly (string | undefined)[]): columns is string[] {

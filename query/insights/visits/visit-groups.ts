@@ -11,8 +11,6 @@ export interface VisitPart {
   part: number;
   /** Columns of the first or last event by which the visits are grouped. */
   columns: readonly string[];
-  /** Only visits whose first or last event is of it; empty for all. */
-  kind: string;
 }
 
 /**

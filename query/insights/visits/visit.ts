@@ -28,8 +28,10 @@ export function isBounceSql(events: string, views: string, passive: string): str
 export interface VisitRead {
   /** A visit counts where one of its events meets it. */
   someEvent: EventCondition;
-  /** Which event a visit's groups are of, and what else must hold for that event. */
+  /** Which event of the visit its groups are of, among those of a kind (empty for every kind). */
   edge: 'first' | 'last';
+  edgeKind: string;
+  /** What must hold for that event; it has the kind. */
   edgeEvent: EventCondition;
   /** The metric is the number of visits. */
   countsOnly: boolean;
@@ -52,6 +54,7 @@ export function readVisits(question: Question): VisitRead {
   const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
   const scope = eventCondition(session?.scope, 'spec.session.scope', question);
   const { everyEvent } = question;
+  const ofScope = { someEvent: everyEvent, edgeKind: session?.scope?.kind ?? '', edgeEvent: scope };
   switch (metric) {
     case SessionMetric.SESSIONS:
     case SessionMetric.AVG_DURATION:
@@ -60,13 +63,14 @@ export function readVisits(question: Question): VisitRead {
       return {
         someEvent: both(everyEvent, scope),
         edge: 'first',
+        edgeKind: '',
         edgeEvent: every,
         countsOnly: metric === SessionMetric.SESSIONS,
       };
     case SessionMetric.ENTRY:
-      return { someEvent: everyEvent, edge: 'first', edgeEvent: scope, countsOnly: true };
+      return { ...ofScope, edge: 'first', countsOnly: true };
     case SessionMetric.EXIT:
-      return { someEvent: everyEvent, edge: 'last', edgeEvent: scope, countsOnly: true };
+      return { ...ofScope, edge: 'last', countsOnly: true };
     case SessionMetric.UNSPECIFIED:
       throw invalidArgument('spec.session.metric', 'is required');
     default: {

@@ -23,7 +23,13 @@ const values: Record<SessionMetric, string> = {
 /** The common tables up to `grouped`: the visits that count, with key and slot. */
 function visitTables(question: Question, metric: SessionMetric): string {
   const groups = meetsGroups(question);
-  const scope = meetsScope(question.session?.scope);
+  const { scope: asked } = question.session ?? {};
+  const scope = meetsScope(asked);
+  // The events of the scope's kind; a question by other metrics, or of every kind, looks at all.
+  const isEdge = (metric === 'ENTRY' || metric === 'EXIT') && (asked?.kind ?? '') !== '';
+  const ofKind = isEdge ? meetsScope({ kind: asked?.kind ?? '' }) : 'true';
+  const edge = (pick: string, value: string): string =>
+    `${pick}(${value} ORDER BY ts, id) FILTER (WHERE ${ofKind})`;
   const counts: Record<string, string> = {
     ENTRY: 'in_groups AND first_in_scope',
     EXIT: 'in_groups AND last_in_scope',
@@ -34,8 +40,8 @@ function visitTables(question: Question, metric: SessionMetric): string {
     visits AS (SELECT session, first_day, count(*) AS events,
       min(ts) AS first_ts, max(ts) AS last_ts, count(*) FILTER (WHERE kind = 'page_view') AS views,
       count(*) FILTER (WHERE kind NOT IN ('page_leave', 'scroll', 'error_occurred', 'web_vitals')) AS meant,
-      first(${groupOf(question)} ORDER BY ts, id) AS first_g, last(${groupOf(question)} ORDER BY ts, id) AS last_g,
-      first(${scope} ORDER BY ts, id) AS first_in_scope, last(${scope} ORDER BY ts, id) AS last_in_scope,
+      ${edge('first', groupOf(question))} AS first_g, ${edge('last', groupOf(question))} AS last_g,
+      ${edge('first', scope)} AS first_in_scope, ${edge('last', scope)} AS last_in_scope,
       bool_or(${groups}) AS in_groups, bool_or(${groups} AND ${scope}) AS in_both
       FROM ev JOIN begun USING (session) WHERE ts // ${dayMs} - first_day IN (0, 1) GROUP BY session, first_day),
     own AS (SELECT *, ${metric === 'EXIT' ? 'last_g' : 'first_g'} AS g, ${bucketKey(question, 'first_ts')} AS key
