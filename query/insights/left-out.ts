@@ -2,7 +2,7 @@
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { countedEvents } from './events/counted-kinds.ts';
-import type { EventCondition } from './events/event-condition.ts';
+import { anyOf, type EventCondition } from './events/event-condition.ts';
 import { gonePersonsSql } from './events/persons.ts';
 import { type EventRead, readEventsSql } from './events/read-events.ts';
 import type { Question } from './question/question.ts';
@@ -12,48 +12,47 @@ export interface Counted {
   condition: EventCondition;
   /** Its result counts users. */
   countsUsers: boolean;
-  /** SQL for how often an event counts, where it may be more than once. */
-  times?: string;
 }
 
-/** SELECTs of (reason, left_out), one for each reason of each part. */
+/** SELECTs of (reason, left_out), one for each reason. An event that several parts ask for counts once. */
 export function leftOutSql(question: Question, parts: readonly Counted[]): string[] {
-  return parts.flatMap((part) => [
-    ...(part.countsUsers && !question.spec.includeCookieless
-      ? [`SELECT ${LeftOut_Reason.COOKIELESS_EVENTS} AS reason, ${cookielessSql(question, part)}`]
-      : []),
-    ...(part.countsUsers && question.hasDeletions
-      ? [`SELECT ${LeftOut_Reason.DELETED_PROFILES} AS reason, ${deletedSql(question, part)}`]
-      : []),
-    ...(question.asOfMs === undefined
+  const ofUsers = parts.filter(({ countsUsers }) => countsUsers);
+  const sqlOf = (
+    reason: LeftOut_Reason,
+    of: readonly Counted[],
+    write: (question: Question, condition: EventCondition) => string,
+  ): string[] => {
+    if (of.length === 0) return [];
+    const condition = anyOf(of.map((part) => part.condition));
+    return [`SELECT ${reason} AS reason, ${write(question, condition)}`];
+  };
+  return [
+    ...(question.spec.includeCookieless
       ? []
-      : [`SELECT ${LeftOut_Reason.RECEIVED_LATER} AS reason, ${laterSql(question, part)}`]),
-  ]);
+      : sqlOf(LeftOut_Reason.COOKIELESS_EVENTS, ofUsers, cookielessSql)),
+    ...(question.hasDeletions ? sqlOf(LeftOut_Reason.DELETED_PROFILES, ofUsers, deletedSql) : []),
+    ...(question.asOfMs === undefined ? [] : sqlOf(LeftOut_Reason.RECEIVED_LATER, parts, laterSql)),
+  ];
 }
 
-function cookielessSql(question: Question, part: Counted): string {
-  const { condition, times } = part;
-  const counted =
-    times === undefined
-      ? countedEvents(question, condition, [question.fromMs], 'cookieless_events')
-      : undefined;
+function cookielessSql(question: Question, condition: EventCondition): string {
+  const from = [question.fromMs];
+  const counted = countedEvents(question, condition, from, 'cookieless_events');
   if (counted !== undefined) return `sum(${counted.events}) AS left_out FROM ${counted.from}`;
-  return countSql(question, part, { condition: narrowed(condition, 'cookieless') });
+  return countSql(question, { condition: narrowed(condition, 'cookieless') });
 }
 
-function deletedSql(question: Question, part: Counted): string {
+function deletedSql(question: Question, condition: EventCondition): string {
   const gone = `NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)}`;
-  return countSql(question, part, { condition: narrowed(part.condition, gone) });
+  return countSql(question, { condition: narrowed(condition, gone) });
 }
 
-function laterSql(question: Question, part: Counted): string {
-  return countSql(question, part, { condition: part.condition, receivedLater: true });
+function laterSql(question: Question, condition: EventCondition): string {
+  return countSql(question, { condition, receivedLater: true });
 }
 
-function countSql(question: Question, { times }: Counted, read: EventRead): string {
-  if (times === undefined) return `count() AS left_out FROM (${readEventsSql(question, read)})`;
-  const events = readEventsSql(question, { ...read, columns: { times } });
-  return `sum(times) AS left_out FROM (${events})`;
+function countSql(question: Question, read: EventRead): string {
+  return `count() AS left_out FROM (${readEventsSql(question, read)})`;
 }
 
 function narrowed({ sql, usesUser }: EventCondition, more: string): EventCondition {
@@ -67,7 +66,7 @@ const reasons = [
   LeftOut_Reason.RECEIVED_LATER,
 ] as const;
 
-/** Of one part. */
+/** Of one statement. */
 export const maxReasons = reasons.length;
 
 /** The reason of a row of leftOutSql. */

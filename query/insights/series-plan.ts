@@ -35,7 +35,7 @@ function maxRowsOf(
   series: readonly Series[],
 ): number {
   const groups = breakdowns.length === 0 ? buckets.length : groupLimit + 1;
-  return series.length * (groups + maxReasons) + buckets.length;
+  return series.length * groups + maxReasons + buckets.length;
 }
 
 function seriesSqlOf(question: Question, series: readonly Series[], withTotal: boolean): string {

@@ -89,14 +89,16 @@ export function both(one: EventCondition, other: EventCondition): EventCondition
   };
 }
 
-/** At least one holds; every event where there are none. */
-export function any(conditions: readonly EventCondition[]): EventCondition {
-  const [only] = conditions;
-  if (only === undefined || conditions.length === 1) return only ?? every;
+/** At least one of the conditions holds; every event where there are none. */
+export function anyOf(conditions: readonly EventCondition[]): EventCondition {
+  const [only, ...others] = new Map(conditions.map((one) => [one.sql, one])).values();
+  if (only === undefined) return every;
+  const whole = conditions.find(({ kind }) => kind === 'every');
+  if (whole !== undefined || others.length === 0) return whole ?? only;
   return {
-    sql: `(${conditions.map(({ sql }) => sql).join(' OR ')})`,
+    sql: `(${[only, ...others].map(({ sql }) => sql).join(' OR ')})`,
     usesUser: conditions.some(({ usesUser }) => usesUser),
-    kind: 'filtered',
+    kind: conditions.some(({ kind }) => kind === 'filtered') ? 'filtered' : 'kinds',
   };
 }
 

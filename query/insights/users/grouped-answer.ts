@@ -9,7 +9,7 @@ import {
   readLeftOut,
   rowsOfPart,
 } from '../grouped-rows.ts';
-import { type Counted, leftOutSql } from '../left-out.ts';
+import { type Counted, leftOutSql, maxReasons } from '../left-out.ts';
 import type { LeftOutCount } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
@@ -42,8 +42,8 @@ export function userRow(cells: readonly (readonly [cell: number, users: number])
 }
 
 /** The most rows of groupedPlanSql. */
-export function maxGroupedRows({ groupLimit }: Question, counted: readonly Counted[]): number {
-  return groupLimit + 1 + 3 * counted.length;
+export function maxGroupedRows({ groupLimit }: Question): number {
+  return groupLimit + 1 + maxReasons;
 }
 
 export interface UserGroup {

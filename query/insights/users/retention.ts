@@ -40,7 +40,7 @@ export function planRetention(question: Question): Plan {
   return {
     ...(held !== undefined && { held }),
     sql: groupedPlanSql(question, cohortsSql(question, users), counted),
-    maxRows: maxGroupedRows(question, counted),
+    maxRows: maxGroupedRows(question),
     read: (rows) => {
       const { groups, leftOut } = readUserGroups(question, rows);
       const value = create(RetentionResultSchema, {
@@ -95,7 +95,7 @@ function heldSql(question: Question, condition: EventCondition): HeldStatement |
     condition,
     stretches: { ranges: [{ fromMs, toMs }], starts: buckets },
     ...{ tally: byFirst, textRows: groupedTextRows },
-    ...{ rest: leftOutGroupedSql(question, counted), maxRows: maxGroupedRows(question, counted) },
+    ...{ rest: leftOutGroupedSql(question, counted), maxRows: maxGroupedRows(question) },
     rowsOf: (counts) => {
       const users = (cohort: number, place: number): number =>
         counts[cellByFirst(cohort, place)] ?? 0;

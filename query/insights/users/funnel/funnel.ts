@@ -16,7 +16,7 @@ import {
   readUserGroups,
   type UserGroup,
 } from '../grouped-answer.ts';
-import { anyStep, type Funnel, matchesOf } from './funnel-steps.ts';
+import { anyStep, type Funnel } from './funnel-steps.ts';
 import { funnelUsersSql } from './funnel-users.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
 
@@ -29,11 +29,11 @@ export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
   const { steps, kinds, withTiming } = funnel;
   const users = funnelUsersSql(question, funnel);
-  const counted = [{ condition: anyStep(funnel), countsUsers: true, ...matchesOf(funnel) }];
+  const counted = [{ condition: anyStep(funnel), countsUsers: true }];
   const groups = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
   return {
     sql: groupedPlanSql(question, groups, counted),
-    maxRows: maxGroupedRows(question, counted),
+    maxRows: maxGroupedRows(question),
     read: (rows) => {
       const { groups, leftOut } = readUserGroups(question, rows);
       const value = create(FunnelResultSchema, {

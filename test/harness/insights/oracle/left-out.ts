@@ -54,16 +54,18 @@ export async function leftOut(tables: Tables, question: Question): Promise<LeftO
       WHERE ${isNearRange(question)} AND ${isLater}`);
     return { RECEIVED_LATER: Number(row?.['later'] ?? 0) };
   }
-  const sums = { RECEIVED_LATER: 0, COOKIELESS_EVENTS: 0, DELETED_PROFILES: 0 };
-  for (const { event, needsUser } of asked(question)) {
-    const [row] = await tables.rows(`SELECT count(*) FILTER (WHERE ${isLater}) AS later,
-      count(*) FILTER (WHERE NOT ${isLater} AND cookieless) AS cookieless,
-      count(*) FILTER (WHERE NOT ${isLater} AND deleted) AS deleted
-      FROM events WHERE ${isInRange(question)} AND ${matches(question, event)}`);
-    sums.RECEIVED_LATER += Number(row?.['later'] ?? 0);
-    if (!needsUser) continue;
-    if (!question.includeCookieless) sums.COOKIELESS_EVENTS += Number(row?.['cookieless'] ?? 0);
-    sums.DELETED_PROFILES += Number(row?.['deleted'] ?? 0);
-  }
-  return sums;
+  const all = asked(question);
+  const anyOf = (of: typeof all): string =>
+    `(${['false', ...of.map(({ event }) => matches(question, event))].join(' OR ')})`;
+  const ofUsers = anyOf(all.filter(({ needsUser }) => needsUser));
+  const [row] =
+    await tables.rows(`SELECT count(*) FILTER (WHERE ${isLater} AND ${anyOf(all)}) AS later,
+    count(*) FILTER (WHERE NOT ${isLater} AND cookieless AND ${ofUsers}) AS cookieless,
+    count(*) FILTER (WHERE NOT ${isLater} AND deleted AND ${ofUsers}) AS deleted
+    FROM events WHERE ${isInRange(question)}`);
+  return {
+    RECEIVED_LATER: Number(row?.['later'] ?? 0),
+    COOKIELESS_EVENTS: question.includeCookieless ? 0 : Number(row?.['cookieless'] ?? 0),
+    DELETED_PROFILES: Number(row?.['deleted'] ?? 0),
+  };
 }
