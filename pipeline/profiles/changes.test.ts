@@ -185,6 +185,38 @@ it('gives no deleted trait back', async () => {
   expect(await shard.traitsOf('deleted', 'a')).toEqual({});
 });
 
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])('leaves a deleted profile deleted whoever else names it, in %s', async (_, asOne) => {
+  const project = `gone-${asOne}`;
+  const gone = (distinctId: string): ProfileChange => ({ kind: 'delete', distinctId });
+  const ids = ['ada', 'anon-1', 'anon-2', 'bob', 'old'];
+  const deleted = async (): Promise<string[]> => {
+    const records = await loadRecords(
+      shard.clickhouse,
+      ids.map((distinctId) => ({ projectId: project, distinctId })),
+    );
+    const names = records.filter((record) => record.deleted).map(({ distinctId }) => distinctId);
+    return names.sort();
+  };
+  await shard.apply(project, asOne, ...['ada', 'bob', 'old'].map((id) => identify(id, [])));
+  await shard.apply(project, asOne, identify('ada', [], 'anon-1'), gone('ada'), gone('anon-2'));
+  await shard.apply(
+    project,
+    asOne,
+    alias('ada', 'bob'),
+    alias('anon-1', 'bob'),
+    alias('old', 'ada'),
+    identify('bob', [], 'anon-2'),
+    unmerge('anon-1'),
+  );
+  expect(await deleted()).toEqual(['ada', 'anon-1', 'anon-2']);
+  expect(await shard.merged(project)).toEqual([]);
+  await shard.apply(project, asOne, identify('ada', []));
+  expect(await deleted()).toEqual(['anon-1', 'anon-2']);
+});
+
 it('deletes a profile without a row for each of its members that has nothing to delete', async () => {
   const anonymous = Array.from({ length: 50 }, (_, index) => `anon ${index}`);
   await shard.apply(

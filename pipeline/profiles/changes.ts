@@ -123,7 +123,10 @@ class ProfileChanges {
     this.#claim(anonymous, profile, change.externalId, timeMs, 'identify');
   }
 
+  /** Nothing where one of the two is deleted: only its own Identify brings it back. */
   #alias(projectId: string, timeMs: number, { previousId, externalId }: AliasChange): void {
+    const both = [previousId, externalId].map((id) => this.#records.get(projectId, id));
+    if (both.some((record) => this.#records.rootOf(record).deleted)) return;
     const profile = this.#named(projectId, externalId, timeMs);
     const previous = this.#records.get(projectId, previousId);
     if (!this.#claim(previous, profile, externalId, timeMs, 'alias')) return;
@@ -152,8 +155,8 @@ class ProfileChanges {
   }
 
   /**
-   * The first claim of an id holds; false for a later claim, for one that would close a circle, and for one that would
-   * merge too many ids into a profile.
+   * The first claim of an id holds; false for a later claim, for one of a deleted id, whose events would come back, for
+   * one that would close a circle, and for one that would merge too many ids into a profile.
    */
   #claim(
     merged: ProfileRecord,
@@ -162,7 +165,7 @@ class ProfileChanges {
     timeMs: number,
     source: MergeSource,
   ): boolean {
-    if (merged.owner !== '' || merged === profile) return false;
+    if (merged.owner !== '' || merged.deleted || merged === profile) return false;
     // Identify claims only ids that were never named, and those own no others.
     const moved = source === 'identify' ? 0 : this.#records.membersOf(merged).size;
     const count = profile.members + 1 + moved;
@@ -201,6 +204,8 @@ class ProfileChanges {
     const below = [...membersBelow(distinctId, this.#records.membersOf(profile))];
     record.owner = '';
     record.mergeSource = '';
+    // It was deleted with the profile.
+    if (profile.deleted) record.deleted = true;
     this.#records.separate(record, below);
     for (const changed of [profile, record]) {
       changed.members = this.#records.membersOf(changed).size;

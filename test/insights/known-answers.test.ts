@@ -114,6 +114,27 @@ const measure = (
 });
 const deleted = { DELETED_PROFILES: 1 };
 const values: Case[] = [
+  {
+    name: 'what is left out counts once',
+    question: {
+      type: 'SEGMENTATION',
+      events: [{}, { event: { kind: 'buy' } }, {}].map((event) => ({
+        ...event,
+        aggregation: 'UNIQUE_USERS',
+      })),
+      ...february,
+    },
+    result: {
+      segmentation: {
+        total: 4,
+        series: ['', 'buy', ''].map((eventKind, eventIndex) => ({
+          ...{ eventKind, eventIndex, ...all },
+          value: 4,
+        })),
+      },
+    },
+    leftOut: deleted,
+  },
   measure('TOTAL', 7),
   // The anonymous visitor is Ann, and the deleted one is nobody.
   measure('UNIQUE_USERS', 4, deleted),
@@ -484,6 +505,10 @@ beforeAll(async () => {
   await play.identify('gone-sales', {});
   await play.settle();
   await play.remove('gone-sales');
+  await play.settle();
+  // Neither brings the events back.
+  await play.alias('gone-sales', 'ann-sales');
+  await play.identify('bob-sales', {}, 'gone-sales');
   await play.settle();
   tables = await Tables.create(await play.known());
 });

@@ -56,6 +56,7 @@ export class ProfileModel {
   }
 
   alias(previousId: string, id: string, at: Between): void {
+    if ([previousId, id].some((one) => this.#known(this.rootOf(one)).deleted)) return;
     const profile = this.#name(id, at);
     if (!this.#merge(previousId, id)) return;
     if (this.#inherit(profile, previousId, true)) profile.updated = at;
@@ -65,6 +66,7 @@ export class ProfileModel {
     const root = this.rootOf(id);
     if (root === id) return;
     this.#known(id).owner = undefined;
+    if (this.#known(root).deleted) this.#known(id).deleted = true;
     for (const one of [root, id]) if (this.#settle(one)) this.#known(one).updated = at;
   }
 
@@ -118,7 +120,7 @@ export class ProfileModel {
 
   #merge(id: string, into: string): boolean {
     const known = this.#known(id);
-    if (known.owner !== undefined || this.rootOf(into) === id) return false;
+    if (known.owner !== undefined || known.deleted || this.rootOf(into) === id) return false;
     known.owner = into;
     known.merged = ++this.#merges;
     return true;
