@@ -28,7 +28,7 @@ import { checkFilterCount, checkFilters, looksForPart } from '../../filters/filt
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
-import { any, eventCondition, groupsCondition } from '../events/event-condition.ts';
+import { anyOf, eventCondition, groupsCondition } from '../events/event-condition.ts';
 import { mergedIdsSql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
@@ -108,7 +108,7 @@ function usersSql(
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, scope, ''),
     ...{ dayCells: [], beside: [] },
   };
-  const did = any(events.map((event, index) => eventCondition(event, `events[${index}]`, scope)));
+  const did = anyOf(events.map((event, index) => eventCondition(event, `events[${index}]`, scope)));
   const columns = { own_key: 'profile_key', own_id: 'distinct_id' };
   const read = readEventsSql(question, { condition: did, columns, withUser: true });
   const after = bindings.bind('String', afterKey);
