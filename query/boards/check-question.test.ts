@@ -47,7 +47,7 @@ it.each<[string, Groups, number]>([
 
 it.each<[string, Groups, LogicalOperator]>([
   ['filters.filterGroups[1].filters[0]', [{ filters: [] }, { filters: [bad] }], AND],
-  ['filters.filterGroups[1].filters[0]', [{ filters: [] }, { filters: [bad] }], OR],
+  ['filters.filterGroups[0].filters', [{ filters: [] }, { filters: [bad] }], OR],
   ['] filters: takes at most 50', [{ filters: Array(51).fill(good) }], AND],
 ])('names %s of filters as they were sent', (path, ...groups) => {
   expect(() => checkFilters(board(...groups))).toThrow(path);

@@ -6,7 +6,11 @@ import {
   maxKindCharacters,
   maxStringValueCodePoints,
 } from '../../platform/limits.ts';
-import { FilterOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  FilterOperator,
+  LogicalOperator,
+  type PropertyFilter,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
 import { foldCase } from './fold-case.ts';
 
@@ -36,6 +40,25 @@ const maxSearchedCodePoints = 256;
 export interface NamedFilter {
   filter: PropertyFilter;
   path: string;
+}
+
+/**
+ * Throws invalid_argument for a group without filters, which always holds, where it would let everything pass: where
+ * any of its filters suffices, or it itself among other groups.
+ */
+export function checkGroups(
+  groups: readonly { filters: readonly unknown[]; operator: LogicalOperator }[],
+  operator: LogicalOperator,
+  path: string,
+): void {
+  const { OR } = LogicalOperator;
+  const oneSuffices = operator === OR && groups.length > 1;
+  const empty = groups.findIndex(
+    (group) => group.filters.length === 0 && (oneSuffices || group.operator === OR),
+  );
+  if (empty === -1) return;
+  const rule = 'must not be empty where one of several suffices';
+  throw invalidArgument(`${path}[${empty}].filters`, rule);
 }
 
 /** Throws invalid_argument, naming `field` and the rule, if that many filters are too many. Call it first. */

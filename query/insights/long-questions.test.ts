@@ -50,20 +50,6 @@ describe('a question of many series', () => {
     expect(error.rawMessage).toContain('fewer events, breakdowns or filters');
   });
 
-  it('is refused where its texts, at each place, are longer than a statement', async () => {
-    // What deletions leave out is one more place of each text.
-    await service.clickhouse.command({
-      query: `INSERT INTO project_changes (project_id, deletions) VALUES ('${project}', 1)`,
-    });
-    const error = await refusalOf({
-      source: PropertySource.PROFILE,
-      operator: FilterOperator.EQUALS,
-      value: "'".repeat(1_000),
-    });
-    expect(error.code).toBe(Code.ResourceExhausted);
-    expect(error.rawMessage).toContain('shorter texts');
-  });
-
   it('names the days of ten years once', async () => {
     const { result } = await service.insights(project).query({
       spec: {

@@ -17,6 +17,7 @@ import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { daysOfQuestion } from './kept/day-cells.ts';
 import type { Answer, LeftOutCount, LookUp, Plan } from './plan.ts';
+import { checkMembers } from './question/form-members.ts';
 import { type Question, readQuestion } from './question/question.ts';
 import { bucketLabels } from './question/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
@@ -221,10 +222,7 @@ function statementOf(
 /** Throws invalid_argument for a question that its form does not allow. */
 export function planOf(question: Question): Plan {
   const { insightType, session } = question.spec;
-  const mayAskVisits = [InsightType.TRENDS, InsightType.SEGMENTATION].includes(insightType);
-  if (session !== undefined && !mayAskVisits) {
-    throw invalidArgument('spec.session', 'is for TRENDS and SEGMENTATION');
-  }
+  checkMembers(question.spec);
   switch (insightType) {
     case InsightType.TRENDS:
       return session === undefined ? planTrends(question) : planSessions(question, 'trends');

@@ -159,6 +159,9 @@ describe('filters on traits', () => {
     expect(await ask([AND, [is('0'), is('true')]])).toEqual([]);
     expect(await ask([UNSPECIFIED, [is('0'), is('true')]], [AND, [is('-7')]])).toEqual(['-7']);
     expect((await ask([AND, []])).length).toBe(all.length + 2);
+    const rule = 'must not be empty where one of several suffices';
+    await expect(ask([OR, []])).rejects.toThrow(`filterGroups[0].filters: ${rule}`);
+    await expect(ask([AND, [is('0')]], [AND, []])).rejects.toThrow('filterGroups[1].filters: ');
   });
 });
 

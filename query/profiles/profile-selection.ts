@@ -16,7 +16,12 @@ import {
 import { decodeCursor, type Position } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
 import { checkPropertyName, comparison } from '../filters/filter.ts';
-import { checkFilterCount, checkFilters, looksForPart } from '../filters/filter-bounds.ts';
+import {
+  checkFilterCount,
+  checkFilters,
+  checkGroups,
+  looksForPart,
+} from '../filters/filter-bounds.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
@@ -63,6 +68,7 @@ export function readProfileSelection(
 ): ProfileSelection {
   checkSize(request);
   const { filterGroups, filterGroupsOperator } = request;
+  checkGroups(filterGroups, filterGroupsOperator, 'filterGroups');
   const groups = filterGroups.map((group, index) =>
     groupCondition(group, `filterGroups[${index}]`, bindings),
   );

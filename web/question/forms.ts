@@ -217,12 +217,17 @@ function own(id: FormId): Pick<InsightQuerySpec, 'session' | 'userFlow' | 'topK'
 export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuerySpec {
   const next = startOf(form);
   const kept = spec.events.slice(0, form.events.most);
-  if (kept.length > 0) next.events = [...kept, ...next.events.slice(kept.length)];
+  const taken = form.hasAggregation ? kept : kept.map(withoutAggregation);
+  if (kept.length > 0) next.events = [...taken, ...next.events.slice(kept.length)];
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
   next.filterGroupsOperator = spec.filterGroupsOperator;
   next.includeCookieless = spec.includeCookieless;
   return next;
+}
+
+function withoutAggregation({ event }: EventQuery): EventQuery {
+  return create(EventQuerySchema, { ...(event && { event }), aggregation: AggregationType.TOTAL });
 }
 
 /** What is still to be chosen before the question can be asked; undefined where nothing is. */

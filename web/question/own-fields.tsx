@@ -84,7 +84,7 @@ function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chan
         label="Steps are"
         value={String(userFlow.nodeKind || NodeKind.EVENT_KIND)}
         options={nodeKinds}
-        onValue={(nodeKind) => put({ nodeKind: Number(nodeKind) })}
+        onValue={(nodeKind) => put({ nodeKind: Number(nodeKind), nodeProperty: '' })}
       />
       {userFlow.nodeKind === NodeKind.PROPERTY ? (
         <PropertyField
@@ -136,7 +136,10 @@ function TopFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chang
         value={String(topK.dimension)}
         options={dimensions}
         onValue={(dimension) =>
-          put({ dimension: Number(dimension), metric: AggregationType.TOTAL })
+          put({
+            ...{ dimension: Number(dimension), property: '' },
+            ...{ metric: AggregationType.TOTAL, metricProperty: '' },
+          })
         }
       />
       {topK.dimension === Dimension.PROPERTY ? (
@@ -152,7 +155,10 @@ function TopFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chang
         options={aggregationOptions.filter(
           ({ value }) => !isOfUsers || !userMetrics.includes(value),
         )}
-        onValue={(metric) => put({ metric: Number(metric) })}
+        onValue={(value) => {
+          const metric = Number(value);
+          put({ metric, metricProperty: needsProperty(metric) ? topK.metricProperty : '' });
+        }}
       />
       {needsProperty(topK.metric) ? (
         <NumberPropertyField

@@ -92,7 +92,11 @@ function Series(props: {
             isLabelHidden
             value={String(event.aggregation || AggregationType.TOTAL)}
             options={aggregationOptions}
-            onValue={(value) => onChange({ ...event, aggregation: Number(value) })}
+            onValue={(value) => {
+              const aggregation = Number(value);
+              const named = needsProperty(aggregation) ? event.aggregationProperty : '';
+              onChange({ ...event, aggregation, aggregationProperty: named });
+            }}
           />
           {needsProperty(event.aggregation) ? (
             <NumberPropertyField

@@ -36,8 +36,34 @@ it('other days and names', () => {
   expect(refusal({ granularity: 'FORTNIGHT' })).toMatch(/^granularity: "FORTNIGHT" is none of /);
 });
 
+it.each([
+  ['spec', { spec: 'trends' }, 'must be an object'],
+  ['spec.events', { spec: { events: {} } }, 'must be a list'],
+  ['spec.events[1]', { spec: { events: [{}, null] } }, 'must not be null'],
+  ['spec.events[1].event', { spec: { events: [{}, { event: 'buy' }] } }, 'must be an object'],
+  [
+    'spec.events[0].event.kind',
+    { spec: { events: [{ event: { kind: 5 } }] } },
+    'must be of the type string',
+  ],
+  ['spec.breakdownLimit', { spec: { breakdown_limit: 1.5 } }, 'must be of the type int32'],
+  ['spec.includeCookieless', { spec: { includeCookieless: 'yes' } }, 'must be of the type bool'],
+  [
+    'spec.filterGroups[0].filters[0].values[1]',
+    { spec: { filterGroups: [{ filters: [{ values: ['a', 1] }] }] } },
+    'must be of the type string',
+  ],
+  ['timezone', { timezone: [] }, 'must be of the type string'],
+])('a value of another shape in %s', (path, request, rule) => {
+  expect(refusal(request)).toBe(`${path}: ${rule}`);
+});
+
+it.each([true, {}, ['TRENDS'], 1.5])('the enum %j', (granularity) => {
+  expect(refusal({ granularity })).toMatch(/^granularity: .* is none of GRANULARITY_MINUTE, /);
+});
+
 it('takes what the definitions allow', () => {
   const timeRange = { from: '2026-01-31T09:30:00.123456789+05:30', to: null };
-  const spec = { conversionWindow: '0.5s', events: [] };
-  expect(refusal({ timeRange, spec, unknown: 1 })).toBe('taken');
+  const spec = { conversionWindow: '0.5s', events: [], breakdownLimit: '7', userFlow: null };
+  expect(refusal({ timeRange, spec, granularity: 3, unknown: 1 })).toBe('taken');
 });

@@ -1,8 +1,15 @@
 // Checks what protobuf-es does not when it reads a request's JSON: it takes an unknown enum name for no value, and 30
-// February for 2 March; and it does not say which field holds a time or duration that it refuses. Lists are bounded
-// here too, before protobuf-es makes messages of their items.
+// February for 2 March; and it does not say which field holds a value that it refuses. Lists are bounded here too,
+// before protobuf-es makes messages of their items.
 
-import { type DescEnum, type DescField, type DescMessage, fromJson } from '@bufbuild/protobuf';
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { isObject } from '../../json.ts';
@@ -18,29 +25,36 @@ export function strictDecoder(input: DescMessage): { decode(bytes?: Uint8Array):
   return {
     decode(bytes) {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      checkMessage(input, JSON.parse(text), '');
+      const json: JsonValue = JSON.parse(text);
+      checkMessage(input, json, '');
       return text;
     },
   };
 }
 
-/** Checks enums, moments and durations only. protobuf-es refuses values of a wrong type when it reads the message. */
-function checkMessage(desc: DescMessage, json: unknown, path: string): void {
+function checkMessage(desc: DescMessage, json: JsonValue, path: string): void {
   if (desc.typeName === TimestampSchema.typeName) checkMoment(json, path);
   if (desc.typeName === DurationSchema.typeName) checkDuration(json, path);
-  if (desc.typeName.startsWith('google.protobuf.') || !isObject(json)) return;
+  if (desc.typeName.startsWith('google.protobuf.') || json === null) return;
+  if (!isObject(json)) {
+    // The whole body: protobuf-es refuses it.
+    if (path === '') return;
+    throw invalidArgument(path, 'must be an object');
+  }
   const values = new Map(Object.entries(json));
   for (const field of desc.fields) {
     const fieldPath = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
     for (const name of new Set([field.jsonName, field.name])) {
-      if (values.has(name)) checkField(field, values.get(name), fieldPath);
+      const value = values.get(name);
+      if (value !== undefined) checkField(field, value, fieldPath);
     }
   }
 }
 
-function checkField(field: DescField, json: unknown, path: string): void {
+function checkField(field: DescField, json: JsonValue, path: string): void {
   switch (field.fieldKind) {
     case 'scalar':
+      checkScalar(field, field.scalar, json, path);
       return;
     case 'enum':
       checkEnum(field.enum, json, path);
@@ -49,12 +63,14 @@ function checkField(field: DescField, json: unknown, path: string): void {
       checkMessage(field.message, json, path);
       return;
     case 'list':
-      if (!Array.isArray(json)) return;
+      if (json === null) return;
+      if (!Array.isArray(json)) throw invalidArgument(path, 'must be a list');
       if (json.length > maxListItems) throw invalidArgument(path, `takes at most ${maxListItems}`);
       for (const [index, item] of json.entries()) checkElement(field, item, `${path}[${index}]`);
       return;
     case 'map':
-      if (!isObject(json)) return;
+      if (json === null) return;
+      if (!isObject(json)) throw invalidArgument(path, 'must be an object');
       for (const [key, item] of Object.entries(json))
         checkElement(field, item, `${path}["${key}"]`);
       return;
@@ -66,35 +82,48 @@ function checkField(field: DescField, json: unknown, path: string): void {
 }
 
 function checkElement(
-  { enum: names, message }: DescField & { fieldKind: 'list' | 'map' },
-  json: unknown,
+  field: DescField & { fieldKind: 'list' | 'map' },
+  json: JsonValue,
   path: string,
 ): void {
+  const { enum: names, message, scalar } = field;
+  if (json === null) throw invalidArgument(path, 'must not be null');
+  if (scalar !== undefined) checkScalar(field, scalar, json, path);
   if (names !== undefined) checkEnum(names, json, path);
   if (message !== undefined) checkMessage(message, json, path);
 }
 
-function checkEnum(desc: DescEnum, json: unknown, path: string): void {
-  if (typeof json !== 'string' || desc.values.some(({ name }) => name === json)) return;
+/** Of a field, or of one of its elements. */
+function checkScalar(field: DescField, scalar: ScalarType, json: JsonValue, path: string): void {
+  if (json === null || (scalar === ScalarType.STRING && typeof json === 'string')) return;
+  const value =
+    field.fieldKind === 'list' ? [json] : field.fieldKind === 'map' ? { '0': json } : json;
+  if (reads(field.parent, { [field.jsonName]: value })) return;
+  throw invalidArgument(path, `must be of the type ${ScalarType[scalar].toLowerCase()}`);
+}
+
+function checkEnum(desc: DescEnum, json: JsonValue, path: string): void {
+  if (json === null || Number.isInteger(json)) return;
+  if (desc.values.some(({ name }) => name === json)) return;
   const names = desc.values.filter(({ number }) => number !== 0).map(({ name }) => name);
-  const sent = JSON.stringify(json.slice(0, 100));
+  const sent = JSON.stringify(json).slice(0, 100);
   throw invalidArgument(path, `${sent} is none of ${names.join(', ')}`);
 }
 
-function checkDuration(json: unknown, path: string): void {
-  if (json === null || reads(DurationSchema, json)) return;
+function checkDuration(json: JsonValue, path: string): void {
+  if (json === null || (typeof json === 'string' && reads(DurationSchema, json))) return;
   throw invalidArgument(path, 'must be a duration in seconds, such as "90s" or "1.5s"');
 }
 
-function reads(desc: DescMessage, json: unknown): boolean {
+function reads(desc: DescMessage, json: JsonValue): boolean {
   try {
-    return typeof json === 'string' && fromJson(desc, json) !== undefined;
+    return fromJson(desc, json) !== undefined;
   } catch {
     return false;
   }
 }
 
-function checkMoment(json: unknown, path: string): void {
+function checkMoment(json: JsonValue, path: string): void {
   if (json === null) return;
   if (typeof json !== 'string' || !reads(TimestampSchema, json)) {
     throw invalidArgument(path, 'must be a time of RFC 3339, such as "2026-01-31T09:30:00Z"');

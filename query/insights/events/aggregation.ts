@@ -54,6 +54,9 @@ export function readAggregation(
     cells,
     measure,
   });
+  if (type <= AggregationType.PER_USER_AVG && property !== '') {
+    throw invalidArgument(paths.property, 'is for SUM, AVG, MIN and MAX');
+  }
   switch (type) {
     case AggregationType.UNSPECIFIED:
     case AggregationType.TOTAL:

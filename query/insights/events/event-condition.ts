@@ -11,6 +11,7 @@ import {
 import type { FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Bindings } from '../../filters/bindings.ts';
 import { checkPropertyName, comparison, filterCondition } from '../../filters/filter.ts';
+import { checkGroups } from '../../filters/filter-bounds.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { livingProfilesSql } from './persons.ts';
@@ -64,6 +65,7 @@ export function groupsCondition(
   parent = 'spec.',
 ): EventCondition {
   if (groups.length === 0) return every;
+  checkGroups(groups, operator, 'spec.filterGroups');
   const conditions = groups.map((group, place) => {
     const path = `${parent}filterGroups[${place}]`;
     const filters = group.filters.map((filter, index) =>
@@ -112,7 +114,7 @@ function combine(conditions: readonly string[], operator: LogicalOperator, path:
     case LogicalOperator.AND:
       return all(conditions);
     case LogicalOperator.OR:
-      return conditions.length === 0 ? 'true' : `(${conditions.join(' OR ')})`;
+      return `(${conditions.join(' OR ')})`;
     default: {
       const unknown: never = operator;
       throw invalidArgument(path, `${Number(unknown)} is not an operator`);

@@ -156,14 +156,6 @@ export function readPropertyName(property: string, field: string): string {
   return property;
 }
 
-/** For forms that take no series. Throws invalid_argument. */
-export function checkHasNoEvents({ spec }: Question, takesBreakdowns = false): void {
-  if (spec.events.length > 0) throw invalidArgument('spec.events', 'must be empty');
-  if (spec.breakdowns.length > 0 && !takesBreakdowns) {
-    throw invalidArgument('spec.breakdowns', 'must be empty');
-  }
-}
-
 /** A breakdown by this prefix is one by the trait whose name follows. */
 export const traitPrefix = 'profile.';
 

@@ -20,7 +20,7 @@ import { daysOfQuestion } from '../kept/day-cells.ts';
 import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
 import type { HeldStatement, LeftOutCount, Plan } from '../plan.ts';
-import { checkHasNoEvents, type Question, readBreakdown, readLimit } from '../question/question.ts';
+import { type Question, readBreakdown, readLimit } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import {
   type Greatest,
@@ -41,7 +41,6 @@ type Dimension = { by: 'property'; property: string } | { by: 'kind' } | { by: '
 export function planTopK(question: Question): Plan {
   const { topK } = question.spec;
   if (topK === undefined) throw invalidArgument('spec.topK', 'is required');
-  checkHasNoEvents(question);
   const limit = readLimit(topK.limit, defaultRows, maxTopRows, 'spec.topK.limit');
   const dimension = readDimension(topK);
   const aggregation = readMetric(question, topK);
@@ -80,6 +79,9 @@ function profileLookUps(
 }
 
 function readDimension({ dimension, property }: TopKQuery): Dimension {
+  if (dimension !== TopKQuery_Dimension.PROPERTY && property !== '') {
+    throw invalidArgument('spec.topK.property', 'is for the dimension PROPERTY');
+  }
   switch (dimension) {
     case TopKQuery_Dimension.PROPERTY:
       return { by: 'property', property: readBreakdown(property, 'spec.topK.property') };

@@ -11,15 +11,12 @@ import type { Question } from '../question/question.ts';
 
 const leftOutPart = -1;
 
-/** The question's one event. Throws invalid_argument for another number of events, and for breakdowns. */
+/** The question's one event. Throws invalid_argument for another number of events. */
 export function onlyEvent(question: Question): EventCondition {
   const { events } = question.spec;
   const [first] = events;
   if (first === undefined || events.length > 1) {
     throw invalidArgument('spec.events', 'must have one entry');
-  }
-  if (question.breakdowns.length > 0) {
-    throw invalidArgument('spec.breakdowns', 'are not for this type');
   }
   return eventCondition(first.event, 'spec.events[0].event', question);
 }

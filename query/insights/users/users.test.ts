@@ -150,7 +150,7 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
       })),
       includeCookieless: oneOf(false, false, true),
       breakdowns: hasGroups && below(2) === 0 ? [{ property: '$browser' }] : [],
-      breakdownLimit: 2,
+      breakdownLimit: hasGroups ? 2 : 0,
       includeStepTiming: insightType === InsightType.FUNNEL && below(2) === 0,
       ...(insightType === InsightType.FUNNEL && { conversionWindow: durationOf(windowMs) }),
     },

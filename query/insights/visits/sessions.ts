@@ -14,7 +14,7 @@ import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
 import { isOfDays } from '../kept/day-cells.ts';
 import { leftOutSql } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
-import { checkHasNoEvents, type Question } from '../question/question.ts';
+import type { Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
 import { pointsOf } from '../trends.ts';
@@ -68,7 +68,6 @@ const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
 
 /** Throws invalid_argument. */
 export function planSessions(question: Question, form: 'trends' | 'segmentation'): Plan {
-  checkHasNoEvents(question, true);
   checkPoints(question, question.buckets.length);
   const read = readVisits(question);
   const metric = metrics[question.spec.session?.metric ?? SessionMetric.UNSPECIFIED];

@@ -122,7 +122,10 @@ function keyOf({ of, columns }: Asked): string {
   return JSON.stringify([of, columns]);
 }
 
-/** `columns` are those of the table, every one unless given. Undefined for a property that it lacks, or that may have had values besides those of its column. */
+/**
+ * `columns` are those of the table, every one unless given. Undefined for a property that it lacks, or that may have
+ * had values besides those of its column.
+ */
 function columnIn(
   columns: readonly string[] | undefined,
   { typesOf }: Question,

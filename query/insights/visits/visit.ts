@@ -12,8 +12,8 @@ import { both, type EventCondition, eventCondition, every } from '../events/even
 import type { Question } from '../question/question.ts';
 
 /**
- * Kinds of events that nobody sends on purpose. A visit with one view and nothing but these is a bounce. The view of the
- * table visits counts the same kinds (sql/migrations/0030_passive_events.sql).
+ * Kinds of events that nobody sends on purpose. A visit with one view and nothing but these is a bounce. The view of
+ * the table visits counts the same kinds (sql/migrations/0030_passive_events.sql).
  */
 const passiveKinds = ['page_leave', 'scroll', 'error_occurred', 'web_vitals'];
 /** SQL over columns of `events`. */

@@ -77,7 +77,9 @@ let turn = 0;
 /** The next question: another range each time, so that no answer is kept whole. */
 async function expectAsRows({ insightType, includeCookieless, ...range }: Asked): Promise<void> {
   turn = (turn + 1) % 40;
-  const events = [{ event: {}, aggregation: AggregationType.UNIQUE_USERS }];
+  const { TOTAL, UNIQUE_USERS } = AggregationType;
+  const aggregation = insightType === InsightType.TRENDS ? UNIQUE_USERS : TOTAL;
+  const events = [{ event: {}, aggregation }];
   const toMs = range.toMs - turn * 15 * minuteMs;
   await project.expectAsRows({ insightType, events, includeCookieless }, { ...range, toMs });
 }

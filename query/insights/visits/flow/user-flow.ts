@@ -15,12 +15,7 @@ import { eventCondition } from '../../events/event-condition.ts';
 import { groupText } from '../../events/property-text.ts';
 import { leftOutSql, readReason } from '../../left-out.ts';
 import type { LeftOutCount, Plan } from '../../plan.ts';
-import {
-  checkHasNoEvents,
-  type Question,
-  readBreakdown,
-  readLimit,
-} from '../../question/question.ts';
+import { type Question, readBreakdown, readLimit } from '../../question/question.ts';
 import { type FlowRead, flowMoves } from './flow-moves.ts';
 import { end, flowSql, others } from './flow-sql.ts';
 
@@ -35,7 +30,6 @@ const leftOutPart = -1;
 export function planUserFlow(question: Question): Plan {
   const { userFlow } = question.spec;
   if (userFlow === undefined) throw invalidArgument('spec.userFlow', 'is required');
-  checkHasNoEvents(question);
   checkGroupBy(userFlow);
   const path = 'spec.userFlow';
   const flow: FlowRead = {
@@ -67,6 +61,9 @@ export function planUserFlow(question: Question): Plan {
 
 /** The property whose values are the nodes; undefined for kinds. */
 function readProperty({ nodeKind, nodeProperty }: UserFlowQuery): string | undefined {
+  if (nodeKind !== UserFlowQuery_NodeKind.PROPERTY && nodeProperty !== '') {
+    throw invalidArgument('spec.userFlow.nodeProperty', 'is for the kind of node PROPERTY');
+  }
   switch (nodeKind) {
     case UserFlowQuery_NodeKind.UNSPECIFIED:
     case UserFlowQuery_NodeKind.EVENT_KIND:
