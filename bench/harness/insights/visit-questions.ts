@@ -24,11 +24,11 @@ export const visitQuestions: readonly Question[] = [
       const goOn = `SELECT ${session} FROM ${from} WHERE ${near} GROUP BY ${session} HAVING toDate(min(${time})) != toDate(max(${time}))`;
       // An event belongs to the visit that began on its day or on the day before. On the day after it, no visit begins.
       const visits = `SELECT toDateTime64(min(${time}), 3) AS first, toDateTime64(max(${time}), 3) AS last, count() AS events,
-          countIf(${kind} = 'page_view') AS views
+          countIf(${kind} = 'page_view') AS views, countIf(${kind} IN ('page_leave', 'scroll', 'error_occurred', 'web_vitals')) AS passive
         FROM ${from} ARRAY JOIN if(${session} IN (${goOn}), [-1, 0, 1], [0]) AS shift
         WHERE ${near} GROUP BY ${session}, toDate(${time}) + shift HAVING max(shift) = 0`;
       return `SELECT toUnixTimestamp(toStartOfDay(first, '${asked.timezone}')) AS day, count(),
-          avg(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(first)) / 1000, avg(events = 1 AND views = 1)
+          avg(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(first)) / 1000, avg(views = 1 AND events = passive + 1)
         FROM (${visits})
         WHERE first >= fromUnixTimestamp64Milli(${asked.fromMs}) AND first < fromUnixTimestamp64Milli(${asked.toMs})
         GROUP BY day`;
