@@ -130,7 +130,7 @@ it.each(metrics)('answers the metric %s as raw rows do', async (metric) => {
           { session: { metric, scope: { kind: 'click' } } },
           {
             session: { metric, scope: { kind: 'page_view' } },
-            breakdowns: [{ property: '$pathname' }, { property: '$country' }],
+            breakdowns: [{ property: '$pathname' }, { property: '$deviceType' }],
           },
         ]
       : []),
