@@ -253,10 +253,15 @@ describe('what breaks a rule is refused', () => {
       {
         filters: {
           filterGroups: [{}, { filters: [{ property: 'x' }] }],
-          filterGroupsOperator: 'LOGICAL_OPERATOR_OR',
+          filterGroupsOperator: 'LOGICAL_OPERATOR_AND',
         },
       },
       'filters.filterGroups[1].filters[0]',
+    ],
+    [
+      'a group without filters where one group suffices',
+      { filters: { filterGroups: [{}, {}], filterGroupsOperator: 'LOGICAL_OPERATOR_OR' } },
+      'filters.filterGroups[0]',
     ],
     [
       'more filters than a question may have',
