@@ -26,7 +26,7 @@ export const maxTraits = 256;
 export const maxTraitsBytes = 64 * KiB;
 /** occurTime lies between this moment … */
 export const minOccurTimeMs = Date.UTC(2000, 0, 1);
-/** … and this long after receipt. Both bounds together keep an insert from spreading over hundreds of partitions. */
+/** … and this long after receipt. Which partitions these moments lie in is pipeline/columns/partitions.ts. */
 export const maxOccurTimeAheadMs = 48 * hourMs;
 
 /** Questions are about moments between these two: every event lies there, and DateTime64(3) holds both with room. */
