@@ -77,7 +77,7 @@ const typedPath = '/sdk.events.v1.EventsService/BatchCreate';
 const shortPath = '/events.v1.EventsService/BatchCreate';
 const ways: readonly Way[] = [
   {
-    ...{ name: 'typed JSON', path: typedPath, contentType: 'application/json', rounds: 4 },
+    ...{ name: 'typed JSON', path: typedPath, contentType: 'application/json', rounds: 50 },
     ...{ textOf: JSON.stringify, bytesOf: jsonOf, rules: { ...ofTyped, ...ofText } },
   },
   {
