@@ -153,6 +153,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.activity.v1.ActivityService/GetEventExplorer', shared],
   ['shared.activity.v1.ActivityService/GetActivityHeatmap', shared],
   ['shared.activity.v1.ActivityService/GetProfileStats', shared],
+  ['shared.activity.v1.ActivityService/ListVisits', shared],
   ['shared.activity.v1.ActivityService/GetFilterSchema', shared],
   ['shared.activity.v1.ActivityService/GetPropertyValues', shared],
   ['shared.insights.v1.InsightsService/Query', shared],

@@ -29,9 +29,13 @@ import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { type PersonAsked, type PersonsAsked, personOf } from './person-events.ts';
 
-/** Events of a page: without a pageSize, and at most. */
-const defaultPageSize = 100;
-const maxPageSize = 1_000;
+/** Items of a page: without a pageSize, and at most. */
+interface PageSizes {
+  usual: number;
+  most: number;
+}
+
+const ofEvents: PageSizes = { usual: 100, most: 1_000 };
 const maxEventFilters = 20;
 
 /** A request by the names of List's fields. */
@@ -203,11 +207,11 @@ export function readTimeRange(timeRange: TimeRange | undefined): { fromMs: numbe
   return { fromMs: Math.max(fromMs, minQuestionMs), toMs: Math.min(toMs, maxQuestionMs) };
 }
 
-/** Throws invalid_argument beyond 1,000; 0 means 100. */
-export function readPageSize(pageSize: number): number {
-  if (pageSize === 0) return defaultPageSize;
-  if (pageSize > 0 && pageSize <= maxPageSize) return pageSize;
-  throw invalidArgument('pageSize', `must be from 1 to ${maxPageSize}`);
+/** Throws invalid_argument beyond the most; 0 means the usual. Those of events unless given. */
+export function readPageSize(pageSize: number, { usual, most } = ofEvents): number {
+  if (pageSize === 0) return usual;
+  if (pageSize > 0 && pageSize <= most) return pageSize;
+  throw invalidArgument('pageSize', `must be from 1 to ${most}`);
 }
 
 /** Throws invalid_argument for a token that was not answered to `conditions`. */

@@ -9,6 +9,7 @@ import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
 import { listActivity } from './list-activity.ts';
 import { getProfileStats } from './profile-stats.ts';
+import { listVisits } from './visits/list-visits.ts';
 
 interface ActivityOptions extends CallOptions {
   clock: Clock;
@@ -17,6 +18,7 @@ interface ActivityOptions extends CallOptions {
 export function registerActivity(router: ConnectRouter, shared: ActivityOptions): void {
   const { list, getActivityFeed: feed, getEventExplorer: explorer } = ActivityService.method;
   const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
+  const { listVisits: visits } = ActivityService.method;
   const { clock } = shared;
   router.rpc(
     list,
@@ -57,5 +59,13 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
         getProfileStats({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
     requestOptions(stats.input),
+  );
+  router.rpc(
+    visits,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        listVisits({ clickhouse, clock }, projectId, request, deadline),
+      ),
+    requestOptions(visits.input),
   );
 }

@@ -30,7 +30,14 @@ import type { Deadline } from '../deadline.ts';
 import { traitPrefix } from '../insights/question/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { readRows, type Statement } from '../read-rows.ts';
-import { kindsSql, type NamesAsked, propertiesSql, traitsSql, typeNames } from './seen-names.ts';
+import {
+  cookielessSql,
+  kindsSql,
+  type NamesAsked,
+  propertiesSql,
+  traitsSql,
+  typeNames,
+} from './seen-names.ts';
 
 const maxNames = 1_000;
 /** A thousand names of 255 code points of four bytes. */
@@ -59,10 +66,11 @@ export async function getFilterSchema(
   };
   const read = (statementOf: (names: NamesAsked) => Statement) =>
     readNames(clickhouse, statementOf(asked), deadline, asked.maxRows);
-  const [kindRows, propertyRows, traitRows] = [
+  const [kindRows, propertyRows, traitRows, cookielessRows] = [
     await read(kindsSql),
     await read(propertiesSql),
     await read(traitsSql),
+    await read(cookielessSql),
   ];
   const kinds = kindRows.filter(([isCut]) => isCut === 0).map(readKind);
   const properties = [...propertyRows.map(readProperty), ...traitRows.map(readProperty)];
@@ -77,6 +85,7 @@ export async function getFilterSchema(
     customPropertyKeys: keysOf(PropertySource.CUSTOM),
     profilePropertyKeys: keysOf(PropertySource.PROFILE),
     isCut: kinds.length < kindRows.length || kinds.length > limit || properties.length > limit,
+    hasCookieless: cookielessRows.length > 0,
   });
 }
 

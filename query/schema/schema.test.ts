@@ -123,6 +123,20 @@ describe('names', () => {
     expect(await refused(none)).toBe('allowedTypes[0]: 0 is not a type');
   });
 
+  it('beside whether there are cookieless visitors, whatever names are asked for', async () => {
+    const visited = randomUUID();
+    const hasCookieless = async (id: string) => {
+      const { hasCookieless: has } = await service.insights(id).getFilterSchema({ prefix: '$bot' });
+      return has;
+    };
+    await storeRows(service.clickhouse, [row(visited)]);
+    expect(await hasCookieless(visited)).toBe(false);
+    const fields = { cookieless: true, distinctId: 'cookieless-x', kind: 'Click' };
+    await storeRows(service.clickhouse, [row(visited, fields)]);
+    expect(await hasCookieless(visited)).toBe(true);
+    expect(await hasCookieless(projectId)).toBe(false);
+  });
+
   it('of one kind, by a prefix in any case, and cut at a limit', async () => {
     const read = service.insights(projectId);
     const named = async (request: Parameters<typeof read.getFilterSchema>[0]) => {

@@ -101,7 +101,7 @@ const slices = 4_096;
 /** A condition on rows of `table`: it holds for the rows of sessions with several on these days, and for few others. */
 export function severalRowsSql(
   table: 'visits' | 'visit_entries',
-  question: Question,
+  question: Pick<Question, 'project'>,
   days: string,
 ): string {
   return `${sessionKey} IN (${severalKeysSql(sessionKeysSql(table, question, days))})`;
@@ -110,7 +110,7 @@ export function severalRowsSql(
 /** SELECT of the keys of sessions, one for each row of these days. */
 export function sessionKeysSql(
   table: 'visits' | 'visit_entries',
-  { project }: Question,
+  { project }: Pick<Question, 'project'>,
   days: string,
 ): string {
   return `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;

@@ -111,6 +111,14 @@ export declare type GetFilterSchemaResponse = Message<"common.v1.GetFilterSchema
    * @generated from field: bool is_cut = 22;
    */
   isCut: boolean;
+
+  /**
+   * Events of cookieless visitors are stored, of whatever kind. Questions about users leave them out unless
+   * include_cookieless is set.
+   *
+   * @generated from field: bool has_cookieless = 23;
+   */
+  hasCookieless: boolean;
 };
 
 /**

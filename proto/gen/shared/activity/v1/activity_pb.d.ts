@@ -1095,6 +1095,214 @@ export declare type ProfileStats = Message<"shared.activity.v1.ProfileStats"> & 
 export declare const ProfileStatsSchema: GenMessage<ProfileStats>;
 
 /**
+ * Which visits.
+ *
+ * @generated from message shared.activity.v1.ListVisitsRequest
+ */
+export declare type ListVisitsRequest = Message<"shared.activity.v1.ListVisitsRequest"> & {
+  /**
+   * The range in which a visit begins; all unless given.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 1;
+   */
+  timeRange?: TimeRange | undefined;
+
+  /**
+   * Visits a page: 50 unless given, at most 200.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before; empty for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.ListVisitsRequest.
+ * Use `create(ListVisitsRequestSchema)` to create a new message.
+ */
+export declare const ListVisitsRequestSchema: GenMessage<ListVisitsRequest>;
+
+/**
+ * A page of visits.
+ *
+ * @generated from message shared.activity.v1.ListVisitsResponse
+ */
+export declare type ListVisitsResponse = Message<"shared.activity.v1.ListVisitsResponse"> & {
+  /**
+   * Newest first by start_time, then session id.
+   *
+   * @generated from field: repeated shared.activity.v1.Visit visits = 1;
+   */
+  visits: Visit[];
+
+  /**
+   * The next page's token; empty when there are no more.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.ListVisitsResponse.
+ * Use `create(ListVisitsResponseSchema)` to create a new message.
+ */
+export declare const ListVisitsResponseSchema: GenMessage<ListVisitsResponse>;
+
+/**
+ * The events of a session on the UTC day on which they begin and on the next one. A session that is used again after a
+ * whole UTC day without events is another visit.
+ *
+ * @generated from message shared.activity.v1.Visit
+ */
+export declare type Visit = Message<"shared.activity.v1.Visit"> & {
+  /**
+   * The session, a UUID.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * When the first event occurred.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 2;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * From the first event to the last.
+   *
+   * @generated from field: google.protobuf.Duration duration = 3;
+   */
+  duration?: Duration | undefined;
+
+  /**
+   * How many events.
+   *
+   * @generated from field: int64 events = 4;
+   */
+  events: bigint;
+
+  /**
+   * How many of them are page views.
+   *
+   * @generated from field: optional int64 views = 5;
+   */
+  views?: bigint | undefined;
+
+  /**
+   * The path of the first page view; empty where there is none.
+   *
+   * @generated from field: string entry_page = 6;
+   */
+  entryPage: string;
+
+  /**
+   * The path of the last page view; empty where there is none.
+   *
+   * @generated from field: string exit_page = 7;
+   */
+  exitPage: string;
+
+  /**
+   * Where the visitor came from, as the first event tells: one of 13 channels, such as `organic search`.
+   *
+   * @generated from field: string channel = 8;
+   */
+  channel: string;
+
+  /**
+   * The site that led here, as the first event tells; empty where none did.
+   *
+   * @generated from field: string referrer_domain = 9;
+   */
+  referrerDomain: string;
+
+  /**
+   * The country as the first event tells, ISO 3166-1 alpha-2.
+   *
+   * @generated from field: string country = 10;
+   */
+  country: string;
+
+  /**
+   * Its region.
+   *
+   * @generated from field: string region = 11;
+   */
+  region: string;
+
+  /**
+   * The city.
+   *
+   * @generated from field: string city = 12;
+   */
+  city: string;
+
+  /**
+   * The browser's name as the first event tells.
+   *
+   * @generated from field: string browser = 13;
+   */
+  browser: string;
+
+  /**
+   * The system's name.
+   *
+   * @generated from field: string os = 14;
+   */
+  os: string;
+
+  /**
+   * Such as `desktop`.
+   *
+   * @generated from field: string device_type = 15;
+   */
+  deviceType: string;
+
+  /**
+   * Some event came without an identity of the sender's: the visitor is known for a day and has no profile.
+   *
+   * @generated from field: bool cookieless = 16;
+   */
+  cookieless: boolean;
+
+  /**
+   * Some event is a program's ($bot).
+   *
+   * @generated from field: bool bot = 17;
+   */
+  bot: boolean;
+
+  /**
+   * The profile of the last event that has one, after merges; empty where none has, and where it is deleted.
+   *
+   * @generated from field: string profile_id = 18;
+   */
+  profileId: string;
+
+  /**
+   * The user of the same event as the sender named it; of the last event where none has a profile.
+   *
+   * @generated from field: string distinct_id = 19;
+   */
+  distinctId: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.Visit.
+ * Use `create(VisitSchema)` to create a new message.
+ */
+export declare const VisitSchema: GenMessage<Visit>;
+
+/**
  * What became of an event.
  *
  * @generated from enum shared.activity.v1.WatchStage
@@ -1225,6 +1433,17 @@ export declare const ActivityService: GenService<{
     methodKind: "unary";
     input: typeof GetProfileStatsRequestSchema;
     output: typeof GetProfileStatsResponseSchema;
+  },
+  /**
+   * Visits, newest first, a page at a time: everybody's, those of cookieless visitors too. docs/insights.md says what a
+   * visit is, and SessionMetric.SESSIONS counts the same ones. List answers the events of a visit by its session_id.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.ListVisits
+   */
+  listVisits: {
+    methodKind: "unary";
+    input: typeof ListVisitsRequestSchema;
+    output: typeof ListVisitsResponseSchema;
   },
   /**
    * The kinds and property names that the project has stored, for pickers.
