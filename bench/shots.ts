@@ -27,6 +27,7 @@ const pages: Record<string, string> = {
   overview: `${project}?range=7d`,
   live: `${project}/live`,
   events: `${project}/events`,
+  visits: `${project}/visits`,
   profiles: `${project}/profiles`,
   ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=7d`])),
   boards: `${project}/boards`,
@@ -39,8 +40,8 @@ const pages: Record<string, string> = {
   operator: '/operator',
 };
 
-/** Lists whose first row is opened too: a person's page, an event's drawer. */
-const lists: readonly string[] = ['profiles', 'events'];
+/** Lists whose first row is opened too: a person's page, the drawer of a visit or an event. */
+const lists: readonly string[] = ['profiles', 'visits', 'events'];
 const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
 
 const looks = {

@@ -40,6 +40,7 @@ export const routes: Route[] = [
   inside('/p/:project', 'Overview', () => import('./overview/overview-page.tsx')),
   inside('/p/:project/live', 'Live', () => import('./live/live-page.tsx')),
   inside('/p/:project/events', 'Events', () => import('./events/events-page.tsx')),
+  inside('/p/:project/visits', 'Visits', () => import('./visits/visits-page.tsx')),
   inside('/p/:project/profiles', 'Profiles', () => import('./profiles/profiles-page.tsx')),
   inside('/p/:project/profiles/:profile', 'Profile', () => import('./profiles/profile-page.tsx')),
   inside('/p/:project/insights/:type', 'Insights', () => import('./insights/insights-page.tsx')),

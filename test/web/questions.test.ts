@@ -153,9 +153,13 @@ describe.runIf(hasBrowser)('known figures', () => {
     const [events, users] = ['Number of events', 'Number of users'];
     await expect.poll(shown, { timeout }).toEqual([events, '6']);
     await value.selectOption({ label: users });
-    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    await expect.poll(shown, { timeout }).toEqual([users, '4']);
     const answer = page.getByRole('region', { name: 'Answer' });
     await answer.getByText('Complete until').waitFor();
+    await answer.getByText('Cookieless visitors are counted').waitFor();
+    await answer.getByRole('button', { name: 'Leave them out' }).click();
+    await expect.poll(shown, { timeout }).toEqual([users, '3']);
+    expect(await page.getByLabel('Count cookieless visitors as users').isChecked()).toBe(false);
     await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
     await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
     await page.getByLabel('Compare with the range before').check();
@@ -163,7 +167,11 @@ describe.runIf(hasBrowser)('known figures', () => {
     await page.goBack();
     await expect.poll(shown, { timeout }).toEqual([users, '3']);
     await page.goBack();
+    await expect.poll(shown, { timeout }).toEqual([users, '4']);
+    await page.goBack();
     await expect.poll(shown, { timeout }).toEqual([events, '6']);
+    await page.goForward();
+    await expect.poll(shown, { timeout }).toEqual([users, '4']);
     await page.goForward();
     await expect.poll(shown, { timeout }).toEqual([users, '3']);
     await page.reload({ waitUntil: 'commit' });

@@ -9,6 +9,8 @@ import type {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject } from '../client.ts';
 import { Check, Field } from '../fields/field.tsx';
+import { hasCookieless } from '../filter/cookieless.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { boardTime } from '../question/board-time.ts';
 import { forget } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
@@ -40,6 +42,7 @@ export function BoardEditor(props: {
   const [isSaving, setSaving] = useState(false);
   const [newest, setNewest] = useState<Dashboard>();
   const range = useRange();
+  const seen = useSeenVisitors(projectId);
   useWarning();
   if (!draft || !base) return null;
   const change = (changes: Partial<Draft>): void => setDraft({ ...draft, ...changes });
@@ -151,7 +154,10 @@ export function BoardEditor(props: {
         <Loaded
           load={loadTileDialog}
           name="the fields"
-          with={{ edited, onPut: put, onClose: () => setEdited(undefined) }}
+          with={{
+            ...{ edited, hasCookieless: hasCookieless(seen) ?? false },
+            ...{ onPut: put, onClose: () => setEdited(undefined) },
+          }}
         />
       ) : null}
       {newest ? (

@@ -15,10 +15,13 @@ type Edited = DraftTile | 'question' | 'text';
 
 export function TileDialog(props: {
   edited: Edited;
+  /** A new question counts cookieless visitors where the project has any. */
+  hasCookieless: boolean;
   onPut: (tile: Tile) => void;
   onClose: () => void;
 }) {
-  const [tile, setTile] = useState(() => startTile(props.edited));
+  const [changed, setTile] = useState<Tile>();
+  const tile = changed ?? startTile(props.edited, props.hasCookieless);
   const { content } = tile;
   const isNew = typeof props.edited === 'string';
   const gap = content.case === 'insight' ? missing(content.value) : undefined;
@@ -59,7 +62,7 @@ export function TileDialog(props: {
   );
 }
 
-function startTile(edited: Edited): Tile {
+function startTile(edited: Edited, includeCookieless: boolean): Tile {
   if (typeof edited !== 'string') return edited.tile;
   const [trends] = forms;
   if (edited === 'text' || !trends)
@@ -68,7 +71,7 @@ function startTile(edited: Edited): Tile {
     title: trends.name,
     w: 36,
     h: 18,
-    content: { case: 'insight', value: startOf(trends) },
+    content: { case: 'insight', value: { ...startOf(trends), includeCookieless } },
   });
 }
 

@@ -2,20 +2,15 @@
 // any. A project without bots is asked without a condition, which its sums answer.
 
 import { create } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
 import { FilterOperator, PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type FilterGroup,
   FilterGroupSchema,
-  InsightsService,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { inProject, transport } from '../client.ts';
-import { useResource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
 import { type Condition, toPropertyFilter } from './condition.ts';
-
-const insights = createClient(InsightsService, transport);
-const property = '$bot';
+import { botProperty as property, type SeenVisitors, useSeenVisitors } from './seen-visitors.ts';
 
 const noBots: Condition = {
   property,
@@ -28,15 +23,12 @@ const noBots: Condition = {
 export type Bots = 'none' | 'left out' | 'counted' | undefined;
 
 export function useBots(projectId: string): Bots {
-  const { data, error } = useResource(`bots ${projectId}`, async (end) => {
-    const { properties } = await insights.getFilterSchema(
-      { prefix: property, limit: 10 },
-      inProject(projectId, end),
-    );
-    return properties.some((one) => one.property === property);
-  });
+  return botsOf(useSeenVisitors(projectId));
+}
+
+export function botsOf({ data, error }: Resource<SeenVisitors>): Bots {
   if (data === undefined && !error) return undefined;
-  if (data === false) return 'none';
+  if (data?.hasBots === false) return 'none';
   return address.value.query.get('bots') === '1' ? 'counted' : 'left out';
 }
 

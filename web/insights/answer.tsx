@@ -8,15 +8,16 @@ import {
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
+import { CookielessNote } from '../filter/cookieless.tsx';
 import { before, requestOf, writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
-import type { QuestionForm } from '../question/forms.ts';
+import { countsUsers, type QuestionForm } from '../question/forms.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
-import { address, navigate } from '../router.ts';
+import { address, navigate, setQuery } from '../router.ts';
 import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -101,10 +102,25 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
       </div>
       {data && !error ? (
         <footer class="row between">
-          <Provenance answer={data.answer} />
+          <div>
+            <Provenance answer={data.answer} />
+            <Cookieless question={question} />
+          </div>
           {all ? <a href={all}>Events behind it</a> : null}
         </footer>
       ) : null}
     </section>
+  );
+}
+
+/** Nothing where no number depends on it. */
+function Cookieless({ question: { spec, hasCookieless } }: { question: QuestionState }) {
+  if (hasCookieless !== true || !countsUsers(spec)) return null;
+  const { includeCookieless: isCounted } = spec;
+  return (
+    <CookielessNote
+      isCounted={isCounted}
+      onTurn={() => setQuery({ q: writeSpec({ ...spec, includeCookieless: !isCounted }) })}
+    />
   );
 }

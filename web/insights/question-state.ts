@@ -5,7 +5,9 @@ import type {
   Granularity,
   InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { groupWithoutBots, useBots } from '../filter/bots.tsx';
+import { botsOf, groupWithoutBots } from '../filter/bots.tsx';
+import { hasCookieless } from '../filter/cookieless.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { granularityOf, readSpec, writeSpec } from '../question/ask.ts';
 import { missing, type QuestionForm } from '../question/forms.ts';
 import { address, setQuery } from '../router.ts';
@@ -26,7 +28,9 @@ export type QuestionState = {
   granularity: Granularity;
   isCompared: boolean;
   asOf: Date | undefined;
-  /** False while it is not known whether bots have to be left out: nothing is asked then. */
+  /** Of the project; undefined while it is not known. */
+  hasCookieless: boolean | undefined;
+  /** False while it is not known who visits the project, on which a question's first form depends: nothing is asked. */
   isReady: boolean;
 };
 
@@ -35,11 +39,18 @@ export function useQuestion(projectId: string, form: QuestionForm): QuestionStat
   const range = useRange();
   const text = query.get('q') ?? '';
   const [typed, setTyped] = useState<{ over: string; spec: InsightQuerySpec }>();
-  const bots = useBots(projectId);
+  const seen = useSeenVisitors(projectId);
+  const bots = botsOf(seen);
+  const cookieless = hasCookieless(seen);
   const read = readSpec(text, form);
-  // A question that nobody changed leaves bots out, by a filter that can be seen and taken away.
-  const isNew = text === '' && bots === 'left out';
-  const spec = isNew ? { ...read, filterGroups: [groupWithoutBots()] } : read;
+  // A question that nobody changed leaves bots out, by a filter that can be seen and taken away, and counts cookieless
+  // visitors where there are any.
+  const first = {
+    ...read,
+    filterGroups: bots === 'left out' ? [groupWithoutBots()] : read.filterGroups,
+    includeCookieless: cookieless ?? false,
+  };
+  const spec = text === '' ? first : read;
   // A draft belongs to the address that it was typed over, and to one stay there: "back" drops it.
   const draft = typed?.over === text ? typed.spec : spec;
   useEffect(() => setTyped(undefined), [text]);
@@ -61,6 +72,7 @@ export function useQuestion(projectId: string, form: QuestionForm): QuestionStat
     granularity: granularityOf(query.get('by') ?? '', range),
     isCompared: form.hasBefore && query.get('compare') === 'before',
     asOf: Number.isNaN(asOf.getTime()) ? undefined : asOf,
+    hasCookieless: cookieless,
     isReady: text !== '' || bots !== undefined,
   };
 }

@@ -42,16 +42,18 @@ function questionKey(projectId: string, conditions: readonly Condition[]): strin
 export function useOverview(
   projectId: string,
   conditions: readonly Condition[] | undefined,
+  includeCookieless: boolean,
 ): Resource<RenderResponse> {
   const range = useRange();
   const { query } = address.value;
-  const key = conditions && questionKey(projectId, conditions);
+  const key = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
   return useResource(key, (end) =>
     dashboards.render(
       {
         id: 'overview',
         timeRange: boardTime(query, range),
         filters: { filterGroups: groupsOf(conditions ?? []) },
+        includeCookieless,
       },
       inProject(projectId, end),
     ),

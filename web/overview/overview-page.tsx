@@ -1,13 +1,16 @@
 // The overview of a project: the built-in board, drawn as a page. Filters and range are in the address.
 
+import type { ComponentChildren } from 'preact';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   Granularity,
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { useBots, withoutBots } from '../filter/bots.tsx';
+import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
+import { CookielessNote, hasCookieless } from '../filter/cookieless.tsx';
 import { FilterBar } from '../filter/filter-bar.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
@@ -59,10 +62,8 @@ const cards = [
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const { query } = address.value;
-  const conditions = readConditions(query.get('filters') ?? '');
-  const bots = useBots(projectId);
-  const asked = withoutBots(conditions, bots);
-  const overview = useOverview(projectId, bots && asked);
+  const { conditions, bots, asked, cookieless, isCounted } = useCounted(projectId);
+  const overview = useOverview(projectId, bots && asked, isCounted);
   const { data: board, error, isLoading, reload } = overview;
   const courses = useCourses(projectId, asked, overview);
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
@@ -74,7 +75,10 @@ export function Page({ params }: PageProps) {
       rows,
     );
   const furtherHref = (spec: InsightQuerySpec): string | undefined =>
-    questionHref({ projectId, spec, filterGroups: groupsOf(asked), time: timeQuery(query) });
+    questionHref({
+      ...{ projectId, filterGroups: groupsOf(asked), time: timeQuery(query) },
+      spec: { ...spec, includeCookieless: spec.includeCookieless && isCounted },
+    });
   const open = (spec: InsightQuerySpec, rows: Rows): void => {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
@@ -102,6 +106,7 @@ export function Page({ params }: PageProps) {
               measure={measure}
               course={courses.data?.get(measure.id)}
               fault={measure.inCourse === undefined ? courses.error : undefined}
+              note={cookieless === true ? <Cookieless isCounted={isCounted} /> : null}
               questionHref={furtherHref(measure.trend)}
               onOpen={(rows) => open(measure.trend, rows)}
             />
@@ -123,6 +128,19 @@ export function Page({ params }: PageProps) {
       )}
     </>
   );
+}
+
+/** What the page counts: by its conditions, and of bots and cookieless visitors as the address says. */
+function useCounted(projectId: string) {
+  const { query } = address.value;
+  const seen = useSeenVisitors(projectId);
+  const conditions = readConditions(query.get('filters') ?? '');
+  const bots = botsOf(seen);
+  return {
+    ...{ conditions, bots, asked: withoutBots(conditions, bots) },
+    cookieless: hasCookieless(seen),
+    isCounted: query.get('cookieless') !== '0',
+  };
 }
 
 function bucketsOf(board: RenderResponse | undefined) {
@@ -176,6 +194,11 @@ function Figures(props: {
   );
 }
 
+function Cookieless({ isCounted }: { isCounted: boolean }) {
+  const turn = (): void => setQuery({ cookieless: isCounted ? '0' : undefined });
+  return <CookielessNote isCounted={isCounted} onTurn={turn} />;
+}
+
 /** How fresh the page is, and what its chosen figure does not count. */
 function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) {
   const answer = answerOf(board, measure.id);
@@ -184,7 +207,7 @@ function Fresh({ board, measure }: { board: RenderResponse; measure: Measure }) 
   );
   return (
     <>
-      <Freshness answers={answers} /> · cookieless visitors count, each of their days as a visitor
+      <Freshness answers={answers} />
       {answer ? <LeftOutNote answer={answer} hideGroups /> : null}
     </>
   );
@@ -196,6 +219,7 @@ function ChartCard(props: {
   measure: Measure;
   course: Course | undefined;
   fault: unknown;
+  note: ComponentChildren;
   questionHref: string | undefined;
   onOpen: (rows: Rows) => void;
 }) {
@@ -210,7 +234,10 @@ function ChartCard(props: {
         onOpen={onOpen}
       />
       <footer class="row between">
-        <div class="provenance">{board ? <Fresh board={board} measure={measure} /> : null}</div>
+        <div class="provenance">
+          {board ? <Fresh board={board} measure={measure} /> : null}
+          {board ? props.note : null}
+        </div>
         <div class="row">
           {props.questionHref ? <a href={props.questionHref}>Ask further</a> : null}
           <RowsOf measure={measure} projectId={props.projectId} />

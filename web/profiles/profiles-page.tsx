@@ -9,12 +9,12 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { usePages } from '../pages.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
-import { DemoCommand } from '../setup/demo-command.tsx';
 import { Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
+import { Nobody } from './nobody.tsx';
 import { deviceOf, loadProfiles, nameOf, placeOf, profilesClient } from './profiles-client.ts';
 import { TraitColumnsMenu, traitColumns } from './trait-columns.tsx';
 
@@ -65,7 +65,7 @@ export function Page({ params }: PageProps) {
       <Fault cause={error} retry={reload} />
       {isLoading && rows.length === 0 ? <Loading of="profiles" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
-        <Empty isFiltered={conditions.length > 0} />
+        <Empty projectId={projectId} isFiltered={conditions.length > 0} />
       ) : null}
       {rows.length > 0 ? (
         <>
@@ -134,7 +134,7 @@ function FindById({ projectId }: { projectId: string }) {
   );
 }
 
-function Empty({ isFiltered }: { isFiltered: boolean }) {
+function Empty({ projectId, isFiltered }: { projectId: string; isFiltered: boolean }) {
   if (isFiltered)
     return (
       <section class="empty">
@@ -142,11 +142,5 @@ function Empty({ isFiltered }: { isFiltered: boolean }) {
         <p>Remove one, or compare in another way.</p>
       </section>
     );
-  return (
-    <section class="empty">
-      <h2>Nobody yet</h2>
-      <p>A profile appears with the first event of a person.</p>
-      <DemoCommand />
-    </section>
-  );
+  return <Nobody projectId={projectId} />;
 }

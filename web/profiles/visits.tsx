@@ -6,8 +6,9 @@ import {
   ActivityService,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject, transport } from '../client.ts';
+import { Steps } from '../event/steps.tsx';
 import { usePages } from '../pages.ts';
-import { formatTime, Time, toDate } from '../time/time.tsx';
+import { Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { milliseconds, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -24,14 +25,6 @@ function visitsOf(events: readonly ActivityEvent[]): ActivityEvent[][] {
     else visits.set(event.sessionId, [event]);
   }
   return [...visits.values()];
-}
-
-function placeOf(event: ActivityEvent): string {
-  for (const key of ['$pathname', '$url']) {
-    const value = event.autoProperties[key]?.value;
-    if (value?.case === 'stringValue') return value.value;
-  }
-  return '';
 }
 
 export function Visits({ projectId, profileId }: { projectId: string; profileId: string }) {
@@ -66,32 +59,18 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
 }
 
 function Visit({ visit }: { visit: ActivityEvent[] }) {
-  const steps = [...visit].reverse();
-  const times = steps.map(({ occurTime }) => (occurTime ? toDate(occurTime) : undefined));
-  const start = times[0];
-  const end = times.at(-1);
-  const lengthMs = start && end ? end.getTime() - start.getTime() : 0;
+  const [last, first] = [visit[0]?.occurTime, visit.at(-1)?.occurTime];
+  const lengthMs = first && last ? toDate(last).getTime() - toDate(first).getTime() : 0;
   return (
-    <details class="visit" open={steps.length <= 20}>
+    <details class="visit" open={visit.length <= 20}>
       <summary>
-        <Time at={start} />
+        <Time at={first} />
         <span class="hint">
-          {plural(steps.length, 'event')}
+          {plural(visit.length, 'event')}
           {lengthMs > 0 ? `, ${milliseconds(lengthMs)}` : ''}
         </span>
       </summary>
-      <ol>
-        {steps.map((event, index) => {
-          const at = times[index];
-          return (
-            <li key={event.eventId}>
-              <span class="mono">{at ? formatTime(at, 'clock') : ''}</span>
-              <b>{event.kind}</b>
-              <span class="clip grow">{placeOf(event)}</span>
-            </li>
-          );
-        })}
-      </ol>
+      <Steps newestFirst={visit} />
     </details>
   );
 }

@@ -249,6 +249,33 @@ export function missing(spec: InsightQuerySpec): string | undefined {
   return undefined;
 }
 
+/** Whether its numbers depend on who counts as a user; all others count every event and every visit. */
+export function countsUsers({ insightType, events, session, topK }: InsightQuerySpec): boolean {
+  switch (insightType) {
+    case InsightType.FUNNEL:
+    case InsightType.RETENTION:
+    case InsightType.LIFECYCLE:
+    case InsightType.STICKINESS:
+      return true;
+    case InsightType.TOP_K:
+      return topK?.dimension === Dimension.USER || isOfUsers(topK?.metric);
+    case InsightType.TRENDS:
+    case InsightType.SEGMENTATION:
+      return !session && events.some(({ aggregation }) => isOfUsers(aggregation));
+    case InsightType.USER_FLOW:
+    case InsightType.UNSPECIFIED:
+      return false;
+    default:
+      return insightType satisfies never;
+  }
+}
+
+function isOfUsers(aggregation: AggregationType | undefined): boolean {
+  return (
+    aggregation === AggregationType.UNIQUE_USERS || aggregation === AggregationType.PER_USER_AVG
+  );
+}
+
 export function needsProperty(aggregation: AggregationType): boolean {
   return aggregation >= AggregationType.SUM;
 }

@@ -13,6 +13,7 @@ const places: Record<string, { path: string; name: string }> = {
   o: { path: '', name: 'Overview' },
   l: { path: '/live', name: 'Live' },
   e: { path: '/events', name: 'Events' },
+  v: { path: '/visits', name: 'Visits' },
   p: { path: '/profiles', name: 'Profiles' },
   i: { path: '/insights/trends', name: 'Insights' },
   b: { path: '/boards', name: 'Boards' },

@@ -18,6 +18,7 @@ export const projectPlaces: Place[] = [
   { path: '', name: 'Overview', icon: 'gauge' },
   { path: '/live', name: 'Live', icon: 'pulse' },
   { path: '/events', name: 'Events', icon: 'list' },
+  { path: '/visits', name: 'Visits', icon: 'route' },
   { path: '/profiles', name: 'Profiles', icon: 'people' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/boards', name: 'Boards', icon: 'grid' },

@@ -16,6 +16,8 @@ interface ScriptSiteOptions {
   key: string;
   /** By the first part of a page's path. A page that is not listed has the script without any. */
   attributes: Readonly<Record<string, string>>;
+  /** Of every visitor; the browser's own unless given, which names a program. */
+  userAgent?: string;
 }
 
 export interface Visit {
@@ -45,7 +47,7 @@ const scripts: Readonly<Record<string, string>> = {
 };
 
 export async function startScriptSite(options: ScriptSiteOptions): Promise<ScriptSite> {
-  const { browser, scriptUrl, eventsUrl } = options;
+  const { scriptUrl, eventsUrl } = options;
   const bytes = new Uint8Array(await (await fetch(`${scriptUrl}/millrace.js`)).arrayBuffer());
   const integrity = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
   const policy = [
@@ -78,7 +80,7 @@ export async function startScriptSite(options: ScriptSiteOptions): Promise<Scrip
     url,
     elsewhere,
     violations,
-    visit: (path, init) => visit(browser, url, path, violations, init),
+    visit: (path, init) => visit(options, url, path, violations, init),
     async stop() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
@@ -109,14 +111,14 @@ function pageOf(
 }
 
 async function visit(
-  browser: Browser,
+  { browser, userAgent }: ScriptSiteOptions,
   url: string,
   path: string,
   violations: string[],
   init?: string,
 ): Promise<Visit> {
   // Without any route of its own: a browser whose requests are intercepted shows no preflights.
-  const context = await browser.newContext();
+  const context = await browser.newContext(userAgent === undefined ? {} : { userAgent });
   if (init !== undefined) await context.addInitScript(init);
   const said: string[] = [];
   const openTab = async (opened: string): Promise<Page> => {

@@ -1,0 +1,23 @@
+// The events of a visit in order: what happened when, and where.
+
+import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { formatTime, toDate } from '../time/time.tsx';
+import { pageOf } from './value.ts';
+import '../styles/event.css';
+
+/** `newestFirst`: as the service lists them. */
+export function Steps({ newestFirst }: { newestFirst: readonly ActivityEvent[] }) {
+  return (
+    <ol class="steps">
+      {[...newestFirst].reverse().map((event) => (
+        <li key={event.eventId}>
+          <span class="mono">
+            {event.occurTime ? formatTime(toDate(event.occurTime), 'clock') : ''}
+          </span>
+          <b>{event.kind}</b>
+          <span class="clip grow">{pageOf(event)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,23 @@
+// Whether a project has bots and cookieless visitors: pages that count visitors ask for both at once, before anything
+// else, because what they ask then depends on it.
+
+import { createClient } from '@connectrpc/connect';
+import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { type Resource, useResource } from '../resource.ts';
+
+const insights = createClient(InsightsService, transport);
+
+export const botProperty = '$bot';
+
+export type SeenVisitors = { hasBots: boolean; hasCookieless: boolean };
+
+export function useSeenVisitors(projectId: string): Resource<SeenVisitors> {
+  return useResource(`visitors ${projectId}`, async (end) => {
+    const { properties, hasCookieless } = await insights.getFilterSchema(
+      { prefix: botProperty, limit: 10 },
+      inProject(projectId, end),
+    );
+    return { hasBots: properties.some(({ property }) => property === botProperty), hasCookieless };
+  });
+}

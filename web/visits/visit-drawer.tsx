@@ -1,0 +1,104 @@
+// One visit: what is known of it, and its events in order.
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { ComponentChildren } from 'preact';
+import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { inProject } from '../client.ts';
+import { Steps } from '../event/steps.tsx';
+import { usePages } from '../pages.ts';
+import { Time, toDate } from '../time/time.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { plural } from '../ui/figures.ts';
+import { Loading } from '../ui/loading.tsx';
+import { activity, deviceOf, lengthMs, lengthOf, placeOf, sourceOf } from './visits-client.ts';
+
+/** Hardly any visit has more. */
+const pageSize = 500;
+
+export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: () => void }) {
+  const { visit, projectId, onClose } = props;
+  const base = `/p/${projectId}`;
+  return (
+    <Dialog title="Visit" side onClose={onClose}>
+      <dl class="facts">
+        <Fact name="Start">
+          <Time at={visit.startTime} as="day" /> <Time at={visit.startTime} as="clock" />
+        </Fact>
+        <Fact name="Length">{lengthOf(visit)}</Fact>
+        <Fact name="Who">
+          <Who visit={visit} base={base} />
+        </Fact>
+        <Fact name="Source">{sourceOf(visit) || '–'}</Fact>
+        <Fact name="Entry page">{visit.entryPage || '–'}</Fact>
+        <Fact name="Exit page">{visit.exitPage || '–'}</Fact>
+        <Fact name="Place">{placeOf(visit) || '–'}</Fact>
+        <Fact name="Device">{deviceOf(visit) || '–'}</Fact>
+      </dl>
+      <section class="values">
+        <h3>{plural(visit.events, 'event')} in order</h3>
+        <Events visit={visit} projectId={projectId} />
+        <p>
+          <a href={`${base}/events?session=${visit.sessionId}`}>With their properties</a>
+        </p>
+      </section>
+    </Dialog>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Who({ visit, base }: { visit: Visit; base: string }) {
+  const { profileId, distinctId, cookieless, bot } = visit;
+  return (
+    <>
+      {profileId ? (
+        <a href={`${base}/profiles/${profileId}`}>{distinctId}</a>
+      ) : cookieless ? (
+        'A cookieless visitor, who is known for a day and has no profile'
+      ) : (
+        distinctId
+      )}
+      {bot ? ' (a bot)' : ''}
+    </>
+  );
+}
+
+function Events({ visit, projectId }: { visit: Visit; projectId: string }) {
+  const { sessionId } = visit;
+  const startMs = visit.startTime ? toDate(visit.startTime).getTime() : 0;
+  // A session may be used again later.
+  const timeRange = {
+    from: timestampFromMs(startMs),
+    to: timestampFromMs(startMs + lengthMs(visit) + 1),
+  };
+  const { rows, error, isLoading, hasMore, more, reload } = usePages(
+    `visit ${projectId} ${sessionId} ${startMs}`,
+    async (pageToken, end) => {
+      const asked = { sessionId, timeRange, pageSize, pageToken };
+      const page = await activity.list(asked, inProject(projectId, end));
+      return { rows: page.events, next: page.nextPageToken };
+    },
+  );
+  return (
+    <>
+      <Fault cause={error} retry={reload} />
+      {hasMore ? (
+        <div>
+          <button type="button" onClick={more}>
+            Earlier events
+          </button>
+        </div>
+      ) : null}
+      {isLoading ? <Loading of="events" /> : null}
+      <Steps newestFirst={rows} />
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+// The visits of a project, newest first: everybody's, also of cookieless visitors, who have no profile.
+
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { useState } from 'preact/hooks';
+import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { inProject } from '../client.ts';
+import { narrow, useMedia } from '../media.ts';
+import { usePages } from '../pages.ts';
+import { setQuery } from '../router.ts';
+import type { PageProps } from '../routes.ts';
+import { DemoCommand } from '../setup/demo-command.tsx';
+import { RangePicker, useRange } from '../time/range.tsx';
+import { currentZone, toDate } from '../time/time.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { figure, plural } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { Table } from '../ui/table.tsx';
+import { allColumns, fewColumns } from './columns.tsx';
+import { VisitDrawer } from './visit-drawer.tsx';
+import { activity } from './visits-client.ts';
+import '../styles/events.css';
+
+const pageSize = 100;
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const { from, to } = useRange();
+  const isNarrow = useMedia(narrow);
+  const [opened, setOpened] = useState<Visit>();
+  const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()}`;
+  const { rows, error, isLoading, hasMore, more, reload } = usePages(
+    key,
+    async (pageToken, end) => {
+      const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
+      const asked = { timeRange, pageSize, pageToken };
+      const page = await activity.listVisits(asked, inProject(projectId, end));
+      return { rows: page.visits, next: page.nextPageToken };
+    },
+  );
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Visits</h1>
+        <div class="row">
+          <button type="button" aria-label="Load again" title="Load again" onClick={reload}>
+            <Icon name="refresh" />
+          </button>
+          <RangePicker />
+        </div>
+      </div>
+      <Fault cause={error} retry={reload} />
+      {rows.length > 0 ? (
+        <>
+          <Table
+            key={key}
+            label="Visits, newest first"
+            rows={rows}
+            columns={isNarrow ? fewColumns : allColumns}
+            rowKey={keyOf}
+            onOpen={setOpened}
+            onEnd={more}
+            height="max(360px, calc(100dvh - 230px))"
+          />
+          <p class="hint" role="status">
+            {hasMore
+              ? `${figure(rows.length)} visits loaded; the next ones come as you scroll.`
+              : `${plural(rows.length, 'visit')}: all of them.`}{' '}
+            Times are in {currentZone()}.
+          </p>
+        </>
+      ) : (
+        <div class="events-room">
+          {isLoading ? <Loading of="visits" /> : error ? null : <NoVisits projectId={projectId} />}
+        </div>
+      )}
+      {opened ? (
+        <VisitDrawer
+          key={keyOf(opened)}
+          visit={opened}
+          projectId={projectId}
+          onClose={() => setOpened(undefined)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** A session that is used again later has several visits. */
+function keyOf({ sessionId, startTime }: Visit): string {
+  return `${sessionId} ${startTime ? toDate(startTime).getTime() : ''}`;
+}
+
+function NoVisits({ projectId }: { projectId: string }) {
+  return (
+    <div class="empty">
+      <h2>No visits in this range</h2>
+      <p>
+        A visit begins with its first event. <a href={`/p/${projectId}/setup`}>Setup</a> has the
+        line for your page.
+      </p>
+      <button
+        type="button"
+        onClick={() => setQuery({ range: '12m', from: undefined, to: undefined })}
+      >
+        Look at the last 12 months
+      </button>
+      <DemoCommand />
+    </div>
+  );
+}
