@@ -50,6 +50,10 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     await (await go('/profiles')).getByRole('heading', { name: 'Nobody yet' }).waitFor();
     const page = await go('/visits');
     await page.getByRole('heading', { name: 'No visits in this range' }).waitFor();
+    await go('/insights/funnel');
+    await page.getByText('Nobody took the first step').waitFor();
+    expect(await page.getByLabel('Count cookieless visitors as users').isChecked()).toBe(false);
+    expect(await page.getByText(counted).count()).toBe(0);
     expect(reader.faults).toEqual([]);
   });
 
@@ -84,7 +88,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     const views = await steps.filter({ hasText: 'page_view' }).locator('.clip').allTextContents();
     expect(views).toEqual(['/shop/first', '/shop/second']);
     expect(await axe(page)).toEqual([]);
-    await drawer.getByRole('link', { name: 'With their properties' }).click();
+    await drawer.getByRole('link', { name: 'Events with their properties' }).click();
     await page.getByText(/^\d events: all of them\./).waitFor();
     expect(reader.faults).toEqual([]);
   });

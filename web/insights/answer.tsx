@@ -102,7 +102,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
       </div>
       {data && !error ? (
         <footer class="row between">
-          <div>
+          <div class="provenance">
             <Provenance answer={data.answer} />
             <Cookieless question={question} />
           </div>

@@ -39,7 +39,7 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
         <h3>{plural(visit.events, 'event')} in order</h3>
         <Events visit={visit} projectId={projectId} />
         <p>
-          <a href={`${base}/events?session=${visit.sessionId}`}>With their properties</a>
+          <a href={`${base}/events?session=${visit.sessionId}`}>Events with their properties</a>
         </p>
       </section>
     </Dialog>

@@ -1,0 +1,34 @@
+// Which questions depend on who counts as a user: beside these alone a page says what becomes of cookieless visitors.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { expect, it } from 'vitest';
+import {
+  AggregationType,
+  TopKQuery_Dimension as Dimension,
+  InsightQuerySpecSchema,
+  InsightType,
+  SessionMetric,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { countsUsers, forms, startOf } from './forms.ts';
+
+const { TRENDS, SEGMENTATION, TOP_K } = InsightType;
+const { UNIQUE_USERS, PER_USER_AVG, TOTAL, SUM } = AggregationType;
+const of = (...aggregations: AggregationType[]) =>
+  aggregations.map((aggregation) => ({ aggregation }));
+
+it('are these, as they begin', () => {
+  const counting = forms.filter((form) => countsUsers(startOf(form))).map(({ id }) => id);
+  expect(counting).toEqual(['funnel', 'retention', 'lifecycle', 'stickiness']);
+});
+
+it.each<[string, boolean, MessageInitShape<typeof InsightQuerySpecSchema>]>([
+  ['trends with a series of users', true, { insightType: TRENDS, events: of(TOTAL, UNIQUE_USERS) }],
+  ['a mean of users', true, { insightType: SEGMENTATION, events: of(PER_USER_AVG) }],
+  ['a sum', false, { insightType: SEGMENTATION, events: of(SUM) }],
+  ['visits', false, { insightType: TRENDS, session: { metric: SessionMetric.SESSIONS } }],
+  ['the greatest users', true, { insightType: TOP_K, topK: { dimension: Dimension.USER } }],
+  ['values by users', true, { insightType: TOP_K, topK: { metric: UNIQUE_USERS } }],
+  ['values by events', false, { insightType: TOP_K, topK: { metric: TOTAL } }],
+])('%s: %s', (_, expected, spec) => {
+  expect(countsUsers(create(InsightQuerySpecSchema, spec))).toBe(expected);
+});
