@@ -70,8 +70,7 @@ export function openStoredState(options: StoredStateOptions): StoredState {
   });
   const sessions = new Sessions({
     maxSessions: options.maxSessions ?? defaultMaxSessions,
-    find: (visitors, fromMs, toMs) =>
-      untilAnswered(() => findSessions(clickhouse, storedRows(), visitors, fromMs, toMs)),
+    find: (lookUp) => untilAnswered(() => findSessions(clickhouse, storedRows(), lookUp)),
   });
   const idsLoaded = loader.run();
   const loaded = Promise.all([

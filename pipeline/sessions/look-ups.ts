@@ -1,13 +1,15 @@
 // Splits the question for a batch's stored sessions by time, so that one event of long ago does not make the table look
-// through all the years since for everybody. sessions.ts says whose sessions memory may lack, and asks.
+// through all the years since for everybody. It asks about the hours of each visitor's events alone: a visitor may have
+// had a session in each hour between them. sessions.ts says whose sessions memory may lack, and asks.
 
 import { dayMs } from '../../platform/clock.ts';
 import { sessionInactivityMs } from '../../platform/limits.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 
-/** One question: the visitors' sessions with rows from `fromMs` to `toMs`. */
+/** One question: the visitors' sessions with rows in these hours, and from `fromMs` to `toMs`. */
 export interface LookUp {
-  visitors: string[];
+  /** By visitor; hours since 1970. */
+  hours: ReadonlyMap<string, ReadonlySet<number>>;
   fromMs: number;
   toMs: number;
 }
@@ -18,6 +20,7 @@ const maxLookUps = 4;
 const spanMs = dayMs;
 /** SessionlessRows.otherOf of a row whose visitor has one id only. */
 const nobody = -1;
+export const hourMs = 3_600_000;
 
 /**
  * The look-ups for some rows, given as indexes, newest times first. Neighbouring events of a session are at most half
@@ -45,15 +48,27 @@ export function planLookUps(sessionless: SessionlessRows, indexes: readonly numb
 /** `indexes`: at least one, newest times first. */
 function lookUpOf(sessionless: SessionlessRows, indexes: readonly number[]): LookUp {
   const { occurTimes, visitorOf, otherOf, visitors } = sessionless;
-  const asked = new Set<number>();
+  const hours = new Map<string, Set<number>>();
+  const ask = (visitor: string, timeMs: number): void => {
+    const asked = hours.get(visitor) ?? new Set();
+    hours.set(
+      visitor,
+      asked.add(hourOf(timeMs - sessionInactivityMs)).add(hourOf(timeMs + sessionInactivityMs)),
+    );
+  };
   for (const index of indexes) {
-    asked.add(visitorOf[index] ?? 0);
+    const timeMs = occurTimes[index] ?? 0;
+    ask(visitors[visitorOf[index] ?? 0] ?? '', timeMs);
     const other = otherOf[index] ?? nobody;
-    if (other !== nobody) asked.add(other);
+    if (other !== nobody) ask(visitors[other] ?? '', timeMs);
   }
   return {
-    visitors: [...asked].map((visitor) => visitors[visitor] ?? ''),
+    hours,
     fromMs: (occurTimes[indexes.at(-1) ?? 0] ?? 0) - sessionInactivityMs,
     toMs: (occurTimes[indexes[0] ?? 0] ?? 0) + sessionInactivityMs,
   };
+}
+
+function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / hourMs);
 }

@@ -4,6 +4,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { splitVisitorKey, visitorKey } from '../build/visitor-key.ts';
 import { inRangesSql, type SequenceRange } from '../write/sequence-ranges.ts';
+import { hourMs, type LookUp } from './look-ups.ts';
 import type { StoredSession } from './session-memory.ts';
 
 /** The rows that count: all of earlier streams, and those of this stream up to sequence `hwm`, or of `ahead`. */
@@ -14,8 +15,9 @@ export interface StoredRows {
   streamCreatedMs: number;
 }
 
-/** Visitors in one statement, as text: half of the engine's default limit of 256 KiB. */
-const maxListCharacters = 128 * 1_024;
+/** Visitors in one statement, as text, and room for the statement: each may read all rows of their projects' days. */
+const maxListCharacters = 4 * 1_048_576;
+const maxStatementBytes = 8 * 1_048_576;
 /** Parameters travel in the URL; with more projects than this, sessions are looked up by time and id alone. */
 const maxNamedProjects = 100;
 
@@ -33,10 +35,11 @@ const selectLatest = (rows: StoredRows): string => `
   SELECT ${sessionFields} FROM events WHERE ${derivedRows(rows)}
   GROUP BY project_id, session_id ORDER BY last_ms DESC LIMIT {most:UInt32}`;
 
-// The keys find the rows by the table's order: without them it reads every row of the projects' days.
+// The keys find the rows by the table's order: without them it reads every row of the projects' days. Without the hours
+// the answer could be all sessions that the visitors ever had.
 const selectOf = (visitors: string, rows: StoredRows): string => `
   WITH asked AS (
-    SELECT unhex(name[1]) AS project, unhex(name[2]) AS id
+    SELECT unhex(name[1]) AS project, unhex(name[2]) AS id, arrayJoin(splitByChar(',', name[3])) AS hour
     FROM (SELECT splitByChar(':', arrayJoin(splitByChar(' ', '${visitors}'))) AS name))
   SELECT ${sessionFields} FROM events
   PREWHERE profile_key IN (
@@ -44,7 +47,8 @@ const selectOf = (visitors: string, rows: StoredRows): string => `
   WHERE ${derivedRows(rows)}
     AND occur_time <= fromUnixTimestamp64Milli({toMs:Int64})
     AND (empty({projects:Array(String)}) OR project_id IN {projects:Array(String)})
-    AND (project_id, distinct_id) IN (SELECT project, id FROM asked)
+    AND (project_id, distinct_id, intDiv(toUnixTimestamp64Milli(occur_time), ${hourMs}))
+      IN (SELECT project, id, toInt64(hour) FROM asked)
   GROUP BY project_id, session_id`;
 
 /**
@@ -64,45 +68,50 @@ export async function loadSessions(
   return { sessions, completeFromMs };
 }
 
-/** The sessions of these visitors with rows from `fromMs` to `toMs`. Throws the client's errors. */
+/** The sessions that a look-up asks for, as its hours show them. Throws the client's errors. */
 export async function findSessions(
   clickhouse: Pick<ClickHouseClient, 'query'>,
   rows: StoredRows,
-  visitors: readonly string[],
-  fromMs: number,
-  toMs: number,
+  { hours, fromMs, toMs }: LookUp,
 ): Promise<StoredSession[]> {
-  const projects = [...new Set(visitors.map((visitor) => splitVisitorKey(visitor).projectId))];
+  const projects = [...hours.keys()].map((visitor) => splitVisitorKey(visitor).projectId);
+  const named = [...new Set(projects)];
   const params = {
     ...paramsOf(rows, fromMs),
     toMs,
-    projects: projects.length <= maxNamedProjects ? projects : [],
+    projects: named.length <= maxNamedProjects ? named : [],
   };
-  const found: StoredSession[] = [];
-  for (const list of listsOf(visitors)) {
-    found.push(...(await read(clickhouse, selectOf(list, rows), params)));
-  }
-  return found;
+  const found: StoredSession[][] = [];
+  for (const list of listsOf(hours))
+    found.push(await read(clickhouse, selectOf(list, rows), params));
+  return found.flat();
 }
 
 function paramsOf(rows: StoredRows, fromMs: number): Record<string, number> {
   return { shard: rows.shard, hwm: rows.hwm, createdMs: rows.streamCreatedMs, fromMs };
 }
 
-/** Lists of visitors in hex for one statement each: no character of an id gets into a statement. */
-function listsOf(visitors: readonly string[]): string[] {
+/** Lists of visitors in hex with their hours, for one statement each: no character of an id gets into a statement. */
+function listsOf(hours: LookUp['hours']): string[] {
   const lists: string[] = [];
-  let list = '';
-  for (const visitor of visitors) {
+  let items: string[] = [];
+  let characters = 0;
+  for (const [visitor, asked] of hours) {
     const { projectId, distinctId } = splitVisitorKey(visitor);
-    const item = `${Buffer.from(projectId).toString('hex')}:${Buffer.from(distinctId).toString('hex')}`;
-    if (list.length + item.length > maxListCharacters) {
-      lists.push(list);
-      list = '';
+    const item = `${hexOf(projectId)}:${hexOf(distinctId)}:${[...asked].join()}`;
+    if (characters + item.length > maxListCharacters && items.length > 0) {
+      lists.push(items.join(' '));
+      items = [];
+      characters = 0;
     }
-    list = list === '' ? item : `${list} ${item}`;
+    items.push(item);
+    characters += item.length + 1;
   }
-  return [...lists, list];
+  return [...lists, items.join(' ')];
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text).toString('hex');
 }
 
 type SessionRow = [
@@ -122,6 +131,7 @@ async function read(
     query,
     format: 'JSONCompactEachRow',
     query_params: params,
+    clickhouse_settings: { max_query_size: String(maxStatementBytes) },
   });
   const rows = await result.json<SessionRow>();
   return rows.map(([projectId, id, distinctIds, firstMs, lastMs]) => ({

@@ -6,6 +6,7 @@ import { SessionModel } from '../../test/harness/models/session-model.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
+import { hourMs } from './look-ups.ts';
 import type { StoredSession } from './session-memory.ts';
 import { type FindSessions, Sessions, sessionIdOf } from './sessions.ts';
 
@@ -158,8 +159,8 @@ describe('a look-up of stored sessions', () => {
   /** The questions that a batch asks where memory has no sessions before `completeFromMs`. */
   async function lookUpsOf(events: readonly Event[], completeFromMs: number) {
     const asked: { visitors: readonly string[]; fromMs: number; toMs: number }[] = [];
-    const find: FindSessions = async (visitors, fromMs, toMs) => {
-      asked.push({ visitors, fromMs, toMs });
+    const find: FindSessions = async ({ hours, fromMs, toMs }) => {
+      asked.push({ visitors: [...hours.keys()], fromMs, toMs });
       return [];
     };
     const sessions = new Sessions({ find });
@@ -241,15 +242,11 @@ describe('any stream of events', () => {
         const model = new SessionModel();
         const table: TableRow[] = [];
         let hwm = 0;
-        const find: FindSessions = async (visitors, fromMs, toMs) =>
-          stored(
-            table,
-            hwm,
-            (row) =>
-              visitors.includes(`p\0${row.distinctId}`) &&
-              row.timeMs >= fromMs &&
-              row.timeMs <= toMs,
-          );
+        const find: FindSessions = async ({ hours, fromMs, toMs }) =>
+          stored(table, hwm, ({ distinctId, timeMs }) => {
+            const isAsked = hours.get(`p\0${distinctId}`)?.has(Math.floor(timeMs / hourMs));
+            return isAsked === true && timeMs >= fromMs && timeMs <= toMs;
+          });
         let load: (() => void) | undefined;
         const start = () => {
           const sessions = new Sessions({ find, maxSessions });

@@ -7,17 +7,11 @@ import { createHash } from 'node:crypto';
 import { sessionInactivityMs } from '../../platform/limits.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid, parseUuid } from '../build/uuid.ts';
-import { planLookUps } from './look-ups.ts';
+import { type LookUp, planLookUps } from './look-ups.ts';
 import { type Session, SessionMemory, type StoredSession } from './session-memory.ts';
 
-/**
- * The stored sessions of some visitors with rows from `fromMs` to `toMs`; repeats the question until it is answered.
- */
-export type FindSessions = (
-  visitors: readonly string[],
-  fromMs: number,
-  toMs: number,
-) => Promise<readonly StoredSession[]>;
+/** The stored sessions that a look-up asks for; repeats the question until it is answered. */
+export type FindSessions = (lookUp: LookUp) => Promise<readonly StoredSession[]>;
 
 interface SessionsOptions {
   find: FindSessions;
@@ -111,8 +105,8 @@ export class Sessions {
       if (timeMs - sessionInactivityMs >= this.#completeFromMs) continue;
       if (!isDropped(dropped, rows[index] ?? 0)) indexes.push(index);
     }
-    for (const { visitors, fromMs, toMs } of planLookUps(sessionless, indexes)) {
-      for (const session of await this.#find(visitors, fromMs, toMs)) {
+    for (const lookUp of planLookUps(sessionless, indexes)) {
+      for (const session of await this.#find(lookUp)) {
         this.#memory.remember(session);
       }
     }

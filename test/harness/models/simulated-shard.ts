@@ -11,6 +11,7 @@ import type {
   StreamMessage,
 } from '../../../pipeline/consume/event-stream.ts';
 import type { StoredMessages } from '../../../pipeline/consume/queue-state.ts';
+import { hourMs, type LookUp } from '../../../pipeline/sessions/look-ups.ts';
 import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts';
 import type { MatchedEvent } from '../../../pipeline/webhooks/matched-events.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
@@ -123,14 +124,13 @@ export class SimulatedShard {
   async findSessions(
     life: Life,
     { hwm, ahead }: { hwm: number; ahead: readonly SequenceRange[] },
-    visitors: readonly string[],
-    fromMs: number,
-    toMs: number,
+    { hours, fromMs, toMs }: LookUp,
   ): Promise<StoredSession[]> {
     await this.passTime(life);
     const found = new Map<string, StoredRow[]>();
     for (const row of this.rows) {
-      const isAsked = visitors.includes(visitorKey(row.projectId, row.distinctId));
+      const asked = hours.get(visitorKey(row.projectId, row.distinctId));
+      const isAsked = asked?.has(Math.floor(row.timeMs / hourMs)) === true;
       const isDone = row.seq <= hwm || includes(ahead, row.seq);
       if (!isDone || !row.sessionDerived || !isAsked) continue;
       if (row.timeMs < fromMs || row.timeMs > toMs) continue;

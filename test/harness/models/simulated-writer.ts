@@ -102,7 +102,7 @@ async function writerParts(
   });
   const done = () => (found === 'fresh' ? { hwm: Number.MAX_SAFE_INTEGER, ahead: [] } : ledger);
   const sessions = new Sessions({
-    find: (visitors, fromMs, toMs) => shard.findSessions(life, done(), visitors, fromMs, toMs),
+    find: (lookUp) => shard.findSessions(life, done(), lookUp),
     maxSessions: Math.floor(shard.random() * 20),
   });
   const duplicateCheck = new DuplicateCheck({
