@@ -351,6 +351,25 @@ describe('a sender that was cut off', () => {
     expect(await isServed(port)).toBe(false);
   });
 
+  it.each([
+    ['pings whose answers it does not read', () => frame('ping', 0, 0, Buffer.alloc(8))],
+    ['headers that go on', (turn: number) => headersThatGoOn(turn)],
+  ])('for %s waits, too', async (_name, flood) => {
+    const { port, refused } = await start({}, bounds, { cutOffWaitMs: never });
+    const { socket, closed } = open(port);
+    socket.pause();
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    for (let turn = 0; !isClosed && turn < 3_000; turn++) {
+      const frames = Array.from({ length: 100 }, (_, index) => flood(100 * turn + index));
+      await new Promise((resolve) => socket.write(Buffer.concat(frames), resolve));
+    }
+    socket.resume();
+    await closed;
+    expect(await isServed(port)).toBe(false);
+    expect(refused()).toBe(1);
+  });
+
   it('is served again after its time', async () => {
     const { port } = await start({}, bounds, { cutOffWaitMs: 50 });
     await attack(open(port));
@@ -435,6 +454,12 @@ it('does not end a stream for its age', async () => {
   await expect.poll(() => bytesOf(connection, 1)).toBe(ages);
   expect(running.size).toBe(1);
 });
+
+function headersThatGoOn(turn: number): Buffer {
+  return turn === 0
+    ? frame('headers', 0, 1, headerBlock({ ':method': 'POST' }))
+    : frame('continuation', 0, 1, headerBlock({ a: 'b' }));
+}
 
 function emptyBody(stream: number): Buffer {
   return frame('data', flags.endStream, stream);

@@ -29,6 +29,8 @@ const abandonedPerSecond = 20;
 const maxAbandonedWhileWaiting = 10;
 /** Node's own end of a session: too many frames without sense, or streams that it may not open. */
 const tooManyInvalidFrames = 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES';
+/** nghttp2's own ends: pings whose answers nobody reads (NGHTTP2_ERR_FLOODED), headers that go on and on. */
+const floods: ReadonlySet<unknown> = new Set([-904, -905]);
 
 interface Bounds {
   sessions: SenderBound;
@@ -140,7 +142,8 @@ class Session {
     this.#patience = patience;
     this.#sender = sender;
     session.on('error', (error) => {
-      if (Reflect.get(error, 'code') === tooManyInvalidFrames) sender.cutOff();
+      const isInvalid = Reflect.get(error, 'code') === tooManyInvalidFrames;
+      if (isInvalid || floods.has(Reflect.get(error, 'errno'))) sender.cutOff();
     });
     session.on('stream', (stream) => this.#open(stream));
   }
