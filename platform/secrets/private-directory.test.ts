@@ -61,12 +61,18 @@ it('a directory with other directories is left: it is not ours alone', () => {
   expect(modeOf(directory)).toBe(0o755);
 });
 
-it.runIf(process.getuid?.() === 0)('a directory of another user is left', () => {
-  const directory = directoryOf(0o755);
-  chownSync(directory, 12_345, 12_345);
-  expect(makePrivate(directory)).toMatchObject({ kind: 'open', why: 'it belongs to another user' });
-  expect(modeOf(directory)).toBe(0o755);
-});
+it.runIf(process.getuid?.() === 0).each([0o755, 0o700])(
+  'a directory of another user is left, and told of with the mode %o',
+  (mode) => {
+    const directory = directoryOf(mode);
+    chownSync(directory, 12_345, 12_345);
+    expect(makePrivate(directory)).toMatchObject({
+      kind: 'open',
+      why: 'it belongs to another user',
+    });
+    expect(modeOf(directory)).toBe(mode);
+  },
+);
 
 it('a disk that changes no mode is told of, whether it says so or not', () => {
   const directory = directoryOf(0o755);

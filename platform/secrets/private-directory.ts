@@ -29,7 +29,7 @@ export function keepPrivate(dataDir: string, log: Log): void {
       const { mode, why } = privacy;
       log.warn(
         { dataDir, mode, why },
-        'others may enter the data directory: give it the mode 0700',
+        'others may enter the data directory: make it the own directory of this user, with the mode 0700',
       );
       return;
     }
@@ -44,10 +44,11 @@ export function keepPrivate(dataDir: string, log: Log): void {
  */
 export function makePrivate(directory: string, chmod = chmodSync): Privacy {
   const before = statSync(directory);
-  if (isPrivate(before.mode)) return { kind: 'private' };
+  const isOurs = before.uid === process.getuid?.();
+  if (isPrivate(before.mode) && isOurs) return { kind: 'private' };
   const mode = (before.mode & 0o7777).toString(8).padStart(4, '0');
   const open = (why: string): Privacy => ({ kind: 'open', mode, why });
-  if (before.uid !== process.getuid?.()) return open('it belongs to another user');
+  if (!isOurs) return open('it belongs to another user');
   // Started by root with /var/lib or the like, we would lock everybody out of it.
   if (hasOthersDirectories(directory)) return open('it holds directories that are not ours');
   try {
