@@ -18,27 +18,26 @@ import {
 
 const maxBytes = 1_048_576;
 
-/**
- * `must be valid JSON` goes before it; undefined for JSON and for a long text. `itemAt`: where the text is known to be
- * JSON up to an item of an array that the outermost object holds, that item's place.
- */
-export function jsonFault(json: Uint8Array, itemAt?: number): string | undefined {
+/** `must be valid JSON` goes before it; undefined for JSON and for a long text. Takes valid UTF-8. */
+export function jsonFault(json: Uint8Array): string | undefined {
   if (json.length > maxBytes) return undefined;
-  const at = itemAt === undefined ? faultAt(json, 0, []) : faultAt(json, itemAt, inArrayOfObject());
-  if (at === undefined) return undefined;
+  const at = faultAt(json);
+  return at === undefined ? undefined : jsonFaultAt(json, at);
+}
+
+/** The same for a text that is known to stop being JSON at this byte. */
+export function jsonFaultAt(json: Uint8Array, at: number): string | undefined {
+  if (json.length > maxBytes) return undefined;
   return at === json.length
     ? `the text ends too early, at byte ${at}`
     : `the fault is at byte ${at}, counted from 0`;
 }
 
-const inArrayOfObject = (): number[] => [openBrace, openBracket];
-
-/**
- * The first byte that no JSON can have there, from the value at `at` on; the text's length where it ends too early.
- * `open`: the opening bytes of the objects and arrays around that value. Takes valid UTF-8.
- */
-function faultAt(json: Uint8Array, at: number, open: number[]): number | undefined {
-  for (;;) {
+/** The first byte that no JSON can have there; the text's length where it ends too early. */
+function faultAt(json: Uint8Array): number | undefined {
+  /** The opening bytes of the objects and arrays around the value at `at`. */
+  const open: number[] = [];
+  for (let at = 0; ; ) {
     at = visible(json, at);
     const byte = json[at];
     if (byte === openBrace || byte === openBracket) {

@@ -11,7 +11,7 @@ import type { Authenticate } from '../../../platform/access/authenticate.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import type { PlainRequestRoute } from '../../../platform/http/plain-requests.ts';
 import { isObject, type JsonObject } from '../../../platform/json.ts';
-import { maxBodyBytes } from '../../../platform/limits.ts';
+import { maxBodyBytes, maxPropertiesPerMap } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
 import { BatchCreateRequestSchema as ShortRequestSchema } from '../../../proto/gen/events/v1/events_pb.js';
@@ -45,6 +45,8 @@ interface Way {
   contentType: string;
   /** One run goes so many times through the bodies: 30 ms or more. */
   rounds: number;
+  /** Of each body; as many as a batch has unless given. */
+  events?: number;
   /** The JSON of an event as this way sends it. */
   textOf(event: JsonObject): string;
   /** The bytes of a body of such events. */
@@ -73,12 +75,23 @@ const ofShort = {
   kind_pattern: (text: string) => text.replace('"name":"', '"name":" '),
 };
 
+/** At the end of a large event: whoever reads it again from its beginning reads all of it. */
+const ofLargeEvent = {
+  uuid: ofTyped.uuid,
+  member_once: (text: string) => text.replace(/}$/, ',"sessionId":""}'),
+  body_json: (text: string) => text.replace(/}$/, ''),
+};
+
 const typedPath = '/sdk.events.v1.EventsService/BatchCreate';
 const shortPath = '/events.v1.EventsService/BatchCreate';
 const ways: readonly Way[] = [
   {
     ...{ name: 'typed JSON', path: typedPath, contentType: 'application/json', rounds: 50 },
     ...{ textOf: JSON.stringify, bytesOf: jsonOf, rules: { ...ofTyped, ...ofText } },
+  },
+  {
+    ...{ name: 'typed JSON, one event', path: typedPath, contentType: 'application/json' },
+    ...{ rounds: 16, events: 1, textOf: wideText, bytesOf: jsonOf, rules: ofLargeEvent },
   },
   {
     ...{ name: 'typed binary', path: typedPath, contentType: 'application/proto', rounds: 1 },
@@ -93,6 +106,15 @@ const ways: readonly Way[] = [
     ...{ textOf: shortText, bytesOf: binaryOf(ShortRequestSchema), rules: ofShort },
   },
 ];
+
+/** With as many properties as an event may have. */
+function wideText(event: JsonObject): string {
+  const own = Object.entries(isObject(event['customProperties']) ? event['customProperties'] : {});
+  const others = Array.from({ length: maxPropertiesPerMap - own.length }, (_, number) => {
+    return [`property ${number}`, { intValue: '12' }];
+  });
+  return JSON.stringify({ ...event, customProperties: Object.fromEntries([...own, ...others]) });
+}
 
 function shortText({ kind, occurTime, sessionId, distinctId, ...rest }: JsonObject): string {
   const properties: Record<string, unknown> = { distinct_id: distinctId };
@@ -118,7 +140,8 @@ export const refusedBench: Bench = {
     const rows: string[][] = [];
     for (const way of ways) {
       for (const [rule, broken] of Object.entries(way.rules)) {
-        for (const victim of [0, batch >> 1, batch - 1]) {
+        const events = way.events ?? batch;
+        for (const victim of new Set([0, events >> 1, events - 1])) {
           const pairing = await compare(way, rule, broken, victim, bodies, parameters, hash);
           rows.push(rowOf([way.name, rule, String(victim)], pairing, bodies.length * way.rounds));
         }
@@ -146,7 +169,9 @@ async function compare(
 ): Promise<Pairing> {
   const ingest = startBareIngest();
   const { rounds } = way;
-  const texts = bodies.map((events) => events.map((event) => way.textOf(event)));
+  const texts = bodies.map((events) =>
+    events.slice(0, way.events).map((event) => way.textOf(event)),
+  );
   const whole = texts.map((body) => way.bytesOf(body));
   const wrong = texts.map((body) => {
     const changed = body.map((text, index) => (index === victim ? broken(text) : text));

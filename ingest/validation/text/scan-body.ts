@@ -2,7 +2,7 @@
 // scanner. The body is queued as it came, except for values under "$ip", which are overwritten. The reference path
 // takes the bodies that the scanner has no room for, and is its oracle in tests.
 
-import { jsonFault } from '../../../platform/json-fault.ts';
+import { jsonFaultAt } from '../../../platform/json-fault.ts';
 import * as limits from '../../../platform/limits.ts';
 import { BatchCreateRequestSchema } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { blankRanges, createScanner } from '../../../proto/wire/scanner/scanner.ts';
@@ -82,7 +82,6 @@ function violationOf(
   return violation;
 }
 
-/** Looks for the fault from the event on that the scanner began last. */
-function invalidJson(received: Buffer, { jsonUpTo }: ScannerViolation): Violation {
-  return invalidBody('body_json', jsonFault(received, jsonUpTo)).violation;
+function invalidJson(received: Buffer, { offset }: ScannerViolation): Violation {
+  return invalidBody('body_json', jsonFaultAt(received, offset)).violation;
 }

@@ -1,5 +1,5 @@
 // Finds the place of a byte of a body in its request: an event's index and a path. Runs only for refused bodies, and
-// only for bodies that are JSON. Walks one event and decodes only the names that it returns.
+// only for bodies that are JSON. Walks no further than a name or two: the scanner tells the member and the property.
 
 import {
   backslash,
@@ -31,13 +31,28 @@ interface Part {
   /** Its place in the body, in bytes. */
   start: number;
   index: number;
+  /** Where the names of the event's member, the property and its member begin that hold the byte, if there are such. */
+  names: readonly number[];
 }
+
+/** A walk takes some 20 ns a byte, a hundred times what the scanner takes: beyond this the path ends earlier. */
+const maxWalkBytes = 2_048;
 
 /** The place of the token that holds the byte at `offset`, which is in `part`; undefined: in no part of an object. */
 export function placeInPart(body: Uint8Array, part: Part | undefined, offset: number): TextPlace {
   if (part === undefined) return { index: -1, field: 'body' };
-  const { start, index } = part;
-  if (index >= 0) return placeInEvent(body, levelsAt(body, start, offset), index);
+  const { start, index, names } = part;
+  if (index >= 0) {
+    const named = names.map((name): Level => {
+      return { isObject: true, nameStart: name, nameEnd: endOfText(body, name) + 1 };
+    });
+    const from = named.at(-1)?.nameEnd ?? start;
+    const last = from + maxWalkBytes;
+    // A property whose member is not told has no other.
+    const to = named.length === 2 ? Math.min(offset, last) : offset;
+    const walked = named.length === 3 || to > last ? [] : levelsAt(body, from, to);
+    return placeInEvent(body, [...named, ...walked], index);
+  }
   return { index, field: shown(textAt(body, start, endOfText(body, start) + 1) || 'body') };
 }
 
@@ -73,9 +88,13 @@ function levelsAt(body: Uint8Array, start: number, offset: number): Level[] {
 
 /** The place of the closing quote of the string that opens at `start`. */
 function endOfText(body: Uint8Array, start: number): number {
-  let at = start + 1;
-  while (at < body.length && body[at] !== quote) at += body[at] === backslash ? 2 : 1;
-  return at;
+  for (let at = start; ; ) {
+    at = body.indexOf(quote, at + 1);
+    if (at < 0) return body.length;
+    let first = at;
+    while (body[first - 1] === backslash) first--;
+    if ((at - first) % 2 === 0) return at;
+  }
 }
 
 function nextVisible(body: Uint8Array, at: number): number | undefined {
@@ -87,11 +106,11 @@ function nameOf(body: Uint8Array, { nameStart, nameEnd }: Level): string {
   return nameEnd === 0 ? '' : textAt(body, nameStart, nameEnd);
 }
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** The text of a JSON string with its quotes. */
 function textAt(body: Uint8Array, start: number, end: number): string {
-  const value: unknown = JSON.parse(
-    new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(start, end)),
-  );
+  const value: unknown = JSON.parse(decoder.decode(body.subarray(start, end)));
   return typeof value === 'string' ? value : '';
 }
 

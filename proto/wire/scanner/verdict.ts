@@ -41,14 +41,12 @@ export interface ScannerViolation {
   index: number;
   /** The path inside the event, or inside the request where index is -1. */
   field: string;
-  /** The violation's place in the body, in bytes. */
+  /** The violation's place in the body, in bytes; of a body that is no JSON, the first byte that no JSON can have. */
   offset: number;
   /** The number that was sent, where the rule's text does not hold it. */
   detail?: string;
   /** The event's kind, where it keeps the rules of a kind. */
   eventKind?: string;
-  /** Where a body that is no JSON is JSON up to an event: that event's place in the body, in bytes. */
-  jsonUpTo?: number;
 }
 
 /** A violation of the body as a whole. */
@@ -76,12 +74,13 @@ export function readViolation(
   const violation: ScannerViolation = { kind: 'refused', rule, index, field: '', offset };
   if (index === -1 && isTextRule(rule)) {
     const start = word(layout.resultTextPart) - origin;
-    const part = start < 0 ? undefined : { start, index: word(layout.resultTextIndex) };
+    const names = [layout.resultTextMember, layout.resultTextProperty, layout.resultTextVariant]
+      .map((address) => word(address) - origin)
+      .filter((place) => place >= 0);
+    const part = start < 0 ? undefined : { start, index: word(layout.resultTextIndex), names };
     Object.assign(violation, placeInPart(body, part, offset));
   } else violation.field = fieldPath(word, body, origin, names);
   if (rule === 'events_count') violation.detail = `got ${word(layout.resultEvents)}`;
-  const lastEvent = word(layout.resultLastEvent);
-  if (rule === 'body_json' && lastEvent !== 0) violation.jsonUpTo = lastEvent - origin;
   const kindStart = word(layout.resultKindStart);
   if (violation.index >= 0 && kindStart !== 0) {
     const length = word(layout.resultKindEnd) - kindStart;

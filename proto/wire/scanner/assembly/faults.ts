@@ -13,7 +13,10 @@ import {
   resultOffset,
   resultRule,
   resultTextIndex,
+  resultTextMember,
   resultTextPart,
+  resultTextProperty,
+  resultTextVariant,
   resultVariant,
   resultWellKnown,
 } from './layout.ts';
@@ -25,13 +28,15 @@ let textKindStart: usize = 0;
 let textKindEnd: usize = 0;
 let found: bool = false;
 let memoryFull: bool = false;
+/** Where reading stopped: each function that finds no JSON says so before it returns 0, and the last word counts. */
+let stoppedAt: usize = 0;
 
 export function resetFaults(): void {
   textRule = ruleNone;
   found = false;
   memoryFull = false;
   store<i32>(resultRule, ruleNone);
-  store<u32>(resultTextPart, 0);
+  clearTextPlace();
   clearPlace();
 }
 
@@ -80,7 +85,7 @@ export function noteText(rule: i32, at: usize): void {
   textAt = at;
   textKindStart = 0;
   textKindEnd = 0;
-  store<u32>(resultTextPart, 0);
+  clearTextPlace();
 }
 
 /** Whether the fault of the text lies in the part that begins at `start` and was just read. */
@@ -99,10 +104,31 @@ export function putTextPart(start: usize, index: i32): void {
   store<i32>(resultTextIndex, index);
 }
 
+/** Puts the name at `start`, whose value was just read, as one of these results if it holds the fault of the text. */
+@inline
+export function putTextHolder(result: usize, start: usize): void {
+  if (textRule !== ruleNone) putFirst(result, start);
+}
+
+function putFirst(result: usize, start: usize): void {
+  if (textAt >= start && load<u32>(result) === 0) store<u32>(result, <u32>start);
+}
+
+/** A name of an object is given twice, or is one too many: the object is read, and the name is the place. */
+export function putTextName(result: usize, object: usize): void {
+  if (textRule !== ruleNone && textAt >= object) putFirst(result, textAt);
+}
+
 /** Adds the kind of the event that holds the fault of the text. */
 export function putTextKind(start: usize, end: usize): void {
   textKindStart = start;
   textKindEnd = end;
+}
+
+/** The text is no JSON at `p`. Returns 0, as everything that reads does then. */
+export function stopAt(p: usize): usize {
+  stoppedAt = p;
+  return 0;
 }
 
 /** Notes that memory could not grow; reading stops. */
@@ -112,7 +138,7 @@ export function noteNoMemory(): void {
 
 /** Puts the fault of a body whose reading stopped: at a place that is no JSON, or because memory could not grow. */
 export function putStop(): void {
-  putBodyFault(memoryFull ? ruleNoMemory : ruleBodyJson, fieldBody, 0);
+  putBodyFault(memoryFull ? ruleNoMemory : ruleBodyJson, fieldBody, stoppedAt);
 }
 
 /** A fault of the text comes before every broken rule: no rule can tell which of two equal members counts. */
@@ -120,6 +146,13 @@ export function settleFaults(): void {
   if (textRule === ruleNone) return;
   putBodyFault(textRule, fieldBody, textAt);
   putFaultKind(textKindStart, textKindEnd);
+}
+
+function clearTextPlace(): void {
+  store<u32>(resultTextPart, 0);
+  store<u32>(resultTextMember, 0);
+  store<u32>(resultTextProperty, 0);
+  store<u32>(resultTextVariant, 0);
 }
 
 function clearPlace(): void {

@@ -52,8 +52,13 @@ export const limitMembers = 176;
 export const resultTextPart = 192;
 /** … and that event's place in the request; -1 where the part is a member. */
 export const resultTextIndex = 196;
-/** The event that was begun last, 0 where none was: all text before it is JSON. */
-export const resultLastEvent = 200;
+/**
+ * In an event: its member that holds the fault, the property, and the member of that; 0 where none does. Places of the
+ * names' quotes.
+ */
+export const resultTextMember = 200;
+export const resultTextProperty = 204;
+export const resultTextVariant = 208;
 
 /** For each open object of a skipped tree the place of its first name on the stack of names: 101 addresses. */
 export const treeNames = 256;

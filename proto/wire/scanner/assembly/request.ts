@@ -29,6 +29,7 @@ import {
   putTextPart,
   resetFaults,
   settleFaults,
+  stopAt,
   textFaultAt,
 } from './faults.ts';
 import { noteIp } from './event/ip-ranges.ts';
@@ -40,7 +41,6 @@ import {
   resultEvents,
   resultFlags,
   resultIpCount,
-  resultLastEvent,
 } from './layout.ts';
 import { isEvents, isIp } from './event/names.ts';
 import {
@@ -103,12 +103,14 @@ export function scan(length: usize, receiveTimeMs: f64, maxAgeMs: f64): void {
   resetCookieless(receiveTimeMs);
   store<u32>(resultFlags, 0);
   store<u32>(resultIpCount, 0);
-  store<u32>(resultLastEvent, 0);
   requestRule = 0;
   const start = skipSpace(origin);
   let p = scanRequest(start);
   if (p !== 0) p = skipSpace(p);
-  if (p !== end) return putStop();
+  if (p !== end) {
+    if (p !== 0) stopAt(p);
+    return putStop();
+  }
   if (requestRule !== 0) putBodyFault(requestRule, requestField, start);
   settleFaults();
 }
@@ -132,12 +134,12 @@ function scanRequest(p: usize): usize {
   requestRule = ruleEventsMissing;
   requestField = fieldEvents;
   while (true) {
-    if (load<u8>(p) !== quote) return 0;
+    if (load<u8>(p) !== quote) return stopAt(p);
     const member = p;
     p = pushName(p + 1);
     if (p === 0) return 0;
     p = skipSpace(p);
-    if (load<u8>(p) !== colon) return 0;
+    if (load<u8>(p) !== colon) return stopAt(p);
     p = skipSpace(p + 1);
     p = isEvents(lastStart(), lastLength()) ? scanEvents(p) : skipUnknown(p);
     if (p === 0) return 0;
@@ -146,7 +148,8 @@ function scanRequest(p: usize): usize {
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
-  if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
+  if (load<u8>(p) !== closeBrace) return stopAt(p);
+  if (!checkNamesOnce(base)) return 0;
   // A name that is given twice is found last.
   if (isTextFaultIn(0)) putTextPart(textFaultAt(), -1);
   return p + 1;
@@ -174,7 +177,6 @@ function scanEvents(p: usize): usize {
   const base = namesTop();
   let index: i32 = 0;
   while (true) {
-    store<u32>(resultLastEvent, <u32>p);
     p = scanEvent(p, index++);
     if (p === 0) return 0;
     if (isEmitting && !hasFault()) emitEvent();
@@ -183,7 +185,7 @@ function scanEvents(p: usize): usize {
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
-  if (load<u8>(p) !== closeBracket) return 0;
+  if (load<u8>(p) !== closeBracket) return stopAt(p);
   store<i32>(resultEvents, index);
   if (index > load<i32>(limitEvents)) {
     requestRule = ruleEventsCount;

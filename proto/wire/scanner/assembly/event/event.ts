@@ -45,12 +45,15 @@ import {
   isTextFaultIn,
   noteText,
   putFault,
+  putTextHolder,
   putTextKind,
+  putTextName,
   putTextPart,
+  stopAt,
 } from '../faults.ts';
 import { distinctIdRule, kindRule, uuidRule } from './identity.ts';
 import { noteIp } from './ip-ranges.ts';
-import { limitMembers, limitMinTimeMs } from '../layout.ts';
+import { limitMembers, limitMinTimeMs, resultTextMember } from '../layout.ts';
 import { eventMember, isIp, nameMask } from './names.ts';
 import { checkOfEventOnce, markOfEvent, namesTop, pushEntry } from '../text/open-names.ts';
 import { mapRule, scanProperties } from '../property/properties.ts';
@@ -106,14 +109,14 @@ export function scanEvent(p: usize, index: i32): usize {
   p = skipSpace(p + 1);
   if (load<u8>(p) !== closeBrace) {
     while (true) {
-      if (load<u8>(p) !== quote) return 0;
+      if (load<u8>(p) !== quote) return stopAt(p);
       const name = p + 1;
       if (members++ === most) noteText(ruleMembersCount, p);
       p = scanText(name);
       if (p === 0) return 0;
       const length = lastTextEnd() - name;
       p = skipSpace(p + 1);
-      if (load<u8>(p) !== colon) return 0;
+      if (load<u8>(p) !== colon) return stopAt(p);
       p = skipSpace(p + 1);
       const member = eventMember(name, length);
       if (member === 0) {
@@ -124,15 +127,17 @@ export function scanEvent(p: usize, index: i32): usize {
         p = scanField(member & nameMask, p);
       }
       if (p === 0) return 0;
+      putTextHolder(resultTextMember, name - 1);
       p = skipSpace(p);
       if (load<u8>(p) !== comma) break;
       p = skipSpace(p + 1);
     }
-    if (load<u8>(p) !== closeBrace) return 0;
+    if (load<u8>(p) !== closeBrace) return stopAt(p);
   }
   if (!hasFault()) settle(index, start);
   if (eventIsCookieless() && !hasFault()) countCookieless(occurTimeMs);
   if (unknown > 1 && !checkOfEventOnce(base)) return 0;
+  putTextName(resultTextMember, start);
   if (isTextFaultIn(start)) {
     putTextPart(start, index);
     putTextKind(toldKindStart(), toldKindEnd());

@@ -23,7 +23,14 @@ import {
 } from '../rule-codes.ts';
 import { heldEndOf, heldRule, heldRuleVariant, heldStartOf, heldVariantOf } from './held-value.ts';
 import { noteIp } from '../event/ip-ranges.ts';
-import { flagBotSignal, limitKeyCodePoints, limitProperties, resultFlags } from '../layout.ts';
+import { putTextHolder, putTextName, stopAt } from '../faults.ts';
+import {
+  flagBotSignal,
+  limitKeyCodePoints,
+  limitProperties,
+  resultFlags,
+  resultTextProperty,
+} from '../layout.ts';
 import { isBotSignal, isIp } from '../event/names.ts';
 import { checkNamesOnce, entryBytes, namesTop, pushName } from '../text/open-names.ts';
 import { scanProperty } from './property.ts';
@@ -67,20 +74,22 @@ export function scanProperties(p: usize, isAuto: bool): usize {
     return skipValue(p, 3);
   }
   const base = namesTop();
+  const map = p;
   p = skipSpace(p + 1);
   if (load<u8>(p) === closeBrace) return p + 1;
   while (true) {
-    if (load<u8>(p) !== quote) return 0;
+    if (load<u8>(p) !== quote) return stopAt(p);
     const start = p + 1;
     p = pushName(start);
     if (p === 0) return 0;
     const end = p - 1;
     const entry = namesTop() - entryBytes;
     p = skipSpace(p);
-    if (load<u8>(p) !== colon) return 0;
+    if (load<u8>(p) !== colon) return stopAt(p);
     const value = skipSpace(p + 1);
     p = scanProperty(value);
     if (p === 0) return 0;
+    putTextHolder(resultTextProperty, start - 1);
     store<u32>(entry, <u32>heldStartOf(), 12);
     store<u32>(entry, <u32>heldEndOf(), 16);
     store<u32>(entry, <u32>heldVariantOf(), 20);
@@ -90,7 +99,9 @@ export function scanProperties(p: usize, isAuto: bool): usize {
     if (load<u8>(p) !== comma) break;
     p = skipSpace(p + 1);
   }
-  if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
+  if (load<u8>(p) !== closeBrace) return stopAt(p);
+  if (!checkNamesOnce(base)) return 0;
+  putTextName(resultTextProperty, map);
   if (<i32>((namesTop() - base) / entryBytes) > load<i32>(limitProperties)) checkCount(base);
   return p + 1;
 }

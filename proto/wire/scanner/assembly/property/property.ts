@@ -28,10 +28,15 @@ import {
   ruleTimestamp,
 } from '../rule-codes.ts';
 import { scanCompact } from './compact-property.ts';
-import { noteText } from '../faults.ts';
+import { noteText, putTextHolder, putTextName, stopAt } from '../faults.ts';
 import { breakRule, hold, holdString, resetHeld } from './held-value.ts';
 import { noteIp } from '../event/ip-ranges.ts';
-import { flagNumericInt, flagStringDouble, resultFlags } from '../layout.ts';
+import {
+  flagNumericInt,
+  flagStringDouble,
+  resultFlags,
+  resultTextVariant,
+} from '../layout.ts';
 import { isIp, nameMask, propertyMember } from '../event/names.ts';
 import {
   checkNamesOnce,
@@ -70,15 +75,17 @@ function scanMembers(p: usize): usize {
     return skipValue(p, depth - 1);
   }
   const base = namesTop();
+  const object = p;
   let variants = 0;
   p = skipSpace(p + 1);
   if (load<u8>(p) !== closeBrace) {
     while (true) {
-      if (load<u8>(p) !== quote) return 0;
+      if (load<u8>(p) !== quote) return stopAt(p);
+      const name = p;
       p = pushName(p + 1);
       if (p === 0) return 0;
       p = skipSpace(p);
-      if (load<u8>(p) !== colon) return 0;
+      if (load<u8>(p) !== colon) return stopAt(p);
       p = skipSpace(p + 1);
       const variant = propertyMember(lastStart(), lastLength()) & nameMask;
       if (variant === variantNone) p = skipUnknown(p);
@@ -88,11 +95,14 @@ function scanMembers(p: usize): usize {
         variants++;
       }
       if (p === 0) return 0;
+      putTextHolder(resultTextVariant, name);
       p = skipSpace(p);
       if (load<u8>(p) !== comma) break;
       p = skipSpace(p + 1);
     }
-    if (load<u8>(p) !== closeBrace || !checkNamesOnce(base)) return 0;
+    if (load<u8>(p) !== closeBrace) return stopAt(p);
+    if (!checkNamesOnce(base)) return 0;
+    putTextName(resultTextVariant, object);
     dropNames(base);
   }
   if (variants !== 1) breakRule(rulePropertyValue, variantNone);

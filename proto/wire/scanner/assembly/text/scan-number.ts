@@ -1,5 +1,6 @@
 // Scans JSON numbers, and int64 in decimal: their end, their value.
 
+import { stopAt } from '../faults.ts';
 import { dot, isDigit, minus, plus, zero } from './characters.ts';
 
 /**
@@ -15,18 +16,18 @@ export function scanNumber(p: usize): usize {
   if (load<u8>(p) === minus) p++;
   if (load<u8>(p) === zero) p++;
   else {
-    if (!isDigit(load<u8>(p))) return 0;
+    if (!isDigit(load<u8>(p))) return stopAt(p);
     p = skipDigits(p + 1);
   }
   if (load<u8>(p) === dot) {
-    if (!isDigit(load<u8>(p + 1))) return 0;
+    if (!isDigit(load<u8>(p + 1))) return stopAt(p + 1);
     p = skipDigits(p + 2);
   }
   if ((load<u8>(p) | 0x20) !== 0x65) return p;
   exponent = true;
   p++;
   if (load<u8>(p) === plus || load<u8>(p) === minus) p++;
-  if (!isDigit(load<u8>(p))) return 0;
+  if (!isDigit(load<u8>(p))) return stopAt(p);
   return skipDigits(p + 1);
 }
 

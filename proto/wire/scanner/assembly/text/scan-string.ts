@@ -2,7 +2,7 @@
 
 import { backslash, quote } from './characters.ts';
 import { ruleBodyUnicode } from '../rule-codes.ts';
-import { noteText } from '../faults.ts';
+import { noteText, stopAt } from '../faults.ts';
 
 let escapes: bool = false;
 let textEnd: usize = 0;
@@ -50,7 +50,7 @@ function scanOn(p: usize): usize {
     p += ctz(mask);
     const byte = load<u8>(p);
     if (byte === quote) return p;
-    if (byte !== backslash) return 0;
+    if (byte !== backslash) return stopAt(p);
     escapes = true;
     p = skipEscape(p);
     if (p === 0) return 0;
@@ -72,10 +72,10 @@ function skipEscape(p: usize): usize {
     case 0x75: // u
       break;
     default:
-      return 0;
+      return stopAt(p + 1);
   }
   const unit = hexUnit(p + 2);
-  if (unit < 0) return 0;
+  if (unit < 0) return stopAt(firstNotHex(p + 2));
   if ((unit & 0xf800) === 0xd800) {
     if (isLowSurrogate(unit, p + 6)) return p + 12;
     noteText(ruleBodyUnicode, p);
@@ -97,6 +97,11 @@ function hexUnit(p: usize): i32 {
     (hexDigit(load<u8>(p + 2)) << 4) |
     hexDigit(load<u8>(p + 3))
   );
+}
+
+function firstNotHex(p: usize): usize {
+  while (hexDigit(load<u8>(p)) >= 0) p++;
+  return p;
 }
 
 /** The value of a hexadecimal digit; -1 where it is none, which stays negative after any shift. */

@@ -5,13 +5,15 @@ import {
   closeBracket,
   colon,
   comma,
+  isDigit,
+  minus,
   openBrace,
   openBracket,
   quote,
   skipSpace,
 } from './characters.ts';
 import { ruleBodyDepth } from '../rule-codes.ts';
-import { noteText } from '../faults.ts';
+import { noteText, stopAt } from '../faults.ts';
 import { noteIp } from '../event/ip-ranges.ts';
 import { treeNames } from '../layout.ts';
 import { isIp } from '../event/names.ts';
@@ -56,10 +58,23 @@ function skipScalar(p: usize): usize {
     case 0x6c6c756e: // null
       return p + 4;
     case 0x736c6166: // fals
-      return load<u8>(p + 4) === 0x65 ? p + 5 : 0;
+      return load<u8>(p + 4) === 0x65 ? p + 5 : stopAt(p + 4);
     default:
-      return scanNumber(p);
+      return isDigit(load<u8>(p)) || load<u8>(p) === minus ? scanNumber(p) : stopInWord(p);
   }
+}
+
+/** The text is neither a number nor one of the words, but may begin as one. */
+function stopInWord(p: usize): usize {
+  let word: u32 = 0;
+  if (load<u8>(p) === 0x74) word = 0x65757274;
+  else if (load<u8>(p) === 0x66) word = 0x736c6166;
+  else if (load<u8>(p) === 0x6e) word = 0x6c6c756e;
+  while (word !== 0 && <u32>load<u8>(p) === (word & 0xff)) {
+    word >>= 8;
+    p++;
+  }
+  return stopAt(p);
 }
 
 /** Walks without recursion: only its length bounds the depth of a hostile body. */
@@ -86,7 +101,7 @@ function skipTree(p: usize, depth: usize): usize {
     // Closes levels until a comma continues one.
     while (load<u8>(p) !== comma) {
       const isObject = load<u8>(kinds + level) === openBrace;
-      if (load<u8>(p) !== (isObject ? closeBrace : closeBracket)) return 0;
+      if (load<u8>(p) !== (isObject ? closeBrace : closeBracket)) return stopAt(p);
       if (!closeLevel(level, isObject)) return 0;
       level--;
       p++;
@@ -133,7 +148,7 @@ function closeLevel(level: usize, isObject: bool): bool {
 
 /** The position of the value after the name whose quote opens at `p`; 0 where there is no name or no colon. */
 function skipName(p: usize, level: usize): usize {
-  if (load<u8>(p) !== quote) return 0;
+  if (load<u8>(p) !== quote) return stopAt(p);
   if (level > maxDepth) {
     p = scanString(p + 1);
     if (p === 0) return 0;
@@ -143,7 +158,7 @@ function skipName(p: usize, level: usize): usize {
     if (p === 0) return 0;
   }
   p = skipSpace(p);
-  return load<u8>(p) === colon ? skipSpace(p + 1) : 0;
+  return load<u8>(p) === colon ? skipSpace(p + 1) : stopAt(p);
 }
 
 /** Whether the name just read is `$ip`. Never beyond the deepest level: such a body is refused anyway. */
