@@ -39,16 +39,16 @@ const selectLatest = (rows: StoredRows): string => `
 // the answer could be all sessions that the visitors ever had.
 const selectOf = (visitors: string, rows: StoredRows): string => `
   WITH asked AS (
-    SELECT unhex(name[1]) AS project, unhex(name[2]) AS id, arrayJoin(splitByChar(',', name[3])) AS hour
+    SELECT unhex(name[1]) AS project, unhex(name[2]) AS id, toInt64(arrayJoin(splitByChar(',', name[3]))) AS hour,
+      reinterpretAsUInt64(substring(millraceProfileHash(project, id), 1, 8)) AS key
     FROM (SELECT splitByChar(':', arrayJoin(splitByChar(' ', '${visitors}'))) AS name))
   SELECT ${sessionFields} FROM events
-  PREWHERE profile_key IN (
-    SELECT reinterpretAsUInt64(substring(millraceProfileHash(project, id), 1, 8)) FROM asked)
+  PREWHERE profile_key IN (SELECT key FROM asked)
+    AND (profile_key, intDiv(toUnixTimestamp64Milli(occur_time), ${hourMs})) IN (SELECT key, hour FROM asked)
   WHERE ${derivedRows(rows)}
     AND occur_time <= fromUnixTimestamp64Milli({toMs:Int64})
     AND (empty({projects:Array(String)}) OR project_id IN {projects:Array(String)})
-    AND (project_id, distinct_id, intDiv(toUnixTimestamp64Milli(occur_time), ${hourMs}))
-      IN (SELECT project, id, toInt64(hour) FROM asked)
+    AND (project_id, distinct_id) IN (SELECT project, id FROM asked)
   GROUP BY project_id, session_id`;
 
 /**
