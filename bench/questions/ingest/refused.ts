@@ -91,7 +91,7 @@ const ways: readonly Way[] = [
   },
   {
     ...{ name: 'typed JSON, one event', path: typedPath, contentType: 'application/json' },
-    ...{ rounds: 16, events: 1, textOf: wideText, bytesOf: jsonOf, rules: ofLargeEvent },
+    ...{ rounds: 100, events: 1, textOf: wideText, bytesOf: jsonOf, rules: ofLargeEvent },
   },
   {
     ...{ name: 'typed binary', path: typedPath, contentType: 'application/proto', rounds: 1 },
