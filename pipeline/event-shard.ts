@@ -152,7 +152,7 @@ function followWriter(
   const messages = openStoredMessages(nats, eventsStream(shard));
   const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
   const crowding = tellCrowding({
-    ...{ shard, send, crowding: () => source.crowding },
+    ...{ shard, send, source },
     onTold: (projects) =>
       metrics.slowedProjects.set({ shard: String(shard), queue: 'events' }, projects),
   });

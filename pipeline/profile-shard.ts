@@ -98,7 +98,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   const leftovers = watchLeftovers({ stored, ledger, shard, log });
   const report = createReport(options);
   const crowding = tellCrowding({
-    ...{ shard, crowding: () => source.crowding },
+    ...{ shard, source },
     send: (subject, content) => tellLive(nats, subject, content),
     onTold: (projects) =>
       options.metrics.slowedProjects.set({ shard: String(shard), queue: 'profiles' }, projects),

@@ -18,6 +18,8 @@ export interface StreamMessage {
   /** In memory of its own, so that it can be freed by itself. */
   data: Uint8Array;
   ackSubject?: string | undefined;
+  /** Messages that the stream held behind it when it was delivered. */
+  undelivered?: number;
 }
 
 export interface Receiver {
@@ -170,14 +172,14 @@ class Puller {
   }
 
   #receive(message: Msg, receiver: Receiver): void {
-    const seq = sequenceOf(message);
-    if (seq === undefined) {
+    const delivery = deliveryOf(message);
+    if (delivery === undefined) {
       // A status carries its pull's subject: the status of an earlier pull says nothing about this one.
       if (message.subject === this.#pullSubject()) this.#end(receiver);
       return;
     }
     this.#received++;
-    receiver.onMessage({ seq, data: copyOf(message.data), ackSubject: message.reply });
+    receiver.onMessage({ ...delivery, data: copyOf(message.data), ackSubject: message.reply });
     if (this.#received === pullMessages) this.#end(receiver);
   }
 
@@ -213,11 +215,12 @@ class Puller {
   }
 }
 
-/** The stream sequence in a message's ack subject; undefined for a status, which has no such subject. */
-function sequenceOf(message: Msg): number | undefined {
+/** What a message's ack subject says; undefined for a status, which has no such subject. */
+function deliveryOf(message: Msg): Pick<StreamMessage, 'seq' | 'undelivered'> | undefined {
   if (message.reply === undefined || !message.reply.startsWith('$JS.ACK.')) return undefined;
   const tokens = message.reply.split('.');
   // Newer servers put the domain and the account's hash in front of the stream's name.
-  const seq = Number(tokens[tokens.length === 9 ? 5 : 7]);
-  return Number.isSafeInteger(seq) ? seq : undefined;
+  const first = tokens.length === 9 ? 2 : 4;
+  const [seq, undelivered] = [Number(tokens[first + 3]), Number(tokens[first + 6])];
+  return Number.isSafeInteger(seq) ? { seq, undelivered } : undefined;
 }

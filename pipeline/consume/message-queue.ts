@@ -63,8 +63,8 @@ export class MessageQueue {
   }
 
   /** The marks of the projects that fill the queue beyond their share, so that others wait. */
-  get crowding(): number[] {
-    return this.#crowding.find(this.#waiting, performance.now());
+  crowding(isTooLong: boolean): number[] {
+    return this.#crowding.find(this.#waiting, performance.now(), isTooLong);
   }
 
   /** The next batch need not wait for more messages. */

@@ -43,6 +43,9 @@ export class MessageSource {
   #storing = 0;
   #expected = 0;
   #known = 0;
+  /** Messages that the stream held behind the one that was delivered last. */
+  #undelivered = 0;
+  #acked = 0;
   readonly #queue: MessageQueue;
   readonly #unacked: UnackedMessages;
   /** Messages beyond the gap, by sequence. */
@@ -60,9 +63,17 @@ export class MessageSource {
     this.#unacked = new UnackedMessages(stream);
   }
 
-  /** The marks of the projects that fill the queue beyond their share, so that others wait. */
-  get crowding(): number[] {
-    return this.#queue.crowding;
+  /**
+   * The marks of the projects that fill the queue beyond their share, so that others wait; `isTooLong`: whether more
+   * waits in the stream than may.
+   */
+  crowding(isTooLong: boolean): number[] {
+    return this.#queue.crowding(isTooLong);
+  }
+
+  /** Messages: those that wait, in the stream too, and those that were acked since the start. */
+  get progress(): { waiting: number; stored: number } {
+    return { waiting: this.#undelivered + this.#queue.length, stored: this.#acked };
   }
 
   /** No message up to this sequence is queued or still to come. */
@@ -113,6 +124,7 @@ export class MessageSource {
         throw new Error('message-source: an ack of a batch that is not done: out of order');
     }
     for (const message of batch.messages) this.#unacked.ack(message);
+    this.#acked += batch.messages.length;
     this.#notify();
   }
 
@@ -140,6 +152,7 @@ export class MessageSource {
 
   #arrive(message: StreamMessage): void {
     if (this.#stopped || this.#ahead.has(message.seq)) return;
+    this.#undelivered = message.undelivered ?? this.#undelivered;
     if (this.#done.isDone(message.seq)) {
       this.#guard(this.#ackAgain(message));
       if (message.seq === this.#expected) this.#moveExpected(this.#expected + 1);

@@ -17,29 +17,35 @@ function crowdingOf(...seen: number[]): Crowding {
 
 it('names who has more than its share of a crowded queue, and nobody else', () => {
   const crowding = crowdingOf(1, 2, 3);
-  expect(crowding.find([held([1], 300), held([2], 150)], 0)).toEqual([]);
-  expect(crowding.find([held([1], 400), held([2], 150)], 0)).toEqual([1]);
-  expect(crowding.find([held([1], 400), held([3], 400), held([2], 20)], 0)).toEqual([1, 3]);
+  expect(crowding.find([held([1], 300), held([2], 150)], 0, false)).toEqual([]);
+  expect(crowding.find([held([1], 400), held([2], 150)], 0, false)).toEqual([1]);
+  expect(crowding.find([held([1], 400), held([3], 400), held([2], 20)], 0, false)).toEqual([1, 3]);
 });
 
 it('names none of many that have a little each, and all that have more', () => {
   const crowding = crowdingOf(1, 2);
   const many = Array.from({ length: 60 }, (_, project) => held([project], 8));
-  expect(crowding.find(many, 0)).toEqual([]);
-  expect(crowding.find([...many, held([100], 300)], 0)).toEqual([100]);
-  expect(crowding.find([...many, ...many], 0)).toHaveLength(60);
+  expect(crowding.find(many, 0, false)).toEqual([]);
+  expect(crowding.find([...many, held([100], 300)], 0, false)).toEqual([100]);
+  expect(crowding.find([...many, ...many], 0, false)).toHaveLength(60);
 });
 
 it('names nobody where a project has the shard to itself', () => {
   const alone = crowdingOf(1);
-  expect(alone.find([held([1], 900)], 0)).toEqual([]);
+  expect(alone.find([held([1], 900)], 0, false)).toEqual([]);
   const other = crowdingOf(2, 1);
-  expect(other.find([held([1], 900)], minuteMs)).toEqual([1]);
-  expect(other.find([held([1], 900)], minuteMs + 1)).toEqual([]);
+  expect(other.find([held([1], 900)], minuteMs, false)).toEqual([1]);
+  expect(other.find([held([1], 900)], minuteMs + 1, false)).toEqual([]);
+});
+
+it('names who has the shard to itself where too much waits in the stream', () => {
+  const alone = crowdingOf(1);
+  expect(alone.find([held([1], 900)], 0, true)).toEqual([1]);
+  expect(alone.find([held([1], 400)], 0, true)).toEqual([]);
 });
 
 it('shares the bytes of a message among its projects, and names none for one that does not say whose it is', () => {
   const crowding = crowdingOf(1, 2);
-  expect(crowding.find([held([1, 2], 600)], 0)).toEqual([1, 2]);
-  expect(crowding.find([held([], 900), held([1], 20)], 0)).toEqual([]);
+  expect(crowding.find([held([1, 2], 600)], 0, false)).toEqual([1, 2]);
+  expect(crowding.find([held([], 900), held([1], 20)], 0, false)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 // Finds the projects that fill a shard's queue, so that the messages of others would no longer come into it. A project
-// that has the shard to itself crowds nobody: the broker's disk is its queue.
+// that has the shard to itself crowds nobody: the broker's disk is its queue, as long as whoever comes next would not
+// wait too long for it (backlog.ts).
 
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { fairShare } from './fair-share.ts';
@@ -29,11 +30,14 @@ export class Crowding {
     }
   }
 
-  /** Their marks; none where the queue is not crowded, or one project has it alone. */
-  find(waiting: readonly WaitingMessage[], nowMs: number): number[] {
+  /**
+   * Their marks; none where the queue is not crowded, or one project has it alone, unless too much waits behind it
+   * (`isTooLong`).
+   */
+  find(waiting: readonly WaitingMessage[], nowMs: number, isTooLong: boolean): number[] {
     let bytes = 0;
     for (const one of waiting) bytes += one.queuedBytes;
-    if (bytes < this.#crowdedBytes || !this.#hasSeveral(nowMs)) return [];
+    if (bytes < this.#crowdedBytes || !(isTooLong || this.#hasSeveral(nowMs))) return [];
     const held = new Map<number, number>();
     for (const one of waiting) {
       const marks = marksOf(one);

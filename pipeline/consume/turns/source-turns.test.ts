@@ -84,6 +84,7 @@ it('stores a project that sends little before the rest of one that fills the que
   await send(nats, `${'p'.repeat(30)}qpq${'p'.repeat(7)}`);
   const first = await open(nats, 'a');
   expect(await store(first.source, first.ledger)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 31, 33]);
+  expect(first.source.progress).toEqual({ waiting: 30, stored: 10 });
   expect([first.ledger.hwm, first.ledger.ahead]).toEqual([
     8,
     [

@@ -3,6 +3,7 @@
 
 import { crowdingSubject } from '../../../platform/live/live-subjects.ts';
 import { encodeCrowding } from '../../../proto/wire/live/crowding-message.ts';
+import { Backlog } from './backlog.ts';
 
 const tellEveryMs = 250;
 /** A batch takes a second or two. After a longer time without one, an engine is away or hangs. */
@@ -10,8 +11,12 @@ const storingMs = 10_000;
 
 interface TellCrowdingOptions {
   shard: number;
-  /** The marks of the projects that fill the queue beyond their share. */
-  crowding(): number[];
+  source: {
+    /** The marks of the projects that fill the queue beyond their share, one alone too where too much waits. */
+    crowding(isTooLong: boolean): number[];
+    /** Messages that wait, and that were stored so far. */
+    readonly progress: { waiting: number; stored: number };
+  };
   send(subject: string, content: Uint8Array): void;
   /** Reports how many projects are told to slow down. */
   onTold(projects: number): void;
@@ -24,10 +29,20 @@ interface CrowdingTeller {
 }
 
 export function tellCrowding(options: TellCrowdingOptions): CrowdingTeller {
+  const { source } = options;
+  const backlog = new Backlog();
   let storedMs = performance.now();
+  const find = (): number[] => {
+    const nowMs = performance.now();
+    if (nowMs - storedMs > storingMs) {
+      backlog.interrupt();
+      return [];
+    }
+    const { waiting, stored } = source.progress;
+    return source.crowding(backlog.isTooLong(waiting, stored, nowMs));
+  };
   const tell = (): void => {
-    const isStoring = performance.now() - storedMs <= storingMs;
-    const marks = isStoring ? options.crowding() : [];
+    const marks = find();
     options.onTold(marks.length);
     if (marks.length > 0) options.send(crowdingSubject(options.shard), encodeCrowding(marks));
   };
