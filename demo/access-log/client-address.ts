@@ -1,7 +1,7 @@
 // The client's address in a field of a log. One address has one form, so that it is one visitor however it is written.
 
 import { type BlockList, isIP } from 'node:net';
-import { networks } from '../../platform/private-networks.ts';
+import { canonicalAddress, networks } from '../../platform/private-networks.ts';
 
 /** The field that the user named: its number from 1, `last`, or its name in formats that have names. */
 export type ClientField = number | 'last' | string;
@@ -39,14 +39,9 @@ export function isInside(address: string): boolean {
 }
 
 function oneForm(text: string): string | undefined {
-  const bare = text.replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1').replace(/%[\w.-]*$/, '');
-  const address = isIP(bare) === 0 ? bare.replace(/:\d{1,5}$/, '') : bare;
-  if (isIP(address) === 4) return address;
-  if (isIP(address) !== 6 || (address !== bare && isIP(bare) === 0 && !text.startsWith('[')))
-    return undefined;
-  const host = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
-  if (mapped === null) return host;
-  const [high, low] = mapped.slice(1).map((hex) => Number.parseInt(hex, 16));
-  return [high, low].flatMap((word = 0) => [word >> 8, word & 0xff]).join('.');
+  const bare = text.replace(/^\[([^\]]*)\](?::\d{1,5})?$/, '$1');
+  const address = canonicalAddress(bare);
+  if (address !== undefined) return address;
+  const withoutPort = bare.replace(/:\d{1,5}$/, '');
+  return isIP(withoutPort) === 4 ? withoutPort : undefined;
 }

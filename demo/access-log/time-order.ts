@@ -1,5 +1,5 @@
-// Puts the lines of a log into the order of time, as far as a bounded memory reaches: a log that was joined from
-// several files would else make batches of many months, and each month of a batch is an insert of its own.
+// Puts the lines of a log into the order of time, as far as a bounded memory reaches: the batches of a log that was
+// joined from several files would else have events of many years, and each year of a batch is a part of its own.
 
 import type { LogLine } from './log-line.ts';
 

@@ -54,6 +54,7 @@ const visits: [string, string, Channel][] = [
   ['https://shop.example/?utm_source=chatgpt.com', 'https://chatgpt.com/', 'referral'],
   ['https://shop.example/?utm_source=chatgpt', '', 'referral'],
   ['https://shop.example/?utm_source=news.example', '', 'referral'],
+  ['https://shop.example/?utm_source=letter.2026', '', 'unassigned'],
   ['https://shop.example/?utm_source=news.example&utm_medium=sms', '', 'unassigned'],
   ['https://shop.example/?utm_source=www.google.com', '', 'organic search'],
   ['https://shop.example/?utm%5Fsource=google&utm%5fmedium=cpc', '', 'paid search'],
@@ -98,6 +99,8 @@ describe('the AI assistant', () => {
 describe('the site of an app', () => {
   it.each([
     ['com.pinterest', 'pinterest.com', 'social'],
+    ['com.google.android.apps.searchlite', 'google.com', 'search'],
+    ['jp.naver.line.android', 'line.me', 'social'],
     ['com.whatsapp', 'whatsapp.com', 'social'],
     ['com.whatsapp.w4b', 'w4b.whatsapp.com', 'social'],
     ['com.facebook.katana', 'katana.facebook.com', 'social'],

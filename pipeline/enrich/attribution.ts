@@ -76,7 +76,7 @@ const organicChannel: Readonly<Record<SourceKind, Channel>> = {
 };
 
 /** A source that names itself by its host is no campaign of the site's own: chatgpt.com marks its links so. */
-const hostName = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+const hostName = /^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]+$/;
 
 /** The channel of a visit. A page reached from its own site counts as direct: nothing else brought the visitor here. */
 export function channelOf(visit: Visit): Channel {

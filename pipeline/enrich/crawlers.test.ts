@@ -23,6 +23,8 @@ describe('a program', () => {
     'ShinyNewBot/0.1',
     'Tiny Tiny RSS/1.11 (http://tt-rss.org/)',
     ...['curl/8.5.0', 'Wget/1.21', 'python-requests/2.31', 'Go-http-client/2.0', 'Ruby', 'Java/17'],
+    ...['node', 'undici', 'GuzzleHttp/7', 'Faraday v2.7', 'PostmanRuntime/7.36.0'],
+    ...['ELB-HealthChecker/2.0', 'kube-probe/1.31', 'GoogleHC/1.0'],
   ])('%s', (agent) => {
     expect(isCrawler(agent)).toBe(true);
   });
@@ -54,7 +56,7 @@ describe('a browser or an app', () => {
       'Dart/3.1 (dart:io)',
       'Amazon CloudFront',
     ],
-    ...['shop/1.0', 'Mozilla/5.0', ''],
+    ...['shop/1.0', 'nodeshop/1.0', 'Mozilla/5.0', ''],
   ])('%s', (agent) => {
     expect(isCrawler(agent)).toBe(false);
   });

@@ -17,7 +17,8 @@ const ofPeople: ReadonlySet<string> = new Set(['okhttp', 'Amazon CloudFront']);
  */
 const introduction =
   /\(compatible; (?!MSIE|Konqueror)|\+https?:|(?<!cu)bot(?:\b|[_-])|crawl|spider|slurp|archiver|headless|feed ?(?:fetcher|parser|reader)|\brss\b/i;
-const programs = /^(?:Ruby|Java|Perl|PHP|libfetch|fetch|Wget|python|Python)\b/;
+const programs =
+  /^(?:Ruby|Java|Perl|PHP|libfetch|fetch|Wget|python|Python|node|undici|GuzzleHttp|Faraday|PostmanRuntime|ELB-HealthChecker|kube-probe|GoogleHC)\b/;
 
 const known = new RegExp(patternsOfList().join('|'));
 

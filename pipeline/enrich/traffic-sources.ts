@@ -57,6 +57,7 @@ const sitesOfApps: ReadonlyMap<string, string> = new Map([
   ['com.duckduckgo.mobile.android', 'duckduckgo.com'],
   ['com.ecosia.android', 'ecosia.org'],
   ['com.google.android.apps.bard', 'gemini.google.com'],
+  ['com.google.android.apps.searchlite', 'google.com'],
   ['com.google.android.gms', 'google.com'],
   ['com.google.android.googlequicksearchbox', 'google.com'],
   ['com.google.android.youtube', 'youtube.com'],
@@ -69,6 +70,7 @@ const sitesOfApps: ReadonlyMap<string, string> = new Map([
   ['com.tencent.mm', 'wechat.com'],
   ['com.yandex.searchapp', 'yandex.com'],
   ['com.zhiliaoapp.musically', 'tiktok.com'],
+  ['jp.naver.line.android', 'line.me'],
   ['ru.yandex.searchplugin', 'yandex.ru'],
 ]);
 

@@ -91,6 +91,7 @@ describe('a tablet', () => {
     ['FxiOS/130.0 Safari/605.1.15', 'Firefox'],
     ['GSA/300.0 Mobile/15E148 Safari/604.1', 'GSA'],
     ['Mobile/15E148 [FBAN/FBIOS;FBAV/400.0]', 'WebKit'],
+    ['[FBAN/FBIOS;FBDV/iPad13,8;FBMD/iPad]', 'Facebook'],
   ])('is an iPad that calls itself a Mac: %s', (tokens, browser) => {
     expect(createAgentParser(1)(`${mac} ${tokens}`)).toMatchObject({
       ...{ browser, os: 'iOS', osVersion: '', device: 'iPad', deviceType: 'tablet', mobile: false },

@@ -66,7 +66,8 @@ const appTokens = /(?<= Mobile) .{1,200}?(?= Safari\/)|; wv(?=\))/g;
  * Safari's engine inside another browser or an app, on a system that calls itself a Mac's: an iPad that asks for
  * desktop pages. Macs have none of these, and no "Mobile".
  */
-const padAsMac = /\(Macintosh;.*(?:CriOS|EdgiOS|FxiOS|OPiOS|OPT|GSA|FBIOS|Mobile)\//;
+const padAsMac =
+  /\(Macintosh;.*(?:CriOS\/|EdgiOS\/|FxiOS\/|OPiOS\/|OPT\/|GSA\/|FBAN\/FBIOS|Mobile\/)/;
 
 function parseAgent(userAgent: string): Agent {
   const parser = new UAParser(userAgent);

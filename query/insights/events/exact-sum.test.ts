@@ -63,6 +63,7 @@ const groups: Record<string, number[]> = {
   'what is left of most': [2 ** 900, -(2 ** 900), -1e-200, 2 ** -1_074],
   zeros: [-0, 0, -0],
   'thirds of the least': [5e-324, 0, 0],
+  'negative thirds of the least': [-5e-324, 0, 0],
   'all magnitudes': list(60, power),
   ...Object.fromEntries(
     list(30, () => draw.below(9)).map((n, at) => [`powers ${at}`, list(n + 1, power)]),

@@ -68,9 +68,9 @@ export function nearestDoubleSql(sum: string, count?: string): string {
       ['power', 'toInt32(power + cut)'],
       ['half', 'intDiv(power, 2)'],
     ],
-    // Two factors, because one alone may be no double. One of the products at most is rounded.
+    // Two factors, because one alone may be no double. One of the products at most is rounded: a mean may become -0.
     `multiIf(${greatest} = 0, toFloat64(0), floor < 0, -1, 1)
-      * toFloat64(toUInt64(kept)) * ${powerOf2Sql('half')} * ${powerOf2Sql('(power - half)')}`,
+      * toFloat64(toUInt64(kept)) * ${powerOf2Sql('half')} * ${powerOf2Sql('(power - half)')} + 0`,
   );
 }
 

@@ -15,9 +15,9 @@ function unitsOf(value: number): bigint {
   return bits >> 63n === 1n ? -size : size;
 }
 
-/** The nearest double of `units` * 2^-1074 / `divisor`, half to even. */
+/** The nearest double of `units` * 2^-1074 / `divisor`, half to even; 0 has no sign. */
 function nearestDouble(units: bigint, divisor: bigint): number {
-  if (units < 0n) return -nearestDouble(-units, divisor);
+  if (units < 0n) return 0 - nearestDouble(-units, divisor);
   const bits = units.toString(2).length - divisor.toString(2).length;
   // A bit too few or too many in the quotient: then it is divided again.
   for (let shift = Math.max(bits - mantissaBits - 1, 0); ; shift++) {
