@@ -94,6 +94,38 @@ it('goes on page by page, also while events arrive, each user once', async () =>
   expect(found.toSorted()).toEqual(sorted(kept));
 });
 
+it('has users whose profile ids begin with zeros, as owners of other ids and at the ends of pages', async () => {
+  const project = `prj_${randomUUID()}`;
+  const result = await service.clickhouse.query({
+    query: `SELECT concat('z', toString(number)) AS id FROM numbers(20000)
+      WHERE startsWith(millraceProfileHash({project:String}, id), char(0)) LIMIT 9`,
+    query_params: { project },
+    format: 'JSONEachRow',
+  });
+  const zeros = (await result.json<{ id: string }>()).map(({ id }) => id);
+  const [owner = ''] = zeros;
+  const senders = [...zeros.slice(1), 'anon-1', 'u1', 'u2'];
+  await storeRows(
+    service.clickhouse,
+    senders.map((distinctId) => storedRow({ projectId: project, distinctId })),
+  );
+  await storeProfiles(service.clickhouse, [
+    { projectId: project, distinctId: owner, traits: { plan: 'pro' } },
+    {
+      ...{ projectId: project, distinctId: 'anon-1', named: false },
+      ...{ owner, root: owner, wasClaimed: true },
+    },
+  ]);
+  const found: string[] = [];
+  let pageToken = '';
+  do {
+    const page = await service.insights(project).segmentUsers({ pageSize: 1, pageToken });
+    found.push(...page.distinctIds);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== '');
+  expect(found.toSorted()).toEqual(sorted([...zeros, 'u1', 'u2']));
+});
+
 it('refuses what breaks a rule, by the names of its own fields', async () => {
   const refused = async (request: Request): Promise<[Code, string]> => {
     const error = await ask(request).then(
@@ -109,6 +141,10 @@ it('refuses what breaks a rule, by the names of its own fields', async () => {
     [{ pageToken: 'x' }, 'pageToken: must be a nextPageToken answered to the same conditions'],
     [{ events: [{}] }, 'events[0]: must have a kind or filters'],
     [{ filterGroups: broken }, 'filterGroups[0].filters[0].operator: is required'],
+    [
+      { filterGroups: [{ operator: LogicalOperator.OR }] },
+      'filterGroups[0].filters: must not be empty where one of several suffices',
+    ],
     [{ filterGroups: Array(51).fill({}) }, 'filterGroups: takes at most 50'],
   ];
   for (const [request, rule] of cases) {

@@ -32,6 +32,7 @@ import { anyOf, eventCondition, groupsCondition } from '../events/event-conditio
 import { mergedIdsSql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { keyTextSql } from '../top/user-profiles.ts';
 
 const maxFilterGroups = 50;
 /** A thousand ids of 512 code points, as JSON escapes them. */
@@ -112,7 +113,7 @@ function usersSql(
   const columns = { own_key: 'profile_key', own_id: 'distinct_id' };
   const read = readEventsSql(question, { condition: did, columns, withUser: true });
   const after = bindings.bind('String', afterKey);
-  const sql = `SELECT lower(hex(byteSwap(user_key))) AS key, anyIf(own_id, own_key = user_key)
+  const sql = `SELECT ${keyTextSql('byteSwap(user_key)')} AS key, anyIf(own_id, own_key = user_key)
     FROM (${read}) WHERE user_key != 0 AND byteSwap(user_key) > reinterpretAsUInt64(reverse(unhex(${after})))
     GROUP BY user_key ORDER BY byteSwap(user_key) LIMIT ${maxRows}`;
   return { sql, params: bindings.params };
