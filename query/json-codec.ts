@@ -1,12 +1,10 @@
 // Corrects faults of protobuf-es in JSON, where Connect lets a method decode and encode its own text, so that the
 // corrections hold for every protocol. Writing, it loses a map's key "__proto__" and the sign of -0. What it takes
-// wrongly, reading, is checked by platform/http/bodies/strict-json.ts.
+// wrongly, reading, is checked for every method by platform/http/bodies/strict-json.ts.
 
 import { randomUUID } from 'node:crypto';
-import type { DescMessage } from '@bufbuild/protobuf';
-import { strictDecoder } from '../platform/http/bodies/strict-json.ts';
 
-/** Texts that a JSON answer holds in place of values that would be lost; `jsonOptions` puts the real text back. */
+/** Texts that a JSON answer holds in place of values that would be lost; `answerOptions` puts the real text back. */
 export interface JsonStandIns {
   /** A key that stands for "__proto__". */
   protoKey: string;
@@ -21,19 +19,10 @@ export const jsonStandIns: JsonStandIns = {
   negativeZero: `-0${mark}`,
 };
 
-/** Options for a method whose requests are `input`. */
-export function jsonOptions(input: DescMessage) {
-  return {
-    ignoreUnknownFields: true,
-    textDecoder: strictDecoder(input),
-    textEncoder: { encode },
-  };
-}
-
-/** For a method's registration. */
-export function requestOptions(input: DescMessage) {
-  return { jsonOptions: jsonOptions(input) };
-}
+/** For the registration of a method that answers with stored values. */
+export const answerOptions = {
+  jsonOptions: { ignoreUnknownFields: true, textEncoder: { encode } },
+};
 
 function encode(text = ''): Uint8Array<ArrayBuffer> {
   const whole = text.includes(mark)

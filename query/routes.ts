@@ -30,7 +30,7 @@ import { segmentUsers } from './insights/persons/segment-users.ts';
 import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
 import type { CompleteUntil } from './insights/run/complete-until.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
-import { requestOptions } from './json-codec.ts';
+import { answerOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { type OperatorOptions, registerOperator } from './operator/register-operator.ts';
 import { deleteProfile } from './profiles/delete-profile.ts';
@@ -150,7 +150,7 @@ function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): v
       readStream({ ...shared, streams: viewers }, context, ({ projectId }) =>
         watchEvents({ feed: live.feed, clock, log }, projectId, request),
       ),
-    requestOptions(watch.input),
+    answerOptions,
   );
   router.rpc(
     health,
@@ -158,7 +158,7 @@ function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): v
       read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
         ingestHealth({ clickhouse, live, clock }, projectId, request, deadline),
       ),
-    requestOptions(health.input),
+    answerOptions,
   );
 }
 
@@ -176,7 +176,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       read(shared, 'look-up', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getProfile({ clickhouse }, projectId, request, deadline, standIns),
       ),
-    requestOptions(get.input),
+    answerOptions,
   );
   router.rpc(
     getByExternalId,
@@ -184,7 +184,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       read(shared, 'look-up', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getProfileByExternalId({ clickhouse }, projectId, request, deadline, standIns),
       ),
-    requestOptions(getByExternalId.input),
+    answerOptions,
   );
   router.rpc(
     list,
@@ -192,7 +192,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       readStream(shared, context, ({ projectId, clickhouse, standIns }, startOne) =>
         listProfiles({ clickhouse, startDeadline: startOne }, projectId, request, standIns),
       ),
-    requestOptions(list.input),
+    answerOptions,
   );
   const { profiles } = shared;
   if (profiles === undefined) return;
@@ -202,7 +202,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
         deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
-    requestOptions(remove.input),
+    answerOptions,
   );
   router.rpc(
     unmerge,
@@ -210,7 +210,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
         unmergeProfile({ clickhouse, profiles }, projectId, request, deadline),
       ),
-    requestOptions(unmerge.input),
+    answerOptions,
   );
 }
 
@@ -223,7 +223,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
         segmentUsers({ clickhouse }, projectId, request, deadline),
       ),
-    requestOptions(users.input),
+    answerOptions,
   );
   router.rpc(
     query,
@@ -235,7 +235,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
         ({ projectId, standIns, count, spend }, deadline) =>
           runQuestion({ projectId, request, deadline, standIns, onRead: count, spend }),
       ),
-    requestOptions(query.input),
+    answerOptions,
   );
   if (boards === undefined) return;
   registerBoards(router, {
@@ -255,7 +255,7 @@ function registerSchema(router: ConnectRouter, shared: Shared): void {
         read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
           getFilterSchema({ clickhouse }, projectId, request, deadline),
         ),
-      requestOptions(names.input),
+      answerOptions,
     );
     router.rpc(
       values,
@@ -263,7 +263,7 @@ function registerSchema(router: ConnectRouter, shared: Shared): void {
         read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
           getPropertyValues({ clickhouse, clock: shared.clock }, projectId, request, deadline),
         ),
-      requestOptions(values.input),
+      answerOptions,
     );
   }
 }

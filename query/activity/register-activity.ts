@@ -4,7 +4,7 @@ import type { ConnectRouter } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import { ActivityService } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { type CallOptions, read } from '../calls/read-call.ts';
-import { requestOptions } from '../json-codec.ts';
+import { answerOptions } from '../json-codec.ts';
 import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
 import { listActivity } from './list-activity.ts';
@@ -26,7 +26,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
         listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
-    requestOptions(list.input),
+    answerOptions,
   );
   router.rpc(
     feed,
@@ -34,7 +34,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getActivityFeed({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
-    requestOptions(feed.input),
+    answerOptions,
   );
   router.rpc(
     explorer,
@@ -42,7 +42,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getEventExplorer({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
-    requestOptions(explorer.input),
+    answerOptions,
   );
   router.rpc(
     heatmap,
@@ -50,7 +50,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
         getActivityHeatmap({ clickhouse, clock }, projectId, request, deadline),
       ),
-    requestOptions(heatmap.input),
+    answerOptions,
   );
   router.rpc(
     stats,
@@ -58,7 +58,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getProfileStats({ clickhouse, clock }, projectId, request, deadline, standIns),
       ),
-    requestOptions(stats.input),
+    answerOptions,
   );
   router.rpc(
     visits,
@@ -66,6 +66,6 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
         listVisits({ clickhouse, clock }, projectId, request, deadline),
       ),
-    requestOptions(visits.input),
+    answerOptions,
   );
 }

@@ -14,7 +14,7 @@ import {
 import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { startDeadline } from '../deadline.ts';
 import type { RunQuestion } from '../insights/query-insight.ts';
-import { type JsonStandIns, jsonOptions } from '../json-codec.ts';
+import { answerOptions, type JsonStandIns } from '../json-codec.ts';
 import { readFailure } from '../read-failure.ts';
 import { renderDashboard } from './render-dashboard.ts';
 import { createRenderShared } from './render-shared.ts';
@@ -71,7 +71,6 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
     return renderDashboard(own, projectId, request);
   };
   const { render } = DashboardsService.method;
-  const options = { jsonOptions: jsonOptions(render.input) };
   const renderForMember = async (request: RenderRequest, context: HandlerContext) => {
     const call = deps.startCall(context);
     try {
@@ -80,7 +79,7 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
       call.charge();
     }
   };
-  router.rpc(render, renderForMember, options);
+  router.rpc(render, renderForMember, answerOptions);
   const { render: renderShared } = SharedDashboardsService.method;
   const shared = createRenderShared({
     ...deps,

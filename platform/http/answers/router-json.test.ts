@@ -1,11 +1,12 @@
 // The Connect router's JSON over real HTTP, for every method of the definitions: the handlers here answer with empty
 // messages.
 
-import type { DescMethod } from '@bufbuild/protobuf';
+import { type DescMethod, ScalarType } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { definedServices } from '../../../test/harness/defined-services.ts';
+import { boundedByIngest } from '../../access/request-bounds.ts';
 import { type HttpServer, startHttp } from '../http.ts';
 
 const services = await definedServices();
@@ -93,6 +94,26 @@ describe('a list in an answer', () => {
     expect(await list('{}')).toBe('{"events":[],"nextPageToken":"next"}');
     expect(await list('{"pageSize":1}')).toBe('{"events":[{"kind":"k"}],"nextPageToken":"next"}');
     await paged.close(0);
+  });
+});
+
+describe('a request of another shape', () => {
+  const own = methods.filter(
+    ([, { input, methodKind }]) => methodKind === 'unary' && !boundedByIngest.has(input.typeName),
+  );
+
+  it.each(own)('is told the path, not the name of a message: %s', async (path, { input }) => {
+    const refusal = async (body: string): Promise<string> => {
+      const answer = await post(server.port, path, body, 'application/json');
+      return JSON.parse(await answer.text()).message;
+    };
+    expect(await refusal('5')).toBe('body: must be an object');
+    for (const field of input.fields) {
+      // No field takes both.
+      const isText = field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING;
+      const body = JSON.stringify({ [field.jsonName]: isText ? 5 : 'no such value' });
+      expect((await refusal(body)).split(': ')[0]).toBe(field.jsonName);
+    }
   });
 });
 

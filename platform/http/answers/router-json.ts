@@ -1,45 +1,39 @@
 // JSON of the Connect router as callers expect it: a list in an answer is there when it is empty, and a request that is
-// no JSON is told where. Protobuf's JSON leaves empty lists out, with all other values that are zero.
+// no JSON, or has another shape than its method takes, is told where. Protobuf's JSON leaves empty lists out, with all
+// other values that are zero.
 
 import type { DescMethod, JsonReadOptions, JsonWriteOptions } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { jsonFault } from '../../json-fault.ts';
+import { strictDecoder } from '../bodies/strict-json.ts';
 
 type RouterOptions = NonNullable<Parameters<ConnectRouter['rpc']>[2]>;
-/** Connect's options, and the two that its types leave out. */
+/** Connect's options, and one that its types leave out. */
 type JsonOptions = Partial<JsonReadOptions & JsonWriteOptions> & {
-  textDecoder?: { decode(bytes?: Uint8Array): string };
   textEncoder?: { encode(text?: string): Uint8Array };
 };
 
 /** A router that registers at `router`, in which all methods have this JSON. `base`: the JSON options of the router. */
 export function withPlainJson(router: ConnectRouter, base: JsonOptions | undefined): ConnectRouter {
-  const optionsFor = (
-    lists: readonly string[],
-    options: RouterOptions | undefined,
-  ): RouterOptions => ({
+  const optionsFor = (method: DescMethod, options: RouterOptions | undefined): RouterOptions => ({
     ...options,
-    jsonOptions: plainJson(lists, { ...base, ...options?.jsonOptions }),
+    jsonOptions: plainJson(method, { ...base, ...options?.jsonOptions }),
   });
   const { handlers } = router;
   const plain: ConnectRouter = {
     handlers,
     rpc(method, implementation, options) {
-      router.rpc(method, implementation, optionsFor(listsOf(method), options));
+      router.rpc(method, implementation, optionsFor(method, options));
       return plain;
     },
     service(service, implementation, options) {
       const first = handlers.length;
-      router.service(service, implementation, optionsFor([], options));
       for (const [index, method] of service.methods.entries()) {
-        const lists = listsOf(method);
-        if (lists.length === 0) continue;
-        // Options are a whole service's: it is registered once more, and one handler of it taken.
-        const before = handlers.length;
-        router.service(service, implementation, optionsFor(lists, options));
-        const [handler] = handlers.splice(before).slice(index, index + 1);
+        // Options are a whole service's: it is registered for each method, and one handler of it taken.
+        router.service(service, implementation, optionsFor(method, options));
+        const [handler] = handlers.splice(first + index).slice(index, index + 1);
         if (handler?.method !== method) throw new Error(`${method.name} was not registered`);
-        handlers[first + index] = handler;
+        handlers.push(handler);
       }
       return plain;
     },
@@ -53,9 +47,10 @@ function listsOf({ output }: DescMethod): string[] {
     .map(({ jsonName }) => jsonName);
 }
 
-/** `lists`: the names of the lists that answers hold. */
-function plainJson(lists: readonly string[], options: JsonOptions): JsonOptions {
-  const { textDecoder = new TextDecoder(), textEncoder = new TextEncoder() } = options;
+function plainJson(method: DescMethod, options: JsonOptions) {
+  const { textEncoder = new TextEncoder() } = options;
+  const lists = listsOf(method);
+  const textDecoder = strictDecoder(method.input);
   return {
     ...options,
     textDecoder: {

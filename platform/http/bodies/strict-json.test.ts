@@ -1,13 +1,15 @@
 // What a request's JSON is refused for before a message is made of it, and that each refusal names its field.
 
+import type { DescMessage } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
+import { UpsertRequestSchema } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { QueryRequestSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { strictDecoder } from './strict-json.ts';
 
-function refusal(request: object): string {
+function refusal(request: unknown, schema: DescMessage = QueryRequestSchema): string {
   try {
-    strictDecoder(QueryRequestSchema).decode(Buffer.from(JSON.stringify(request)));
+    strictDecoder(schema).decode(Buffer.from(JSON.stringify(request)));
     return 'taken';
   } catch (error) {
     return error instanceof ConnectError ? error.rawMessage : String(error);
@@ -56,6 +58,21 @@ it.each([
   ['timezone', { timezone: [] }, 'must be of the type string'],
 ])('a value of another shape in %s', (path, request, rule) => {
   expect(refusal(request)).toBe(`${path}: ${rule}`);
+});
+
+it.each([null, 5, 'x', []])('the whole body %j', (body) => {
+  expect(refusal(body)).toBe('body: must be an object');
+});
+
+it('two members of which one is meant', () => {
+  const refused = (request: object): string => refusal(request, UpsertRequestSchema);
+  expect(refused({ timeRange: { preset: 1, fixed: {} } })).toBe(
+    'timeRange.fixed: must not be given beside preset',
+  );
+  expect(refused({ tiles: [{}, { markdown: 'a', insight: {} }] })).toBe(
+    'tiles[1].markdown: must not be given beside insight',
+  );
+  expect(refused({ timeRange: { preset: null, fixed: {} } })).toBe('taken');
 });
 
 it.each([true, {}, ['TRENDS'], 1.5])('the enum %j', (granularity) => {

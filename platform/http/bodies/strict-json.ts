@@ -35,12 +35,8 @@ export function strictDecoder(input: DescMessage): { decode(bytes?: Uint8Array):
 function checkMessage(desc: DescMessage, json: JsonValue, path: string): void {
   if (desc.typeName === TimestampSchema.typeName) checkMoment(json, path);
   if (desc.typeName === DurationSchema.typeName) checkDuration(json, path);
-  if (desc.typeName.startsWith('google.protobuf.') || json === null) return;
-  if (!isObject(json)) {
-    // The whole body: protobuf-es refuses it.
-    if (path === '') return;
-    throw invalidArgument(path, 'must be an object');
-  }
+  if (desc.typeName.startsWith('google.protobuf.') || (json === null && path !== '')) return;
+  if (!isObject(json)) throw invalidArgument(path || 'body', 'must be an object');
   const values = new Map(Object.entries(json));
   for (const field of desc.fields) {
     const fieldPath = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
@@ -49,6 +45,20 @@ function checkMessage(desc: DescMessage, json: JsonValue, path: string): void {
       if (value !== undefined) checkField(field, value, fieldPath);
     }
   }
+  for (const { fields } of desc.oneofs) checkOneof(fields, values, path);
+}
+
+function checkOneof(
+  fields: readonly DescField[],
+  values: ReadonlyMap<string, unknown>,
+  path: string,
+): void {
+  const isGiven = ({ jsonName, name }: DescField): boolean =>
+    (values.get(jsonName) ?? values.get(name) ?? null) !== null;
+  const [first, second] = fields.filter(isGiven);
+  if (first === undefined || second === undefined) return;
+  const field = path === '' ? second.jsonName : `${path}.${second.jsonName}`;
+  throw invalidArgument(field, `must not be given beside ${first.jsonName}`);
 }
 
 function checkField(field: DescField, json: JsonValue, path: string): void {

@@ -65,7 +65,7 @@ export function groupsCondition(
   parent = 'spec.',
 ): EventCondition {
   if (groups.length === 0) return every;
-  checkGroups(groups, operator, 'spec.filterGroups');
+  checkGroups(groups, operator, `${parent}filterGroups`);
   const conditions = groups.map((group, place) => {
     const path = `${parent}filterGroups[${place}]`;
     const filters = group.filters.map((filter, index) =>
