@@ -2,6 +2,7 @@
 // something is typed, all of them are shown.
 
 import { useId, useState } from 'preact/hooks';
+import { foldCase } from './fold-case.ts';
 
 export type Suggestion = { value: string; name?: string; note?: string };
 
@@ -22,10 +23,10 @@ export function Combo(props: {
   const [at, setAt] = useState(-1);
   // What the field held before says nothing about what it is to hold.
   const [typed, setTyped] = useState('');
-  const text = typed.toLowerCase();
+  const text = foldCase(typed);
   const fitting = props.suggestions
     .filter(
-      ({ value, name }) => value.toLowerCase().includes(text) || name?.toLowerCase().includes(text),
+      ({ value, name }) => foldCase(value).includes(text) || foldCase(name ?? '').includes(text),
     )
     .slice(0, maxShown);
   const isShown = isOpen && fitting.length > 0;

@@ -7,6 +7,7 @@ import {
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf } from '../event/value.ts';
+import { foldCase } from '../fields/fold-case.ts';
 import { toDate } from '../time/time.tsx';
 
 export type Stage = 'arriving' | 'stored' | 'duplicate' | 'refused' | 'dead';
@@ -102,10 +103,9 @@ function countryOf({ autoProperties }: ActivityEvent): string {
 
 /** Whether each word of a search is somewhere in what the row shows. */
 export function hasWords(row: LiveRow, search: string): boolean {
-  const line =
-    `${row.stage} ${row.kind} ${row.who} ${row.page} ${row.place} ${row.rule} ${row.field}`.toLowerCase();
-  return search
-    .toLowerCase()
+  const { stage, kind, who, page, place, rule, field } = row;
+  const line = foldCase(`${stage} ${kind} ${who} ${page} ${place} ${rule} ${field}`);
+  return foldCase(search)
     .split(/\s+/)
     .every((word) => line.includes(word));
 }

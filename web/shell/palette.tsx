@@ -5,6 +5,7 @@ import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { DashboardsService } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject, transport } from '../client.ts';
+import { foldCase } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -98,9 +99,9 @@ function useTargets(text: string): Target[] {
     name: displayName,
     href: `/p/${id}`,
   }));
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = foldCase(text).split(/\s+/).filter(Boolean);
   const found = [...pages, ...ofBoards, ...ofProjects].filter(({ group, name }) => {
-    const line = `${group} ${name}`.toLowerCase();
+    const line = foldCase(`${group} ${name}`);
     return words.every((word) => line.includes(word));
   });
   const typed = text.trim();

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { explain } from '../client.ts';
+import { foldCase } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import { Code } from '../ui/copy.tsx';
@@ -117,7 +118,7 @@ function Empty({ isAdmin }: { isAdmin: boolean }) {
 
 function List({ webhooks, base }: { webhooks: Webhook[]; base: string }) {
   const [text, setText] = useState('');
-  const shown = webhooks.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  const shown = webhooks.filter(({ name }) => foldCase(name).includes(foldCase(text)));
   return (
     <>
       <input
