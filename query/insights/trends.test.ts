@@ -112,6 +112,23 @@ describe('a trend', () => {
     expect(all.series).toEqual([{ group: '', values: [1, 1, 2] }]);
   });
 
+  it('leaves an event out once, however many series it matches, and each event that any of them matches', async () => {
+    const aggregation = AggregationType.UNIQUE_USERS;
+    const browser = { property: '$browser', operator: FilterOperator.IS_NOT_SET, value: '' };
+    const events = [{ kind: 'purchase' }, { kind: 'page_view' }, {}, { filters: [browser] }];
+    const spec = { events: events.map((event) => ({ event, aggregation })) };
+    expect((await trends({ spec })).leftOut).toEqual([
+      ['COOKIELESS_EVENTS', 1],
+      ['DELETED_PROFILES', 1],
+    ]);
+    const some = { events: spec.events.slice(0, 2) };
+    expect((await trends({ spec: some, asOf: at('12T09:30:00') })).leftOut).toEqual([
+      ['COOKIELESS_EVENTS', 1],
+      ['DELETED_PROFILES', 1],
+      ['RECEIVED_LATER', 2],
+    ]);
+  });
+
   it('attributes a user to the first touch, an event to its own value', async () => {
     const breakdowns = [{ property: '$browser' }];
     const users = await trends({

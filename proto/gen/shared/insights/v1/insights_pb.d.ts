@@ -1763,21 +1763,22 @@ export enum SessionMetric {
   AVG_DURATION = 2,
 
   /**
-   * The part of them, 0 to 1, with one page_view and no second event.
+   * The part of them, 0 to 1, with one page_view and nothing else that a person did: page_leave, scroll, error_occurred
+   * and web_vitals count for nothing.
    *
    * @generated from enum value: SESSION_METRIC_BOUNCE_RATE = 3;
    */
   BOUNCE_RATE = 3,
 
   /**
-   * The number of visits whose first event matches the scope.
+   * The number of visits whose first event of the scope's kind passes the scope's filters.
    *
    * @generated from enum value: SESSION_METRIC_ENTRY = 4;
    */
   ENTRY = 4,
 
   /**
-   * The number of visits whose last event matches the scope.
+   * The number of visits whose last event of the scope's kind passes the scope's filters.
    *
    * @generated from enum value: SESSION_METRIC_EXIT = 5;
    */
