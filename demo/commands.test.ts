@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../test/harness/servers/stack.ts';
-import { type Client, createClient } from './sending/client.ts';
+import { type Client, createClient, type Profile } from './sending/client.ts';
+import { readVisitor, waitUntilListed } from './sending/readable.ts';
+import type { Event } from './visits/event.ts';
 
 const built = join(import.meta.dirname, '../dist/demo');
 const directory = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
@@ -78,17 +80,60 @@ describe('with an instance', () => {
     await stack?.stop();
   });
 
-  it('the demo stores its visits and shows one profile', async () => {
-    const { code, out, err } = await run('play', ...flags, '--events', '600', '--seed', '11');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(
-      /[\d,]+ events of [\d,]+ visits acknowledged in [\d.]+ s: [\d,]+ events\/s/,
-    );
-    expect(out).toMatch(/the last of them was readable [\d.]+ s after its acknowledgement/);
-    expect(out).toMatch(/Profile [0-9a-f]{32}\n/);
-    expect(out).toMatch(/ {2}events +\d+\n/);
-    expect(out).toMatch(/ {2}place +\S/);
-    expect(out).toMatch(/\d\d:\d\d:\d\d {2}page_view +https:\/\/shop\.example\//);
+  it.each([11, 12, 13, 14, 15, 16])(
+    'the demo stores its visits and shows one whole profile, from seed %i',
+    async (seed) => {
+      const args = [...flags, '--events', '600', '--seed', String(seed)];
+      const { code, out, err } = await run('play', ...args);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toMatch(
+        /[\d,]+ events of [\d,]+ visits acknowledged in [\d.]+ s: [\d,]+ events\/s/,
+      );
+      expect(out).toMatch(/the last of them was readable [\d.]+ s after its acknowledgement/);
+      expect(out).toMatch(/Profile [0-9a-f]{32}\n/);
+      expect(out).toMatch(/ {2}place +\S+/);
+      const [, distinctId] = out.match(/ {2}distinct id +(\S+)\n/) ?? [];
+      const filter = { distinctId, pageSize: 1_000 };
+      const stored = await client.listEvents(filter, stack.privateKey);
+      expect(out).toMatch(new RegExp(` {2}events +${stored.length}\n`));
+      const newest = stored[0]?.occurTime.slice(0, 19).replace('T', ' ');
+      expect(out).toContain(`  last seen    ${newest}\n`);
+      expect(out).toMatch(new RegExp(`Its latest events\n {2}${newest} {2}\\w+`));
+    },
+  );
+
+  it('a visitor is shown once all that was sent is listed and in the sums', async () => {
+    const [first, second] = [shopView(0), shopView(1_000)];
+    const { distinctId } = first;
+    await client.sendEvents([first], stack.publicKey);
+    await waitUntilListed(client, first, stack.privateKey);
+    let lists = 0;
+    let profiles = 0;
+    /** Of the moment when the second event was not yet sent: its insert shows events first, sums a moment later. */
+    let early: Profile | undefined;
+    const gated: Client = {
+      ...client,
+      async listPage(filter, key) {
+        const page = await client.listPage(filter, key);
+        if (lists++ === 0) {
+          early = await client.getProfile(page.events[0]?.profileId ?? '', key);
+          await client.sendEvents([second], stack.publicKey);
+          await waitUntilListed(client, second, key);
+        }
+        return page;
+      },
+      getProfile: async (id, key) =>
+        (profiles++ === 0 && early) || (await client.getProfile(id, key)),
+    };
+    const times = [first, second].map(({ occurTime }) => Date.parse(occurTime));
+    const span = { firstMs: Math.min(...times), lastMs: Math.max(...times) };
+    const sent = { distinctId, events: 2, eventIds: [first.eventId, second.eventId], ...span };
+    const { profile, latest } = await readVisitor(gated, sent, 10, stack.privateKey);
+    expect(early?.activity).toMatchObject({ totalEvents: '1' });
+    expect(lists).toBeGreaterThanOrEqual(3);
+    expect(profiles).toBeGreaterThanOrEqual(2);
+    expect(profile.activity).toMatchObject({ totalEvents: '2', pageviews: '2' });
+    expect(latest.map(({ eventId }) => eventId)).toEqual([first.eventId, second.eventId]);
   });
 
   it('the same log twice is stored once', async () => {
@@ -210,6 +255,16 @@ const alike: readonly [string, string, string][] = [
   ],
   ['shop/1.0', '/a%20b?utm_campaign=sp%C3%A4t', 'android-app://com.pinterest/'],
 ];
+
+/** A view of one visitor, so long ago. */
+function shopView(agoMs: number): Event {
+  return {
+    ...{ eventId: randomUUID(), sessionId: randomUUID(), kind: 'page_view', distinctId: 'shown' },
+    occurTime: new Date(Date.now() - agoMs).toISOString(),
+    autoProperties: {},
+    customProperties: {},
+  };
+}
 
 function liveView(texts: Record<string, string>): object {
   const autoProperties = Object.entries(texts).flatMap(([name, stringValue]) =>

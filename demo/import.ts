@@ -18,7 +18,8 @@ import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
 import { type Client, createClient, RequestRefused } from './sending/client.ts';
 import type { Delivery } from './sending/deliveries.ts';
-import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
+import { readVisitor, type SentVisitor, waitUntilListed } from './sending/readable.ts';
+import { type Sent, sendAll } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import type { Event } from './visits/event.ts';
 
@@ -95,7 +96,7 @@ interface Tally {
   bad: Map<Refusal, { count: number; first: { number: number; text: string }[] }>;
   skipped: Record<SkipReason, number>;
   /** The visitor with the most events, bots left out. */
-  busiest: { distinctId: string; events: number };
+  busiest: SentVisitor | undefined;
 }
 
 async function importLog(
@@ -107,7 +108,7 @@ async function importLog(
   const tally: Tally = {
     ...{ lines: 0, bots: 0, withoutAgent: 0, bad: new Map() },
     skipped: { method: 0, status: 0, asset: 0, time: 0 },
-    busiest: { distinctId: '', events: 0 },
+    busiest: undefined,
   };
   const progress = createProgress(process.stdout, undefined);
   const sent = await sendAll(readDeliveries(source, options, tally), {
@@ -130,7 +131,7 @@ async function* readDeliveries(
   tally: Tally,
 ): AsyncGenerator<Delivery> {
   const map = createMapper(options);
-  const perVisitor = new Map<string, number>();
+  const perVisitor = new Map<string, SentVisitor>();
   let events: Event[] = [];
   for await (const { line, text } of inTimeOrder(takenLines(source, tally))) {
     const mapped = map(line, text);
@@ -140,7 +141,7 @@ async function* readDeliveries(
     }
     if (line.userAgent === undefined) tally.withoutAgent++;
     if (mapped.bot) tally.bots++;
-    else countVisitor(mapped.event.distinctId, perVisitor, tally);
+    else countVisitor(mapped.event, perVisitor, tally);
     events.push(mapped.event);
     if (events.length < batchEvents) continue;
     yield { credential: 'private', events };
@@ -165,10 +166,20 @@ async function* takenLines({ path, client }: Source, tally: Tally): AsyncGenerat
 }
 
 // Only chooses the visitor to show: of a log with more visitors, the busiest of the counted ones is shown.
-function countVisitor(distinctId: string, perVisitor: Map<string, number>, tally: Tally): void {
-  const events = (perVisitor.get(distinctId) ?? 0) + 1;
-  if (events > 1 || perVisitor.size < maxCountedVisitors) perVisitor.set(distinctId, events);
-  if (events > tally.busiest.events) tally.busiest = { distinctId, events };
+function countVisitor(event: Event, perVisitor: Map<string, SentVisitor>, tally: Tally): void {
+  const { distinctId, occurTime } = event;
+  const timeMs = Date.parse(occurTime);
+  const known = perVisitor.get(distinctId);
+  const visitor = {
+    distinctId,
+    events: (known?.events ?? 0) + 1,
+    firstMs: Math.min(known?.firstMs ?? timeMs, timeMs),
+    lastMs: Math.max(known?.lastMs ?? timeMs, timeMs),
+  };
+  if (known !== undefined || perVisitor.size < maxCountedVisitors) {
+    perVisitor.set(distinctId, visitor);
+  }
+  if (visitor.events > (tally.busiest?.events ?? 0)) tally.busiest = visitor;
 }
 
 function summarise(tally: Tally, sent: Sent): void {
@@ -212,22 +223,16 @@ async function showBusiest(
   { busiest }: Tally,
   { last }: Sent,
 ): Promise<void> {
-  if (last === undefined || busiest.events === 0) return;
+  if (last === undefined || busiest === undefined) return;
   const listedMs = await waitUntilListed(client, last.event, target.privateKey);
   say(`readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after the last acknowledgement`);
-  const { distinctId } = busiest;
-  const filter = { distinctId, pageSize: shownEvents };
-  const events = await client.listEvents(filter, target.privateKey);
-  const profileId = events[0]?.profileId;
-  if (profileId === undefined)
-    throw new RequestRefused(`no stored event of ${distinctId} was found`);
-  const profile = await client.getProfile(profileId, target.privateKey);
+  const { profile, latest } = await readVisitor(client, busiest, shownEvents, target.privateKey);
   const lines = [
     '',
     'The busiest visitor',
-    ...profileLines(profile, distinctId),
+    ...profileLines(profile, busiest.distinctId),
     '',
     'Latest events',
   ];
-  for (const line of [...lines, ...eventLines(events)]) say(line);
+  for (const line of [...lines, ...eventLines(latest)]) say(line);
 }

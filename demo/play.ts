@@ -1,5 +1,5 @@
 // `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows one
-// profile and its events. Sends nothing but made-up visits.
+// visitor with its latest events. Sends nothing but made-up visits.
 
 import { randomInt } from 'node:crypto';
 import { dayMs, systemClock } from '../platform/clock.ts';
@@ -8,14 +8,15 @@ import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
 import { type Client, createClient, RequestRefused } from './sending/client.ts';
 import { deliveriesOf } from './sending/deliveries.ts';
-import { type Sent, sendAll, waitUntilListed } from './sending/send.ts';
+import { readVisitor, type SentVisitor, waitUntilListed } from './sending/readable.ts';
+import { type Sent, sendAll } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
+import { createShownVisitor } from './shown-visitor.ts';
 import { streamVisits } from './visits/visitors.ts';
-import type { Visit } from './visits/walk.ts';
 import { hearWebhook } from './webhooks/hear.ts';
 
 const usage =
-  'npm run demo -- [--url URL] [--key PUB] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N] ' +
+  'npm run demo -- [--url URL] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N] ' +
   '[--webhooks [--listener URL]]';
 const defaultEvents = 20_000;
 const visitors = 4_000;
@@ -30,7 +31,7 @@ await runCommand('demo', async () => {
   const own = { events: text, rate: text, seed: text, listener: text };
   const options = { ...targetOptions, ...own, webhooks: { type: 'boolean' } } as const;
   const flags = readFlags({ options }, usage).values;
-  const found = findTarget(flags, ['publicKey', 'privateKey']);
+  const found = findTarget(flags, ['privateKey']);
   if (found.kind === 'refused') throw new RequestRefused(found.why);
   const events = wholeNumber('--events', flags.events, defaultEvents, 1);
   const eventsPerSecond = wholeNumber('--rate', flags.rate, 0, 1);
@@ -56,8 +57,7 @@ await runCommand('demo', async () => {
 interface Played {
   sent: Sent;
   visits: number;
-  /** The visit with the most events, with a purchase where there is one. */
-  best: Visit | undefined;
+  shown: SentVisitor | undefined;
 }
 
 async function play(
@@ -67,12 +67,12 @@ async function play(
 ): Promise<Played> {
   const { events, eventsPerSecond, seed } = options;
   const nowMs = systemClock.nowMs();
-  const stream = streamVisits({ seed, events, visitors, nowMs, spanMs, rooms: true });
+  const stream = streamVisits({ seed, events, visitors, nowMs, spanMs, rooms: true, placed: true });
   let visits = 0;
-  let best: Visit | undefined;
+  const shown = createShownVisitor();
   const deliveries = deliveriesOf(stream, (visit) => {
     visits++;
-    if (best === undefined || interest(visit) > interest(best)) best = visit;
+    shown.see(visit);
   });
   const progress = createProgress(process.stdout, events);
   const onProgress = (done: number, elapsedMs: number): void =>
@@ -81,18 +81,13 @@ async function play(
     ...{ client, target, connections, eventsPerSecond, onProgress },
   });
   progress.end();
-  return { sent, visits, best };
-}
-
-function interest(visit: Visit): number {
-  const bought = visit.server.some(({ kind }) => kind === 'purchase');
-  return visit.browser.length + visit.server.length + (bought ? 1_000 : 0);
+  return { sent, visits, shown: shown.sent() };
 }
 
 async function report(
   client: Client,
   target: Target,
-  { sent, visits, best }: Played,
+  { sent, visits, shown }: Played,
   retries: number,
 ): Promise<void> {
   const { acknowledged, requests, elapsedMs, last } = sent;
@@ -101,21 +96,15 @@ async function report(
     `${count(acknowledged)} events of ${count(visits)} visits acknowledged in ${(elapsedMs / 1_000).toFixed(1)} s: ` +
       `${count((1_000 * acknowledged) / elapsedMs)} events/s in ${count(requests)} requests${again}`,
   );
-  if (last === undefined || best === undefined) return;
+  if (last === undefined || shown === undefined) return;
   const listedMs = await waitUntilListed(client, last.event, target.privateKey);
   say(
     `the last of them was readable ${((listedMs - last.atMs) / 1_000).toFixed(2)} s after its acknowledgement`,
   );
-  const { distinctId } = best.visitor;
-  const filter = { distinctId, pageSize: shownEvents };
-  const events = await client.listEvents(filter, target.privateKey);
-  const profileId = events[0]?.profileId;
-  if (profileId === undefined)
-    throw new RequestRefused(`no stored event of ${distinctId} was found`);
-  const profile = await client.getProfile(profileId, target.privateKey);
+  const { profile, latest } = await readVisitor(client, shown, shownEvents, target.privateKey);
   say();
-  for (const line of profileLines(profile, distinctId)) say(line);
+  for (const line of profileLines(profile, shown.distinctId)) say(line);
   say();
   say('Its latest events');
-  for (const line of eventLines(events)) say(line);
+  for (const line of eventLines(latest)) say(line);
 }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Client, NotServed, RequestRefused } from '../demo/sending/client.ts';
-import { waitUntilListed } from '../demo/sending/send.ts';
+import { countReadable, waitUntilListed } from '../demo/sending/readable.ts';
 import type { Target } from '../demo/sending/target.ts';
 import { type Event, rfc3339 } from '../demo/visits/event.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -33,6 +33,8 @@ export interface Sent {
 export const maxCounted = 100_000;
 const pageSize = 1_000;
 const marginMs = 1_000;
+/** From the last event in List until Query counts it, on a machine that is busy. */
+const untilCountedMs = 10_000;
 
 /** Asks only where a private key is known. Never throws for what the instance answers. */
 export async function countStored(
@@ -57,7 +59,9 @@ export async function countStored(
 
 /** Rows beyond what was sent are repeated ones: Query counts rows, and does not tell their ids apart. */
 async function countRows(client: Client, target: Target, sent: Sent): Promise<Stored> {
-  const rows = await client.countEvents(sent.eventKind, rangeOf(sent), target.privateKey);
+  const counted = { kind: sent.eventKind, range: rangeOf(sent) };
+  const least = sent.acknowledged + 1;
+  const rows = await countReadable(client, counted, least, untilCountedMs, target.privateKey);
   // Without the last event, which says that all before it are stored.
   const events = Math.min(rows - 1, sent.acknowledged + sent.unknown);
   return { kind: 'counted', events, repeated: rows - 1 - events };

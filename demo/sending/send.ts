@@ -1,9 +1,8 @@
-// Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate, and waits
-// until they can be read.
+// Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Event, rfc3339 } from '../visits/event.ts';
-import { type Client, RequestRefused } from './client.ts';
+import type { Event } from '../visits/event.ts';
+import type { Client } from './client.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Target } from './target.ts';
 
@@ -23,9 +22,6 @@ export interface Sent {
   /** The event that was acknowledged last, and when, by performance.now(). */
   last?: { event: Event; atMs: number };
 }
-
-const pollMs = 50;
-const maxWaitMs = 60_000;
 
 /** Sends everything; throws a RequestRefused at the first request that the instance refuses. */
 export async function sendAll(
@@ -65,17 +61,4 @@ export async function sendAll(
 function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<number> {
   const key = delivery.credential === 'public' ? target.publicKey : target.privateKey;
   return client.sendEvents(delivery.events, key, delivery.userAgent);
-}
-
-/** Polls until `event` is listed; returns that moment by performance.now(). Throws a RequestRefused after a minute. */
-export async function waitUntilListed(client: Client, event: Event, key: string): Promise<number> {
-  const deadlineMs = performance.now() + maxWaitMs;
-  const to = rfc3339(Date.parse(event.occurTime) + 1);
-  const filter = { sessionId: event.sessionId, timeRange: { from: event.occurTime, to } };
-  while (performance.now() < deadlineMs) {
-    const events = await client.listEvents(filter, key);
-    if (events.some(({ eventId }) => eventId === event.eventId)) return performance.now();
-    await delay(pollMs);
-  }
-  throw new RequestRefused(`the last event is still not readable after ${maxWaitMs / 1_000} s`);
 }

@@ -7,7 +7,7 @@ import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
 import { dayMs } from '../../platform/clock.ts';
 import { deliveriesOf } from '../sending/deliveries.ts';
 import { agents } from './agents.ts';
-import type { Event } from './event.ts';
+import { bool, type Event, text } from './event.ts';
 import { visitorOf } from './population.ts';
 import { createRandom, createZipf } from './random.ts';
 import { type StreamOptions, streamVisits } from './visitors.ts';
@@ -137,6 +137,27 @@ describe('the stream of visits', () => {
       for (const event of visit.browser)
         expect(event.autoProperties).not.toHaveProperty('$country');
       for (const event of visit.server) expect(event.autoProperties).toHaveProperty('$country');
+    }
+  });
+
+  it('names a whole place on every event where the server reports, and describes its agent', () => {
+    const placed = visits({ placed: true, rooms: true });
+    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608, maxAgeMs: 30 * dayMs };
+    for (const { credential, events: batch } of deliveriesOf(placed)) {
+      expect(credential).toBe('private');
+      const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
+      expect(read).toMatchObject({ kind: 'valid', events: batch.length });
+    }
+    for (const visit of placed) {
+      const { place, agent } = visit.visitor;
+      const { country, region, city, continent } = place;
+      for (const { autoProperties } of eventsOf(visit)) {
+        expect(autoProperties).toMatchObject({
+          ...{ $country: text(country), $region: text(region), $city: text(city) },
+          ...{ $continent: text(continent), $hostname: text('shop.example') },
+        });
+        expect(autoProperties['$bot']).toEqual(agent.deviceType === 'bot' ? bool(true) : undefined);
+      }
     }
   });
 

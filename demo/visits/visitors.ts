@@ -17,6 +17,8 @@ export interface StreamOptions {
   spanMs: number;
   /** Visitors also go to rooms. */
   rooms?: boolean;
+  /** The shop's server reports every visit, with the place: the address of this machine tells none. */
+  placed?: boolean;
 }
 
 const longestTailMs = 1_200_000;
@@ -34,7 +36,9 @@ export function* streamVisits(options: StreamOptions): Generator<Visit> {
   let events = 0;
   while (events < options.events) {
     const startMs = beginsMs + Math.floor(startsMs * (events / options.events));
-    const visit = takeVisit(visitorOf(rank(random)), random, startMs, nowMs, roomDice);
+    const known = visitorOf(rank(random));
+    const visitor = options.placed ? { ...known, reportedBy: 'server' as const } : known;
+    const visit = takeVisit(visitor, random, startMs, nowMs, roomDice);
     events += visit.browser.length + visit.server.length;
     yield visit;
   }

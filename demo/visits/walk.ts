@@ -1,11 +1,15 @@
 // A visitor's walk through the shop as events: each step is recorded with what its page or the shop's server sees, and
 // the visitor stays a while. Does not choose the steps.
 
+import { createDescribeEvent } from '../../pipeline/enrich/described-event.ts';
+import { agents } from './agents.ts';
 import type { Product } from './catalogue.ts';
 import { shopHost } from './catalogue.ts';
 import { type Event, int, moment, type Properties, rfc3339, text } from './event.ts';
 import type { Visitor } from './population.ts';
 import type { Random } from './random.ts';
+
+const describe = createDescribeEvent(agents.length);
 
 export interface Visit {
   visitor: Visitor;
@@ -51,7 +55,7 @@ export function record(
     distinctId: visitor.distinctId,
     sessionId: walk.sessionId,
     occurTime: rfc3339(walk.timeMs),
-    autoProperties: by === 'browser' ? seenByPage(walk, kind) : seenByServer(walk),
+    autoProperties: by === 'browser' ? seenByPage(walk, kind) : seenByServer(walk, kind),
     customProperties: visitor.registered ? { ...custom, ...membership(visitor) } : custom,
   });
   const stayMs =
@@ -75,21 +79,15 @@ function seenByPage(walk: Walk, kind: string): Properties {
   return properties;
 }
 
-/** From a private key nothing is derived: the server says it all. */
-function seenByServer(walk: Walk): Properties {
+/** With a private key the service derives nothing: the server says all of it, by the service's own steps. */
+function seenByServer(walk: Walk, kind: string): Properties {
   const { agent, place } = walk.visitor;
-  const { pathname, searchParams } = new URL(walk.url);
-  const referrerDomain = walk.referrer === '' ? '' : new URL(walk.referrer).hostname;
-  const utm = (name: string): string => searchParams.get(`utm_${name}`) ?? '';
-  const named: Record<string, string> = {
-    ...{ $url: walk.url, $title: walk.title, $referrer: walk.referrer, $hostname: shopHost },
-    ...{ $pathname: pathname, $referrerDomain: referrerDomain },
-    ...{ $utmSource: utm('source'), $utmMedium: utm('medium'), $utmCampaign: utm('campaign') },
-    ...{ $browser: agent.browser, $browserVersion: agent.browserVersion, $os: agent.os },
-    ...{ $osVersion: agent.osVersion, $deviceType: agent.deviceType, $device: agent.device ?? '' },
-    ...{ $country: place.country, $region: place.region, $city: place.city },
-    ...{ $continent: place.continent, $timezone: place.timezone, $language: place.language },
-  };
-  const known = Object.entries(named).filter(([, value]) => value !== '');
-  return Object.fromEntries(known.map(([key, value]) => [key, text(value)]));
+  const page = seenByPage(walk, kind);
+  const texts = Object.entries(page).flatMap(([name, value]) =>
+    'stringValue' in value ? [[name, value.stringValue] as const] : [],
+  );
+  const { country, region, city, continent, timezone } = place;
+  const location = { country, region, city, continent, timezone };
+  const facts = { userAgent: agent.userAgent, location };
+  return { ...page, ...describe(Object.fromEntries(texts), facts) };
 }

@@ -1,0 +1,63 @@
+// The visitor that the demo shows: whoever has the richest visit of the first ones, and what is sent of that visitor
+// until the end.
+
+import type { SentVisitor } from './sending/readable.ts';
+import type { Visit } from './visits/walk.ts';
+
+const choosesFrom = 1_000;
+const maxKeptIds = 1_000;
+
+export interface ShownVisitor {
+  /** Takes every visit once, in order. */
+  see(visit: Visit): void;
+  /** Undefined where there was no visit. */
+  sent(): SentVisitor | undefined;
+}
+
+export function createShownVisitor(): ShownVisitor {
+  let candidates: Visit[] = [];
+  let shown: SentVisitor | undefined;
+  const choose = (): void => {
+    const [first] = candidates.toSorted((one, other) => interest(other) - interest(one));
+    for (const visit of candidates) {
+      if (visit.visitor.distinctId === first?.visitor.distinctId) shown = withVisit(shown, visit);
+    }
+    candidates = [];
+  };
+  return {
+    see(visit) {
+      if (shown === undefined) {
+        candidates.push(visit);
+        if (candidates.length === choosesFrom) choose();
+      } else if (visit.visitor.distinctId === shown.distinctId) {
+        shown = withVisit(shown, visit);
+      }
+    },
+    sent() {
+      if (shown === undefined) choose();
+      return shown;
+    },
+  };
+}
+
+/** A purchase counts more than any number of events. */
+function interest(visit: Visit): number {
+  const bought = visit.server.some(({ kind }) => kind === 'purchase');
+  return visit.browser.length + visit.server.length + (bought ? 1_000_000 : 0);
+}
+
+function withVisit(
+  sent: SentVisitor | undefined,
+  { visitor, browser, server }: Visit,
+): SentVisitor {
+  const events = [...browser, ...server];
+  const times = events.map(({ occurTime }) => Date.parse(occurTime));
+  const ids = [...(sent?.eventIds ?? []), ...events.map(({ eventId }) => eventId)];
+  return {
+    distinctId: visitor.distinctId,
+    events: (sent?.events ?? 0) + events.length,
+    eventIds: ids.slice(-maxKeptIds),
+    firstMs: Math.min(sent?.firstMs ?? Number.POSITIVE_INFINITY, ...times),
+    lastMs: Math.max(sent?.lastMs ?? 0, ...times),
+  };
+}
