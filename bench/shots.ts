@@ -24,14 +24,14 @@ const forms = [
 const project = `/p/${demo.projectId}`;
 const pages: Record<string, string> = {
   projects: '/?all',
-  overview: `${project}?range=7d`,
+  overview: `${project}?range=30d`,
   live: `${project}/live`,
   events: `${project}/events`,
   visits: `${project}/visits`,
   profiles: `${project}/profiles`,
-  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=7d`])),
+  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=30d`])),
   boards: `${project}/boards`,
-  board: `${project}/boards/overview?range=7d`,
+  board: `${project}/boards/overview?range=30d`,
   webhooks: `${project}/webhooks`,
   setup: `${project}/setup`,
   settings: `${project}/settings`,

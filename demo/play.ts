@@ -1,8 +1,8 @@
-// `npm run demo`: plays a stream of visits to a shop through the public interface of a running instance, then shows one
-// visitor with its latest events. Sends nothing but made-up visits.
+// `npm run demo`: plays ninety days of visits to a shop through the public interface of a running instance, then shows
+// one visitor with its latest events. Sends nothing but made-up visits.
 
 import { randomInt } from 'node:crypto';
-import { dayMs, systemClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { readFlags, runCommand, wholeNumber } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
@@ -12,15 +12,13 @@ import { readVisitor, type SentVisitor, waitUntilListed } from './sending/readab
 import { type Sent, sendAll } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import { createShownVisitor } from './shown-visitor.ts';
-import { streamVisits } from './visits/visitors.ts';
+import { streamSeason } from './visits/season.ts';
 import { hearWebhook } from './webhooks/hear.ts';
 
 const usage =
   'npm run demo -- [--url URL] [--private-key PRV] [--data DIR] [--events N] [--rate N] [--seed N] ' +
   '[--webhooks [--listener URL]]';
-const defaultEvents = 20_000;
-const visitors = 4_000;
-const spanMs = 3 * dayMs;
+const defaultEvents = 100_000;
 const connections = 16;
 const shownEvents = 10;
 
@@ -45,7 +43,7 @@ await runCommand('demo', async () => {
     const untilHeard = flags.webhooks
       ? await hearWebhook({ baseUrl, dataDir, listenerUrl, say })
       : undefined;
-    say(`playing ${count(events)} events of visits to ${baseUrl} (seed ${seed})`);
+    say(`playing ${count(events)} events of ninety days to ${baseUrl} (seed ${seed})`);
     const played = await play(client, found.target, { events, eventsPerSecond, seed });
     await report(client, found.target, played, retries);
     await untilHeard?.();
@@ -67,7 +65,7 @@ async function play(
 ): Promise<Played> {
   const { events, eventsPerSecond, seed } = options;
   const nowMs = systemClock.nowMs();
-  const stream = streamVisits({ seed, events, visitors, nowMs, spanMs, rooms: true, placed: true });
+  const stream = streamSeason({ seed, events, nowMs });
   let visits = 0;
   const shown = createShownVisitor();
   const deliveries = deliveriesOf(stream, (visit) => {

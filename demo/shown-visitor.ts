@@ -1,5 +1,5 @@
-// The visitor that the demo shows: whoever has the richest visit of the first ones, and what is sent of that visitor
-// until the end.
+// The visitor that the demo shows: of the first visits' customers the one who came most often, and all that is sent of
+// that visitor until the end.
 
 import type { SentVisitor } from './sending/readable.ts';
 import type { Visit } from './visits/walk.ts';
@@ -18,10 +18,15 @@ export function createShownVisitor(): ShownVisitor {
   let candidates: Visit[] = [];
   let shown: SentVisitor | undefined;
   const choose = (): void => {
-    const [first] = candidates.toSorted((one, other) => interest(other) - interest(one));
+    const byVisitor = new Map<string, Visit[]>();
     for (const visit of candidates) {
-      if (visit.visitor.distinctId === first?.visitor.distinctId) shown = withVisit(shown, visit);
+      const { distinctId } = visit.visitor;
+      byVisitor.set(distinctId, [...(byVisitor.get(distinctId) ?? []), visit]);
     }
+    const [first = []] = [...byVisitor.values()].sort(
+      (one, other) => interest(other) - interest(one),
+    );
+    for (const visit of first) shown = withVisit(shown, visit);
     candidates = [];
   };
   return {
@@ -40,10 +45,10 @@ export function createShownVisitor(): ShownVisitor {
   };
 }
 
-/** A purchase counts more than any number of events. */
-function interest(visit: Visit): number {
-  const bought = visit.server.some(({ kind }) => kind === 'purchase');
-  return visit.browser.length + visit.server.length + (bought ? 1_000_000 : 0);
+/** A purchase counts more than any number of visits. */
+function interest(visits: readonly Visit[]): number {
+  const bought = visits.some(({ server }) => server.some(({ kind }) => kind === 'purchase'));
+  return visits.length + (bought ? choosesFrom : 0);
 }
 
 function withVisit(

@@ -12,21 +12,24 @@ import {
   shopHost,
 } from './catalogue.ts';
 import { bool, double, int, moment, type Properties, text } from './event.ts';
-import type { Visitor } from './population.ts';
+import type { Visitor } from './people/population.ts';
 import { createWeighted, type Random } from './random.ts';
 import { visitRoom } from './rooms.ts';
 import { openPage, record, type Visit, type Walk } from './walk.ts';
 
+/** With a season's dice one visit in three ends where it began, and visitors go to rooms. */
+const bounced = 0.3;
+
 /**
- * A whole visit that begins at `startMs`; the last event is at `latestMs` or before. With `roomDice` the visitor may
- * then go to a room; all before it is the same without.
+ * A whole visit that begins at `startMs`; the last event is at `latestMs` or before. `seasonDice` is absent where the
+ * visits are for load: their draws stay the same, whatever the demo has.
  */
 export function takeVisit(
   visitor: Visitor,
   random: Random,
   startMs: number,
   latestMs: number,
-  roomDice?: Random,
+  seasonDice?: Random,
 ): Visit {
   const visit: Visit = { visitor, browser: [], server: [] };
   const walk: Walk = {
@@ -36,11 +39,12 @@ export function takeVisit(
   };
   land(walk);
   const bot = isBot(visitor);
+  if (!bot && seasonDice?.chance(bounced)) return visit;
   const steps = Math.floor(random.exponential(bot ? 12 : 5));
   for (let step = 0; step < steps; step++) (bot ? pickBotStep : pickStep)(random)(walk);
   if (!visitor.registered && !bot && random.chance(0.04)) signUp(walk);
   if (walk.cart.length > 0 && random.chance(0.5)) checkOut(walk);
-  if (roomDice !== undefined && !bot) visitRoom({ ...walk, random: roomDice });
+  if (seasonDice !== undefined && !bot) visitRoom({ ...walk, random: seasonDice });
   return visit;
 }
 
@@ -185,7 +189,7 @@ function checkOut(walk: Walk): void {
     walk,
     'purchase',
     {
-      ...{ amount, currency, items: int(walk.cart.length) },
+      ...{ amount, currency, items: int(walk.cart.length), revenue: amount },
       order_id: text(`ord_${walk.random.word().toString(36)}${walk.random.word().toString(36)}`),
       coupon: bool(walk.random.chance(0.2)),
       delivery_due: moment(walk.timeMs + walk.random.between(2, 9) * dayMs),

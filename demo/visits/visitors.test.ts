@@ -1,4 +1,4 @@
-// The demo's stream of visits: repeatable, valid by ingest's rules, and as varied as a real shop's.
+// The steady stream of visits: repeatable, valid by ingest's rules, and as varied as a real shop's.
 
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { scanJsonBody } from '../../ingest/validation/text/scan-body.ts';
 import { dayMs } from '../../platform/clock.ts';
 import { deliveriesOf } from '../sending/deliveries.ts';
-import { agents } from './agents.ts';
-import { bool, type Event, text } from './event.ts';
-import { visitorOf } from './population.ts';
+import type { Event } from './event.ts';
+import { agents } from './people/agents.ts';
+import { visitorOf } from './people/population.ts';
 import { createRandom, createZipf } from './random.ts';
 import { type StreamOptions, streamVisits } from './visitors.ts';
 import type { Visit } from './walk.ts';
@@ -50,31 +50,6 @@ describe('the stream of visits', () => {
       accepted += batch.length;
     }
     expect(accepted).toBe(events.length);
-  });
-
-  it('has rooms where they are asked for, in visits that are else the same', () => {
-    const withRooms = visits({ rooms: true });
-    expect(withRooms[0]?.browser).toEqual(stream[0]?.browser);
-    const count = new Map<string, number>();
-    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608, maxAgeMs: 30 * dayMs };
-    for (const { events: batch } of deliveriesOf(withRooms)) {
-      const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
-      expect(read).toMatchObject({ kind: 'valid', events: batch.length });
-      for (const { kind } of batch) count.set(kind, (count.get(kind) ?? 0) + 1);
-    }
-    const of = (kind: string): number => count.get(kind) ?? 0;
-    const sent = of('message_sent');
-    expect(sent / options.events).toBeGreaterThan(0.03);
-    expect(sent / options.events).toBeLessThan(0.2);
-    expect(of('message_edited')).toBeGreaterThan(of('message_deleted'));
-    expect(of('message_deleted')).toBeGreaterThan(0);
-    expect(of('message_edited')).toBeLessThan(sent / 4);
-    expect(of('block_response_sent')).toBeGreaterThan(0);
-    expect(of('room_recording_published')).toBeGreaterThan(0);
-    expect(of('room_recording_published')).toBeGreaterThanOrEqual(
-      of('room_recording_transcript_published'),
-    );
-    expect(events.some(({ kind }) => kind.startsWith('message_'))).toBe(false);
   });
 
   it('never repeats an event id', () => {
@@ -137,27 +112,6 @@ describe('the stream of visits', () => {
       for (const event of visit.browser)
         expect(event.autoProperties).not.toHaveProperty('$country');
       for (const event of visit.server) expect(event.autoProperties).toHaveProperty('$country');
-    }
-  });
-
-  it('names a whole place on every event where the server reports, and describes its agent', () => {
-    const placed = visits({ placed: true, rooms: true });
-    const context = { receiveTimeMs: nowMs, maxBodyBytes: 8_388_608, maxAgeMs: 30 * dayMs };
-    for (const { credential, events: batch } of deliveriesOf(placed)) {
-      expect(credential).toBe('private');
-      const read = scanJsonBody(Buffer.from(JSON.stringify({ events: batch })), context);
-      expect(read).toMatchObject({ kind: 'valid', events: batch.length });
-    }
-    for (const visit of placed) {
-      const { place, agent } = visit.visitor;
-      const { country, region, city, continent } = place;
-      for (const { autoProperties } of eventsOf(visit)) {
-        expect(autoProperties).toMatchObject({
-          ...{ $country: text(country), $region: text(region), $city: text(city) },
-          ...{ $continent: text(continent), $hostname: text('shop.example') },
-        });
-        expect(autoProperties['$bot']).toEqual(agent.deviceType === 'bot' ? bool(true) : undefined);
-      }
     }
   });
 

@@ -1,7 +1,7 @@
-// The demo's stream of visits: who comes, how often and when. The same seed and time give the same stream, ids
-// included; another seed gives other visits of the same people.
+// A steady stream of visits, for load and benches: who comes, how often and when. The same seed and time give the same
+// stream, ids included; another seed gives other visits of the same people. The demo's ninety days are season.ts's.
 
-import { visitorOf } from './population.ts';
+import { visitorOf } from './people/population.ts';
 import { createRandom, createZipf } from './random.ts';
 import { takeVisit } from './visit.ts';
 import type { Visit } from './walk.ts';
@@ -15,10 +15,6 @@ export interface StreamOptions {
   /** The stream covers `spanMs` before this; no event is later. */
   nowMs: number;
   spanMs: number;
-  /** Visitors also go to rooms. */
-  rooms?: boolean;
-  /** The shop's server reports every visit, with the place: the address of this machine tells none. */
-  placed?: boolean;
 }
 
 const longestTailMs = 1_200_000;
@@ -27,8 +23,6 @@ const longestTailMs = 1_200_000;
 export function* streamVisits(options: StreamOptions): Generator<Visit> {
   const { nowMs, spanMs } = options;
   const random = createRandom(options.seed);
-  // Dice of their own, so that a stream without rooms has the same visits.
-  const roomDice = options.rooms ? createRandom(options.seed, 2) : undefined;
   const rank = createZipf(options.visitors, 0.8);
   const beginsMs = nowMs - spanMs;
   // The last visits begin a while before now, so that they too have time to finish.
@@ -36,9 +30,7 @@ export function* streamVisits(options: StreamOptions): Generator<Visit> {
   let events = 0;
   while (events < options.events) {
     const startMs = beginsMs + Math.floor(startsMs * (events / options.events));
-    const known = visitorOf(rank(random));
-    const visitor = options.placed ? { ...known, reportedBy: 'server' as const } : known;
-    const visit = takeVisit(visitor, random, startMs, nowMs, roomDice);
+    const visit = takeVisit(visitorOf(rank(random)), random, startMs, nowMs);
     events += visit.browser.length + visit.server.length;
     yield visit;
   }

@@ -2,11 +2,11 @@
 // the visitor stays a while. Does not choose the steps.
 
 import { createDescribeEvent } from '../../pipeline/enrich/described-event.ts';
-import { agents } from './agents.ts';
 import type { Product } from './catalogue.ts';
 import { shopHost } from './catalogue.ts';
 import { type Event, int, moment, type Properties, rfc3339, text } from './event.ts';
-import type { Visitor } from './population.ts';
+import { agents } from './people/agents.ts';
+import type { Visitor } from './people/population.ts';
 import type { Random } from './random.ts';
 
 const describe = createDescribeEvent(agents.length);
@@ -83,11 +83,12 @@ function seenByPage(walk: Walk, kind: string): Properties {
 function seenByServer(walk: Walk, kind: string): Properties {
   const { agent, place } = walk.visitor;
   const page = seenByPage(walk, kind);
-  const texts = Object.entries(page).flatMap(([name, value]) =>
-    'stringValue' in value ? [[name, value.stringValue] as const] : [],
-  );
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(page)) {
+    if ('stringValue' in value) texts[name] = value.stringValue;
+  }
   const { country, region, city, continent, timezone } = place;
   const location = { country, region, city, continent, timezone };
-  const facts = { userAgent: agent.userAgent, location };
-  return { ...page, ...describe(Object.fromEntries(texts), facts) };
+  // Some twenty properties on each event: assigning them to the page's takes half the time of a copy of both.
+  return Object.assign(page, describe(texts, { userAgent: agent.userAgent, location }));
 }

@@ -25,7 +25,7 @@ describe.runIf(hasBrowser)('a session', () => {
       await second.openTab(`/open${hash}`),
     ];
     await press(page, 'button', 'Open the demo project');
-    await page.waitForURL(`**/p/${app.stack.projectId}`);
+    await page.waitForURL(`**/p/${app.stack.projectId}?range=30d`);
     await heading(page, 'Overview').waitFor();
     await press(late, 'button', 'Open the demo project');
     const refusal = late.getByRole('alert');

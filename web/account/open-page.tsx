@@ -11,7 +11,8 @@ export function Page() {
   const open = async (): Promise<void> => {
     const answer = await auth.openDemo({ token });
     takeSession(answer);
-    navigate(`/p/${answer.projectId}`, { replace: true });
+    // A month shows the demo's weeks, with a month before it to compare.
+    navigate(`/p/${answer.projectId}?range=30d`, { replace: true });
   };
   return (
     <CardPage title="Millrace is running">

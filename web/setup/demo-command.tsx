@@ -6,9 +6,9 @@ export function DemoCommand() {
   const { origin } = window.location;
   return (
     <>
-      <p>Made-up visits for a look around, with the keys of this project:</p>
+      <p>Ninety days of made-up visits for a look around, with a private key of this project:</p>
       <Code
-        text={`npm run demo -- --url ${origin} \\\n  --key pub_... --private-key prv_...`}
+        text={`npm run demo -- --url ${origin} --private-key prv_...`}
         what="The command"
       />
       <p class="hint">

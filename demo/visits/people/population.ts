@@ -1,9 +1,9 @@
 // The people who visit the demo's shop: visitor number n is the same person with the same device in every run, so that
 // a second demo adds visits to known people.
 
+import { createRandom } from '../random.ts';
 import { type Agent, pickAgent } from './agents.ts';
 import { type Place, pickPlace } from './places.ts';
-import { createRandom } from './random.ts';
 
 export interface Visitor {
   distinctId: string;

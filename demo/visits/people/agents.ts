@@ -1,7 +1,7 @@
 // A hundred-odd user agents that browsers, apps and bots send now, each with the names that a parser should find. Made
 // from the vendors' fixed patterns; not a parser and not a census.
 
-import { createWeighted, type Random } from './random.ts';
+import { createWeighted, type Random } from '../random.ts';
 
 export interface Agent {
   userAgent: string;

@@ -1,6 +1,6 @@
 // The homes of visitors: countries by weight, each with cities, a currency and a language.
 
-import { createWeighted, type Random } from './random.ts';
+import { createWeighted, type Random } from '../random.ts';
 
 export interface Place {
   /** ISO 3166-1 alpha-2. */
