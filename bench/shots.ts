@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dayMs } from '../platform/clock.ts';
 import { startBrowser } from '../test/harness/clients/browser.ts';
 
 const { values } = parseArgs({
@@ -22,16 +23,17 @@ const forms = [
   ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
 ];
 const project = `/p/${demo.projectId}`;
+const days = lastWholeWeeks(4);
 const pages: Record<string, string> = {
   projects: '/?all',
-  overview: `${project}?range=30d`,
+  overview: `${project}?${days}`,
   live: `${project}/live`,
   events: `${project}/events`,
   visits: `${project}/visits`,
   profiles: `${project}/profiles`,
-  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?range=30d`])),
+  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?${days}`])),
   boards: `${project}/boards`,
-  board: `${project}/boards/overview?range=30d`,
+  board: `${project}/boards/overview?${days}`,
   webhooks: `${project}/webhooks`,
   setup: `${project}/setup`,
   settings: `${project}/settings`,
@@ -39,6 +41,13 @@ const pages: Record<string, string> = {
   account: '/account',
   operator: '/operator',
 };
+
+/** Today is unfinished, and would end each course in a fall; whole weeks lie above those before. */
+function lastWholeWeeks(weeks: number): string {
+  const todayMs = Date.parse(new Date().toISOString().slice(0, 10));
+  const [from, to] = [7 * weeks, 1].map((ago) => new Date(todayMs - ago * dayMs).toISOString());
+  return `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`;
+}
 
 /** Lists whose first row is opened too: a person's page, the drawer of a visit or an event. */
 const lists: readonly string[] = ['profiles', 'visits', 'events'];

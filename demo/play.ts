@@ -7,12 +7,13 @@ import { readFlags, runCommand, wholeNumber } from './command.ts';
 import { eventLines, profileLines } from './present.ts';
 import { count, createProgress } from './progress.ts';
 import { type Client, createClient, RequestRefused } from './sending/client.ts';
-import { deliveriesOf } from './sending/deliveries.ts';
+import { deliveriesOf, maxServerEvents } from './sending/deliveries.ts';
 import { readVisitor, type SentVisitor, waitUntilListed } from './sending/readable.ts';
 import { type Sent, sendAll } from './sending/send.ts';
 import { findTarget, type Target, targetOptions } from './sending/target.ts';
 import { createShownVisitor } from './shown-visitor.ts';
 import { streamSeason } from './visits/season.ts';
+import type { Visit } from './visits/walk.ts';
 import { hearWebhook } from './webhooks/hear.ts';
 
 const usage =
@@ -68,10 +69,16 @@ async function play(
   const stream = streamSeason({ seed, events, nowMs });
   let visits = 0;
   const shown = createShownVisitor();
-  const deliveries = deliveriesOf(stream, (visit) => {
+  const onVisit = (visit: Visit): void => {
     visits++;
     shown.see(visit);
-  });
+  };
+  // At a rate, events come as from a site: a few at a time.
+  const serverEvents =
+    eventsPerSecond === 0
+      ? maxServerEvents
+      : Math.min(maxServerEvents, Math.ceil(eventsPerSecond / 10));
+  const deliveries = deliveriesOf(stream, onVisit, serverEvents);
   const progress = createProgress(process.stdout, events);
   const onProgress = (done: number, elapsedMs: number): void =>
     progress.show(done, `${count((1_000 * done) / elapsedMs)} events/s`);

@@ -12,12 +12,16 @@ export interface Delivery {
 }
 
 const maxPageEvents = 500;
-const serverBatchEvents = 100;
+export const maxServerEvents = 100;
 
-/** Every event of `visits`, in a likely order of arrival; `onVisit` sees each visit once. */
+/**
+ * Every event of `visits`, in a likely order of arrival; `onVisit` sees each visit once. The shop's server sends as many
+ * events at once as `serverEvents` says.
+ */
 export function* deliveriesOf(
   visits: Iterable<Visit>,
   onVisit: (visit: Visit) => void = () => {},
+  serverEvents: number = maxServerEvents,
 ): Generator<Delivery> {
   let waiting: Event[] = [];
   for (const visit of visits) {
@@ -28,9 +32,9 @@ export function* deliveriesOf(
       yield { credential: 'public', userAgent, events };
     }
     waiting.push(...visit.server);
-    while (waiting.length >= serverBatchEvents) {
-      yield { credential: 'private', events: waiting.slice(0, serverBatchEvents) };
-      waiting = waiting.slice(serverBatchEvents);
+    while (waiting.length >= serverEvents) {
+      yield { credential: 'private', events: waiting.slice(0, serverEvents) };
+      waiting = waiting.slice(serverEvents);
     }
   }
   if (waiting.length > 0) yield { credential: 'private', events: waiting };

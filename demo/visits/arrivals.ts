@@ -17,11 +17,14 @@ const campaigns = [
   'bf2026',
   'loyalty',
 ];
-const searches = [
-  ...['https://www.google.com/', 'https://www.google.com/', 'https://www.google.de/'],
-  ...['https://www.bing.com/', 'https://duckduckgo.com/', 'https://search.yahoo.co.jp/'],
-  'https://yandex.ru/',
-];
+const pickSearch = createWeighted([
+  [60, 'https://www.google.com/'],
+  [15, 'https://www.google.de/'],
+  [10, 'https://www.bing.com/'],
+  [8, 'https://duckduckgo.com/'],
+  [4, 'https://search.yahoo.co.jp/'],
+  [3, 'https://yandex.ru/'],
+]);
 const socials = [
   ...['https://www.facebook.com/', 'https://t.co/Zk3vQp', 'android-app://com.pinterest/'],
   ...['https://www.reddit.com/r/BuyItForLife/', 'https://www.instagram.com/'],
@@ -37,7 +40,7 @@ const assistants = [
 ];
 const terms = ['buy kettle', 'tent 2p', 'wózek'];
 
-/** Networks whose links tell of their clicks: the parameter, and what the network's own pages are. */
+/** Networks that mark their links: by the parameter of a click's id, and by the source that the shop names. */
 const searchAds: Ad[] = [
   { click: 'gclid', site: 'https://www.google.com/', source: 'google' },
   { click: 'gclid', site: 'https://www.google.com/', source: 'google' },
@@ -62,7 +65,7 @@ type Source = (random: Random) => Arrival;
 
 const pickSource = createWeighted<Source>([
   [25, () => ({ query: '' })],
-  [27, (random) => ({ referrer: random.pick(searches), query: '' })],
+  [27, (random) => ({ referrer: pickSearch(random), query: '' })],
   [10, paidSearch],
   [8, (random) => ({ referrer: random.pick(socials), query: '' })],
   [7, paidSocial],

@@ -118,10 +118,19 @@ describe('the season', () => {
     expect(newLately / lately).toBeGreaterThan(0.35);
   });
 
-  it('has goals: nobody signs up twice, and purchases have a revenue', () => {
+  it('has goals: who signs up stays a member, and purchases have a revenue', () => {
     const signUps = events.filter(({ kind }) => kind === 'signup');
     expect(signUps.length / season.length).toBeGreaterThan(0.01);
     expect(new Set(signUps.map(({ distinctId }) => distinctId)).size).toBe(signUps.length);
+    const signedUp = new Map(signUps.map(({ distinctId, occurTime }) => [distinctId, occurTime]));
+    const later = events.filter(({ distinctId, occurTime }) => {
+      const since = signedUp.get(distinctId);
+      return since !== undefined && occurTime.slice(0, 10) > since.slice(0, 10);
+    });
+    expect(later.length).toBeGreaterThan(100);
+    expect(later.filter(({ customProperties }) => !('member_since' in customProperties))).toEqual(
+      [],
+    );
     const purchases = events.filter(({ kind }) => kind === 'purchase');
     expect(purchases.length / season.length).toBeGreaterThan(0.02);
     expect(purchases.length / season.length).toBeLessThan(0.3);

@@ -32,8 +32,8 @@ const unrest = 0.09;
 const longestVisitMs = 1_200_000;
 const knownBefore = 300;
 const keenOnes = 200;
-/** Among the visits, and among those who come back. */
-const share = { new: 0.5, keen: 0.25 } as const;
+/** Of the visits; of those who come back; of the others of these. */
+const share = { new: 0.5, keen: 0.25, soon: 0.5 } as const;
 
 /** Visits in the order in which they begin; the shop's server reports each with the visitor's place. */
 export function* streamSeason({ seed, events, nowMs }: SeasonOptions): Generator<Visit> {
@@ -93,7 +93,7 @@ function createCustomers(): Customers {
   const indexOf = (random: Random): number => {
     if (random.chance(share.new)) return known++;
     if (random.chance(share.keen)) return keen(random);
-    const ago = Math.floor(random.exponential(known / 5));
+    const ago = Math.floor(random.exponential(known / (random.chance(share.soon) ? 60 : 6)));
     return ago < known ? known - 1 - ago : random.below(known);
   };
   return {
