@@ -55,14 +55,11 @@ function withVisit(
   sent: SentVisitor | undefined,
   { visitor, browser, server }: Visit,
 ): SentVisitor {
-  const events = [...browser, ...server];
-  const times = events.map(({ occurTime }) => Date.parse(occurTime));
-  const ids = [...(sent?.eventIds ?? []), ...events.map(({ eventId }) => eventId)];
+  const ids = [...browser, ...server].map(({ eventId }) => eventId);
+  const before = sent?.by.kind === 'ids' ? sent.by.ids : [];
   return {
     distinctId: visitor.distinctId,
-    events: (sent?.events ?? 0) + events.length,
-    eventIds: ids.slice(-maxKeptIds),
-    firstMs: Math.min(sent?.firstMs ?? Number.POSITIVE_INFINITY, ...times),
-    lastMs: Math.max(sent?.lastMs ?? 0, ...times),
+    events: (sent?.events ?? 0) + ids.length,
+    by: { kind: 'ids', ids: [...before, ...ids].slice(-maxKeptIds) },
   };
 }

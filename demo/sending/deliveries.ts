@@ -15,8 +15,8 @@ const maxPageEvents = 500;
 export const maxServerEvents = 100;
 
 /**
- * Every event of `visits`, in a likely order of arrival; `onVisit` sees each visit once. The shop's server sends as many
- * events at once as `serverEvents` says.
+ * Every event of `visits`, in a likely order of arrival; `onVisit` sees each visit once. The shop's server sends as
+ * many events at once as `serverEvents` says.
  */
 export function* deliveriesOf(
   visits: Iterable<Visit>,

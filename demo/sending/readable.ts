@@ -6,15 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, rfc3339 } from '../visits/event.ts';
 import { type Client, type Profile, RequestRefused, type StoredEvent } from './client.ts';
 
-/** What was sent of a visitor. */
+/** What was sent of a visitor: known by the newest ids, at most a page, or else by the range of the events' times. */
 export interface SentVisitor {
   distinctId: string;
   events: number;
-  /** The newest of them, at most a page, where their ids are known: what was stored before does not count then. */
-  eventIds?: readonly string[];
-  /** Of its events' times. */
-  firstMs: number;
-  lastMs: number;
+  by: { kind: 'ids'; ids: readonly string[] } | { kind: 'range'; firstMs: number; lastMs: number };
 }
 
 export interface ReadVisitor {
@@ -29,14 +25,13 @@ const pageSize = 1_000;
 /** Of a visitor with more events, the sums must have them all and the list the newest of these. */
 const maxListed = 10_000;
 
-/** Polls until `event` is listed; returns that moment by performance.now(). Throws a RequestRefused after a minute. */
-export async function waitUntilListed(client: Client, event: Event, key: string): Promise<number> {
+/** Polls until `event` is listed. Throws a RequestRefused after a minute. */
+export async function waitUntilListed(client: Client, event: Event, key: string): Promise<void> {
   const to = rfc3339(Date.parse(event.occurTime) + 1);
   const filter = { sessionId: event.sessionId, timeRange: { from: event.occurTime, to } };
-  return poll('the last event', async () => {
+  await poll('the last event', async () => {
     const events = await client.listEvents(filter, key);
-    const isListed = events.some(({ eventId }) => eventId === event.eventId);
-    return isListed ? performance.now() : undefined;
+    return events.find(({ eventId }) => eventId === event.eventId);
   });
 }
 
@@ -87,18 +82,20 @@ export function readVisitor(
   });
 }
 
-function isListed(listed: readonly StoredEvent[], { events, eventIds }: SentVisitor): boolean {
-  if (eventIds === undefined) return listed.length >= Math.min(events, maxListed);
+function isListed(listed: readonly StoredEvent[], { events, by }: SentVisitor): boolean {
+  if (by.kind === 'range') return listed.length >= Math.min(events, maxListed);
   const ids = new Set(listed.map(({ eventId }) => eventId));
-  return eventIds.every((id) => ids.has(id));
+  return by.ids.every((id) => ids.has(id));
 }
 
+/** The same ids may be stored under other times: a demo of the same seed is told from its first run by nothing else. */
 async function listVisitor(
   client: Client,
-  { distinctId, firstMs, lastMs }: SentVisitor,
+  { distinctId, by }: SentVisitor,
   key: string,
 ): Promise<StoredEvent[]> {
-  const timeRange = { from: rfc3339(firstMs), to: rfc3339(lastMs + 1) };
+  const timeRange =
+    by.kind === 'range' ? { from: rfc3339(by.firstMs), to: rfc3339(by.lastMs + 1) } : undefined;
   const listed: StoredEvent[] = [];
   let pageToken = '';
   while (listed.length < maxListed) {

@@ -1,7 +1,6 @@
 // Sends a stream of deliveries over a few connections, as fast as they are acknowledged or at a given rate.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Event } from '../visits/event.ts';
 import type { Client } from './client.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Target } from './target.ts';
@@ -19,8 +18,8 @@ export interface Sent {
   acknowledged: number;
   requests: number;
   elapsedMs: number;
-  /** The event that was acknowledged last, and when, by performance.now(). */
-  last?: { event: Event; atMs: number };
+  /** When the last of them was acknowledged, by performance.now(). */
+  lastMs: number;
 }
 
 /** Sends everything; throws a RequestRefused at the first request that the instance refuses. */
@@ -28,8 +27,8 @@ export async function sendAll(
   deliveries: Iterator<Delivery> | AsyncIterator<Delivery>,
   options: SendOptions,
 ): Promise<Sent> {
-  const sent: Sent = { acknowledged: 0, requests: 0, elapsedMs: 0 };
   const startMs = performance.now();
+  const sent: Sent = { acknowledged: 0, requests: 0, elapsedMs: 0, lastMs: startMs };
   let begun = 0;
   let failed = false;
   const worker = async (): Promise<void> => {
@@ -45,12 +44,10 @@ export async function sendAll(
         failed = true;
         throw error;
       });
-      const atMs = performance.now();
+      sent.lastMs = performance.now();
       sent.requests++;
       sent.acknowledged += accepted;
-      const event = delivery.events.at(-1);
-      if (event !== undefined) sent.last = { event, atMs };
-      options.onProgress(sent.acknowledged, atMs - startMs);
+      options.onProgress(sent.acknowledged, sent.lastMs - startMs);
     }
   };
   await Promise.all(Array.from({ length: options.connections }, worker));
