@@ -261,9 +261,18 @@ describe('an invitation', () => {
   }
 
   it('proves the address to which it went: the account joins, and its password and sessions end', async () => {
-    const { orgId, orgs, account } = await invited(local, accounts);
+    const server = await startMailServer();
+    const mailing = await startAccounts({
+      brokerUrl: broker.url,
+      dataDir: accounts.dataDir,
+      env: { SMTP_URL: `smtp://127.0.0.1:${server.port}` },
+    });
+    const { orgId, orgs, account } = await invited(mailing, accounts);
     const { email, customer } = account;
-    const token = tokenIn(await local.mailsTo(email));
+    await expect.poll(() => server.received).toHaveLength(1);
+    const token = tokenIn([
+      server.received[0]?.text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=') ?? '',
+    ]);
     await expect
       .poll(() =>
         accounts
@@ -279,6 +288,8 @@ describe('an invitation', () => {
     const ended = refused(Code.Unauthenticated);
     await expect(accounts.as(bearer(account)).orgs.list({})).rejects.toMatchObject(ended);
     await expect(accounts.as().auth.signIn({ email, password })).rejects.toMatchObject(ended);
+    await mailing.close();
+    await server.close();
   });
 
   it('proves nothing where it left by a mail server of the organization, which sees the token', async () => {

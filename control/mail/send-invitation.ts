@@ -13,15 +13,17 @@ export function createSendInvitation(deps: {
 }): SendInvitation {
   return ({ organization, inviter, email, token, days }) => {
     const chosen = deps.chooseSender(organization);
-    if (chosen === 'sealed') return false;
+    if (chosen === 'sealed') return 'not queued';
+    const link = `${deps.publicUrl()}/invitation?token=${token}`;
     const content = invitationMail({
-      link: `${deps.publicUrl()}/invitation?token=${token}`,
+      link,
       organization: organization.displayName,
       inviter: inviter.displayName,
       days,
     });
     const mail = { to: email, ...content };
     const { id: organizationId } = organization;
-    return deps.outbox.add({ about: 'invitation', ...chosen, organizationId, mail });
+    const isQueued = deps.outbox.add({ about: 'invitation', ...chosen, organizationId, mail });
+    return isQueued ? { link } : 'not queued';
   };
 }

@@ -17,6 +17,8 @@ export interface Mail {
   sendMail: SendMail;
   outbox: Outbox;
   instanceSender: MailSender;
+  /** Whether the instance has a mail server of its own; without one its mails become files. */
+  hasMailServer: boolean;
   chooseSender: ChooseSender;
   sendInvitation: SendInvitation;
   testsUnderWay: Set<string>;
@@ -54,6 +56,13 @@ export function startMail(options: MailOptions): Mail {
   const outbox = createOutbox({ send: sendMail, log });
   const chooseSender = createChooseSender({ instanceSender, box, othersKeptOut });
   const sendInvitation = createSendInvitation({ outbox, chooseSender, publicUrl });
-  const testsUnderWay = new Set<string>();
-  return { sendMail, outbox, instanceSender, chooseSender, sendInvitation, testsUnderWay };
+  return {
+    sendMail,
+    outbox,
+    instanceSender,
+    hasMailServer: smtpUrl !== undefined,
+    chooseSender,
+    sendInvitation,
+    testsUnderWay: new Set(),
+  };
 }

@@ -1,6 +1,7 @@
 // OrgsService.AcceptInvite: a customer joins the organization that invited their address. The mail's token is good
-// once, and only for the address it went to. To an unproven account it is also the proof of its address, which ends the
-// caller's session too: the caller may have signed in with a stranger's password.
+// once, and only for the address it went to. To an unproven account a mail is also the proof of its address, which ends
+// the caller's session too: the caller may have signed in with a stranger's password. A link that an admin handed over
+// proves nothing, and the account stays unproven.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail } from '../../platform/access/email-address.ts';
@@ -64,8 +65,10 @@ export async function acceptInvite(
   if (!customer.emailVerified) {
     const stored = await organizations.ask(organizationId);
     if (stored.kind !== 'found') throw noSuchInvitation();
-    if (invitationIn(stored.record).provesAddress !== true) throw unproven();
-    await proveCustomer(customer.id);
+    const { provesAddress, isHandedOver } = invitationIn(stored.record);
+    if (provesAddress === true) await proveCustomer(customer.id);
+    // An admin handed the link over: its bearer is who they want, whoever reads the address's mail. Nothing is proven.
+    else if (isHandedOver !== true) throw unproven();
   }
   const result = await changeRecord(organizations, organizationId, (record) =>
     accepted(record, invitationIn(record), customer.id, nowMs),

@@ -34,14 +34,14 @@ import {
   roleField,
 } from './org-record.ts';
 
-/** Queues an invitation's mail; false if it cannot be queued. */
+/** Queues an invitation's mail, and answers its link. */
 export type SendInvitation = (invitation: {
   organization: OrganizationRecord;
   inviter: CustomerRecord;
   email: string;
   token: string;
   days: number;
-}) => boolean;
+}) => { link: string } | 'not queued';
 
 export interface InvitationDeps {
   organizations: Records<OrganizationRecord>;
@@ -49,7 +49,15 @@ export interface InvitationDeps {
   customers: Pick<CustomerStore, 'get' | 'findByEmail'>;
   attempts: Pick<Attempts, 'invite'>;
   sendInvitation: SendInvitation;
+  /** Whether the instance has a mail server of its own. */
+  hasMailServer: boolean;
   clock: Clock;
+}
+
+/** `link` is for the admin who asked, where no mail server takes it to the invited person; else empty. */
+interface InvitationAnswer {
+  invitation: Invitation;
+  link: string;
 }
 
 const lifetimeDays = 7;
@@ -58,7 +66,7 @@ export async function inviteMember(
   deps: InvitationDeps,
   request: InviteMemberRequest,
   signedIn: SignedInMember,
-): Promise<{ invitation: Invitation }> {
+): Promise<InvitationAnswer> {
   const email = emailField('email', request.email);
   const role = roleField('role', request.role);
   refuseUnproven(deps.customers, signedIn);
@@ -94,11 +102,10 @@ export async function inviteMember(
     const isFull = others.length >= maxInvitations;
     const leaves = isFull ? others.find(({ expireTimeMs }) => expireTimeMs <= nowMs) : undefined;
     const kept = others.filter((other) => other !== leaves);
-    const sending = { ...invitation, provesAddress: record.emailProvider === undefined };
+    const sending = { ...invitation, ...wayOut(deps, record) };
     return withOneMoreSend({ ...record, invitations: [...kept, sending] }, sending, nowMs);
   });
-  post(deps, sent, signedIn, secret);
-  return { invitation: invitationMessage(signedIn.organizationId, invitation) };
+  return posted(deps, sent, signedIn, secret);
 }
 
 export function listInvitations(
@@ -118,7 +125,7 @@ export async function resendInvite(
   deps: InvitationDeps,
   request: ResendInviteRequest,
   signedIn: SignedInMember,
-): Promise<{ invitation: Invitation }> {
+): Promise<InvitationAnswer> {
   const id = requiredField('id', request.id);
   refuseUnproven(deps.customers, signedIn);
   const secret = newSecret();
@@ -133,15 +140,14 @@ export async function resendInvite(
       secretHash: sha256(secret),
       sendTime: nowText(deps.clock),
       expireTimeMs: nowMs + lifetimeDays * dayMs,
-      provesAddress: record.emailProvider === undefined,
+      ...wayOut(deps, record),
     };
     const invitations = (record.invitations ?? []).map((other) =>
       other.id === id ? invitation : other,
     );
     return withOneMoreSend({ ...record, invitations }, invitation, nowMs);
   });
-  post(deps, sent, signedIn, secret);
-  return { invitation: invitationMessage(signedIn.organizationId, sent.invitation) };
+  return posted(deps, sent, signedIn, secret);
 }
 
 export async function revokeInvite(
@@ -158,22 +164,40 @@ export async function revokeInvite(
   return {};
 }
 
-function post(
+/** Who sees the newest link: the reader of the mail, a mail server of the organization, or the admin who asks. */
+function wayOut(
+  { hasMailServer }: Pick<InvitationDeps, 'hasMailServer'>,
+  { emailProvider }: OrganizationRecord,
+): Pick<InvitationRecord, 'provesAddress' | 'isHandedOver'> {
+  const isInstances = emailProvider === undefined;
+  return {
+    provesAddress: isInstances && hasMailServer,
+    isHandedOver: isInstances && !hasMailServer,
+  };
+}
+
+function posted(
   deps: InvitationDeps,
   sent: SentInvitation,
   signedIn: SignedInMember,
   secret: string,
-): void {
+): InvitationAnswer {
   const { organization, invitation } = sent;
   const inviter = deps.customers.get(signedIn.customerId);
   if (inviter === undefined) throw new Error('the caller has no record');
   const token = invitationToken(organization.id, invitation.id, secret);
   const { email } = invitation;
-  if (deps.sendInvitation({ organization, inviter, email, token, days: lifetimeDays })) return;
-  throw new ConnectError(
-    'the invitation is stored, but its mail could not be sent: resend it later',
-    Code.Unavailable,
-  );
+  const mail = deps.sendInvitation({ organization, inviter, email, token, days: lifetimeDays });
+  if (mail === 'not queued') {
+    throw new ConnectError(
+      'the invitation is stored, but its mail could not be sent: resend it later',
+      Code.Unavailable,
+    );
+  }
+  return {
+    invitation: invitationMessage(organization.id, invitation),
+    link: invitation.isHandedOver === true ? mail.link : '',
+  };
 }
 
 function invitationOf(record: OrganizationRecord, id: string): InvitationRecord {

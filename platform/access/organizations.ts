@@ -35,6 +35,11 @@ export interface InvitationRecord {
    * its owner could accept with any address.
    */
   provesAddress?: boolean;
+  /**
+   * Whether an admin was shown the newest link, because no mail server is set: whoever has it may join, and has proven
+   * no address.
+   */
+  isHandedOver?: boolean;
 }
 
 export interface OrgKeyRecord {

@@ -85,4 +85,46 @@ describe.runIf(hasBrowser)('a session', () => {
     await heading(other, 'Sign in').waitFor();
     await reader.context.close();
   });
+
+  it('begins by a link that the page shows where no mail server is set', async () => {
+    const reader = await app.newReader();
+    const page = await reader.openTab('/sign-in');
+    await press(page, 'button', 'Mail me a link instead');
+    await typeInto(page, 'E-mail', app.admin.email);
+    await page.keyboard.press('Enter');
+    await heading(page, 'No mail server is set').waitFor();
+    const link = await page.getByRole('region', { name: 'Sign-in link' }).textContent();
+    await page.goto(link?.trim() ?? '', { waitUntil: 'commit' });
+    await press(page, 'button', 'Sign in');
+    await heading(page, 'Overview').waitFor();
+    expect(reader.faults).toEqual([]);
+    await reader.context.close();
+  });
+
+  it('of a person who was invited begins by the link that the admin is shown, where no mail server is set', async () => {
+    const { organizationId, projectId } = app.stack;
+    const admin = await app.signedIn(`/o/${organizationId}/settings`);
+    const email = 'invited@example.com';
+    await press(admin.page, 'button', 'Invite');
+    await typeInto(admin.page, 'E-mail', email);
+    await press(admin.page, 'button', 'Send the invitation');
+    const dialog = admin.page.getByRole('dialog', { name: 'No mail server is set' });
+    const shown = async () =>
+      (await dialog.getByRole('region', { name: 'Invitation link' }).textContent())?.trim() ?? '';
+    const first = await shown();
+    await press(admin.page, 'button', 'I have copied it');
+    await press(admin.page, 'button', `Send again to ${email}`);
+    const link = await shown();
+    expect(link).not.toBe(first);
+    expect(await admin.page.getByText('is on its way').count()).toBe(0);
+    const guest = await app.newReader();
+    const page = await guest.openTab(link.slice(app.stack.baseUrl.length));
+    await typeInto(page, 'E-mail', email);
+    await typeInto(page, 'Password', 'correct horse battery');
+    await press(page, 'button', 'Create the account');
+    await press(page, 'button', 'Accept the invitation');
+    await page.locator(`a[href^="/p/${projectId}"]`).first().waitFor();
+    expect([...admin.faults, ...guest.faults]).toEqual([]);
+    await Promise.all([admin.context.close(), guest.context.close()]);
+  });
 });

@@ -1,4 +1,4 @@
-// An invitation that was mailed: it says what accepting means, and a click accepts it.
+// An invitation, by the link that was mailed or handed over: it says what accepting means, and a click accepts it.
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useState } from 'preact/hooks';
@@ -15,7 +15,7 @@ export function Page() {
   if (token === '')
     return (
       <CardPage title="Invitation">
-        <p>The address has no invitation. Open the link of the mail whole.</p>
+        <p>The address has no invitation. Open the link whole, as you got it.</p>
         <a href="/">Your projects</a>
       </CardPage>
     );

@@ -1,11 +1,14 @@
-// Signing in with a password, or with a link that is mailed. The mail leads back here with its token.
+// Signing in with a password, or with a link that is mailed, or shown where no mail server is set. The link leads back
+// here with its token.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { SignInWithMagicLinkResponse } from '../../proto/gen/public/auth/v1/auth_pb.js';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
 import { address, navigate } from '../router.ts';
 import { auth, session, takeSession } from '../session.ts';
+import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { CardPage } from './card-page.tsx';
 import { leaveFor } from './oauth.ts';
@@ -29,7 +32,7 @@ export function Page() {
 function FromMail({ token }: { token: string }) {
   return (
     <CardPage title="Sign in to Millrace">
-      <p>The link of your mail is good once, for 15 minutes.</p>
+      <p>The link is good once, for 15 minutes.</p>
       <Form
         action="Sign in"
         send={async () => {
@@ -47,26 +50,14 @@ function FromMail({ token }: { token: string }) {
 function WithPassword() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const [isMailed, setMailed] = useState(false);
+  const [asked, setAsked] = useState<SignInWithMagicLinkResponse>();
   const [byMail, setByMail] = useState(false);
   const send = async (): Promise<void> => {
     if (byMail) {
-      await auth.signInWithMagicLink({ email });
-      setMailed(true);
+      setAsked(await auth.signInWithMagicLink({ email }));
     } else takeSession(await auth.signIn({ email, password }));
   };
-  if (isMailed)
-    return (
-      <CardPage title="Look into your mail">
-        <p role="status">
-          If <strong>{email}</strong> can sign in here, a link is on its way. It is good once, for
-          15 minutes.
-        </p>
-        <button type="button" onClick={() => setMailed(false)}>
-          Another address
-        </button>
-      </CardPage>
-    );
+  if (asked) return <Asked email={email} answer={asked} onBack={() => setAsked(undefined)} />;
   return (
     <CardPage title="Sign in">
       <Form action={byMail ? 'Mail me a link' : 'Sign in'} send={send} isReady={email !== ''}>
@@ -98,6 +89,36 @@ function WithPassword() {
         </button>
         <a href="/sign-up">Create an account</a>
       </div>
+    </CardPage>
+  );
+}
+
+/** Where the link is that was asked for. */
+function Asked(props: { email: string; answer: SignInWithMagicLinkResponse; onBack: () => void }) {
+  const { email, answer } = props;
+  const title = answer.noMailServer ? 'No mail server is set' : 'Look into your mail';
+  return (
+    <CardPage title={title}>
+      {answer.link === '' ? (
+        <p role="status">
+          If <strong>{email}</strong> can sign in here, a link{' '}
+          {answer.noMailServer
+            ? 'is in a file of the service’s data directory: ask whoever runs it. No mail goes out.'
+            : 'is on its way.'}{' '}
+          It is good once, for 15 minutes.
+        </p>
+      ) : (
+        <>
+          <p role="status">
+            No mail goes out, so here is the link that signs <strong>{email}</strong> in. It is good
+            once, for 15 minutes. Only pages on this machine show it.
+          </p>
+          <Code text={answer.link} what="Sign-in link" />
+        </>
+      )}
+      <button type="button" onClick={props.onBack}>
+        Another address
+      </button>
     </CardPage>
   );
 }

@@ -37,8 +37,8 @@ export function MailProvider({ org }: { org: Org }) {
     <section class="card">
       <h2>Mail</h2>
       <p class="hint">
-        Invitations and notices of webhooks go out through it. Without one, the instance’s own is
-        used.
+        Invitations and notices of webhooks go out through it, or else through the instance’s mail
+        server. Without either no mail goes out, and an invitation is a link that you hand over.
       </p>
       {provider.error ? <Fault cause={provider.error} retry={provider.reload} /> : null}
       <ProviderForm
@@ -59,7 +59,7 @@ export function MailProvider({ org }: { org: Org }) {
           </Action>
           <Action
             class="danger-text"
-            done="The instance’s own mail is used again"
+            done="Removed"
             run={async () => {
               await providers.delete({ orgId: org.id });
               provider.reload();

@@ -1,19 +1,17 @@
-// Members with their roles, and invitations that wait.
+// Members with their roles. Invitations that wait are invitations.tsx's.
 
 import { useState } from 'preact/hooks';
-import type { Invitation, Member, Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import type { Member, Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { explain } from '../client.ts';
-import { Field, Select } from '../fields/field.tsx';
-import { Form } from '../fields/form.tsx';
+import { Select } from '../fields/field.tsx';
 import { useResource } from '../resource.ts';
 import { session } from '../session.ts';
-import { Time } from '../time/time.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { orgsClient, Role } from '../workspace.ts';
 import { Action } from './action.tsx';
+import { Invitations } from './invitations.tsx';
 import { roleChoices, roleName } from './role-choices.ts';
 
 export function Members({ org }: { org: Org }) {
@@ -71,84 +69,6 @@ export function Members({ org }: { org: Org }) {
   );
 }
 
-function Invitations(props: { org: Org; isInviting: boolean; end: () => void }) {
-  const orgId = props.org.id;
-  const list = useResource(`invitations ${orgId}`, (signal) =>
-    orgsClient.listInvitations({ orgId }, { signal }),
-  );
-  const invitations = list.data?.invitations ?? [];
-  return (
-    <section class="card">
-      <h2>Open invitations</h2>
-      <Fault cause={list.error} retry={list.reload} />
-      {invitations.length === 0 ? <p class="hint">None waits.</p> : null}
-      <div
-        class="scroll"
-        hidden={invitations.length === 0}
-        tabIndex={0}
-        role="region"
-        aria-label="Open invitations: table"
-      >
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">E-mail</th>
-              <th scope="col">Role</th>
-              <th scope="col">Good until</th>
-              <th scope="col">
-                <span class="unseen">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {invitations.map((invitation) => (
-              <InvitationRow
-                key={invitation.id}
-                orgId={orgId}
-                invitation={invitation}
-                onChange={list.reload}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {props.isInviting ? (
-        <Invite
-          orgId={orgId}
-          onClose={() => {
-            props.end();
-            list.reload();
-          }}
-        />
-      ) : null}
-    </section>
-  );
-}
-
-function Invite({ orgId, onClose }: { orgId: string; onClose: () => void }) {
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState(String(Role.MEMBER));
-  const send = async (): Promise<void> => {
-    await orgsClient.inviteMember({ orgId, email, role: Number(role) });
-    toast(`The invitation to ${email} is on its way`);
-    onClose();
-  };
-  return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <Form action="Send the invitation" send={send} isReady={email !== ''}>
-        <Field label="E-mail" type="email" required value={email} onValue={setEmail} />
-        <Select
-          label="Role"
-          hint="Viewers read. Members also write boards and profiles. Admins also manage people, keys, mail and webhooks."
-          value={role}
-          options={roleChoices}
-          onValue={setRole}
-        />
-      </Form>
-    </Dialog>
-  );
-}
-
 function MemberRow(props: {
   orgId: string;
   member: Member;
@@ -202,46 +122,6 @@ function MemberRow(props: {
             Remove
           </Action>
         ) : null}
-      </td>
-    </tr>
-  );
-}
-
-function InvitationRow(props: { orgId: string; invitation: Invitation; onChange: () => void }) {
-  const { orgId } = props;
-  const { id, email, role, expireTime } = props.invitation;
-  return (
-    <tr>
-      <td>{email}</td>
-      <td>{roleName(role)}</td>
-      <td>
-        <Time at={expireTime} />
-      </td>
-      <td>
-        <span class="row end">
-          <Action
-            class="link"
-            label={`Send again to ${email}`}
-            done="Sent again"
-            run={async () => {
-              await orgsClient.resendInvite({ orgId, id });
-              props.onChange();
-            }}
-          >
-            Send again
-          </Action>
-          <Action
-            class="link danger-text"
-            label={`Take back the invitation of ${email}`}
-            done="Taken back"
-            run={async () => {
-              await orgsClient.revokeInvite({ orgId, id });
-              props.onChange();
-            }}
-          >
-            Take back
-          </Action>
-        </span>
       </td>
     </tr>
   );

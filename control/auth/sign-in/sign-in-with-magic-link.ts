@@ -1,6 +1,7 @@
 // AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address that has
 // no account, and may have none, or a mailbox that has links enough, takes the same steps but for the mail: neither
-// answer nor time tells. Redeeming the token makes the account where there is none.
+// answer nor time tells. Redeeming the token makes the account where there is none. Where no mail server is set and only
+// this machine reaches the service, the answer has the link.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
@@ -24,16 +25,25 @@ export interface MagicLinkDeps {
   signInCustomer: SignInCustomer;
   outbox: Pick<Outbox, 'add' | 'hasRoomForLink'>;
   instanceSender: MailSender;
+  hasMailServer: boolean;
+  onlyThisMachine: (context: HandlerContext) => boolean;
   /** The dashboard's base URL for people, without a slash at the end. */
   publicUrl: () => string;
   addressOf: (context: HandlerContext) => string | undefined;
+}
+
+/** What the answer tells about the link that was asked for. */
+interface AskedLink {
+  noMailServer: boolean;
+  /** Empty where the link is not for the caller to see. */
+  link: string;
 }
 
 export async function signInWithMagicLink(
   deps: MagicLinkDeps,
   request: SignInWithMagicLinkRequest,
   context: HandlerContext,
-): Promise<SignInAnswer | Record<string, never>> {
+): Promise<SignInAnswer | AskedLink> {
   const address = deps.addressOf(context);
   if ((request.email === '') === (request.token === '')) {
     throw invalidArgument('email', 'is required, or else token: one of the two');
@@ -50,7 +60,9 @@ export async function signInWithMagicLink(
   const isKnown = deps.customers.findByEmail(email) !== undefined || deps.mayJoin(email, context);
   const isSent = isAsked && isKnown;
   const token = await deps.magicLinks.issue(email, isSent ? 'expected' : 'unexpected');
-  if (!isSent) return {};
+  // Everywhere else the answer is the same for every address.
+  const noMailServer = !deps.hasMailServer;
+  if (!isSent) return { noMailServer, link: '' };
   const link = `${deps.publicUrl()}/sign-in?token=${token}`;
   deps.outbox.add({
     about: 'magic link',
@@ -58,7 +70,7 @@ export async function signInWithMagicLink(
     origin: 'instance',
     mail: { to: email, ...magicLinkMail({ link, minutes: magicLinkMinutes }) },
   });
-  return {};
+  return { noMailServer, link: noMailServer && deps.onlyThisMachine(context) ? link : '' };
 }
 
 async function redeem(

@@ -421,11 +421,19 @@ export declare const InviteMemberRequestSchema: GenMessage<InviteMemberRequest>;
  */
 export declare type InviteMemberResponse = Message<"dashboard.orgs.v1.InviteMemberResponse"> & {
   /**
-   * As it was stored; its token is only in the mail.
+   * As it was stored.
    *
    * @generated from field: dashboard.orgs.v1.Invitation invitation = 1;
    */
   invitation?: Invitation | undefined;
+
+  /**
+   * Where neither the organization nor the instance has a mail server: the link with the token, shown to the caller
+   * once, who hands it over. Whoever accepts by it has proven no address. Else empty: the token is only in the mail.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
 };
 
 /**
@@ -648,6 +656,13 @@ export declare type ResendInviteResponse = Message<"dashboard.orgs.v1.ResendInvi
    * @generated from field: dashboard.orgs.v1.Invitation invitation = 1;
    */
   invitation?: Invitation | undefined;
+
+  /**
+   * As in InviteMemberResponse.
+   *
+   * @generated from field: string link = 2;
+   */
+  link: string;
 };
 
 /**
@@ -1008,7 +1023,7 @@ export declare const OrgsService: GenService<{
     output: typeof UpdateResponseSchema;
   },
   /**
-   * Sends an invitation by e-mail, good for 7 days. Role: admin. already_exists where the address is a member's or is
+   * Sends an invitation by e-mail, good for 7 days; where no mail server is set, the answer has its link. Role: admin. already_exists where the address is a member's or is
    * invited already, failed_precondition where the caller's own address is not proven.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.InviteMember
@@ -1059,7 +1074,7 @@ export declare const OrgsService: GenService<{
     output: typeof ListInvitationsResponseSchema;
   },
   /**
-   * Sends an invitation again, with a new token and 7 more days; at most 10 sends in 24 hours. Role: admin.
+   * Sends an invitation again, as InviteMember, with a new token and 7 more days; at most 10 sends in 24 hours. Role: admin.
    * failed_precondition like InviteMember.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.ResendInvite
@@ -1083,7 +1098,7 @@ export declare const OrgsService: GenService<{
    * Makes the caller a member. permission_denied where the invitation went to another address than the caller's,
    * not_found where it is expired, revoked or used. To a caller whose address is not proven yet this is the proof, and
    * ends password and sessions, the caller's own included; failed_precondition where the mail left by a mail server of
-   * the organization, which proves nothing.
+   * the organization, which proves nothing. A link that an admin handed over lets the caller in and proves nothing.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.AcceptInvite
    */

@@ -191,7 +191,7 @@ export declare type SignInWithMagicLinkRequest = Message<"public.auth.v1.SignInW
 export declare const SignInWithMagicLinkRequestSchema: GenMessage<SignInWithMagicLinkRequest>;
 
 /**
- * Empty after a request with an e-mail address; a session after one with a token.
+ * The fields from 5 on after a request with an e-mail address; a session after one with a token.
  *
  * @generated from message public.auth.v1.SignInWithMagicLinkResponse
  */
@@ -223,6 +223,20 @@ export declare type SignInWithMagicLinkResponse = Message<"public.auth.v1.SignIn
    * @generated from field: dashboard.customers.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
+
+  /**
+   * Whether no mail server is set, so that links go into files of the service; tells nothing of the address.
+   *
+   * @generated from field: bool no_mail_server = 5;
+   */
+  noMailServer: boolean;
+
+  /**
+   * Where no mail server is set and only this machine reaches the service: the link, for the person who asks. Else empty.
+   *
+   * @generated from field: string link = 6;
+   */
+  link: string;
 };
 
 /**
