@@ -14,38 +14,47 @@ export interface Position {
 const version = 1;
 const timeAt = 1;
 const idAt = 9;
-const sealAt = 25;
+const positionBytes = 25;
 const sealBytes = 12;
-/** Base64 without padding. */
-const tokenCharacters = Math.ceil(((sealAt + sealBytes) * 4) / 3);
+/** In base64: a text of 100 characters and more than the rest of any position. */
+const maxTokenCharacters = 1_024;
 
 /** `conditions` are the bytes of everything that selects items: project, filters, range. */
 export function encodeCursor(position: Position, conditions: Uint8Array): string {
-  const token = Buffer.alloc(sealAt + sealBytes);
-  token[0] = version;
-  token.writeBigInt64BE(BigInt(position.timeMs), timeAt);
-  token.write(position.id.replaceAll('-', ''), idAt, 'hex');
-  seal(token, conditions).copy(token, sealAt);
-  return token.toString('base64url');
+  const content = Buffer.alloc(positionBytes);
+  content[0] = version;
+  content.writeBigInt64BE(BigInt(position.timeMs), timeAt);
+  content.write(position.id.replaceAll('-', ''), idAt, 'hex');
+  return sealCursor(content, conditions);
 }
 
 /** Undefined if the token is damaged or belongs to other conditions. */
 export function decodeCursor(text: string, conditions: Uint8Array): Position | undefined {
-  if (text.length !== tokenCharacters) return undefined;
-  const token = Buffer.from(text, 'base64url');
-  // Node skips characters that are not base64url: only the exact text is a token.
-  if (token.length !== sealAt + sealBytes || token.toString('base64url') !== text) return undefined;
-  if (token[0] !== version || !seal(token, conditions).equals(token.subarray(sealAt))) {
-    return undefined;
-  }
-  const hex = token.toString('hex', idAt, sealAt);
+  const content = openCursor(text, conditions);
+  if (content?.length !== positionBytes || content[0] !== version) return undefined;
+  const hex = content.toString('hex', idAt);
   return {
-    timeMs: Number(token.readBigInt64BE(timeAt)),
+    timeMs: Number(content.readBigInt64BE(timeAt)),
     id: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
   };
 }
 
-function seal(token: Buffer, conditions: Uint8Array): Buffer {
-  const hash = createHash('sha256').update(token.subarray(0, sealAt)).update(conditions);
+/** A token of any position. */
+export function sealCursor(content: Uint8Array, conditions: Uint8Array): string {
+  return Buffer.concat([content, sealOf(content, conditions)]).toString('base64url');
+}
+
+/** The content of a token; undefined as for decodeCursor. */
+export function openCursor(text: string, conditions: Uint8Array): Buffer | undefined {
+  if (text.length > maxTokenCharacters) return undefined;
+  const token = Buffer.from(text, 'base64url');
+  // Node skips characters that are not base64url: only the exact text is a token.
+  if (token.length < sealBytes || token.toString('base64url') !== text) return undefined;
+  const content = token.subarray(0, -sealBytes);
+  return sealOf(content, conditions).equals(token.subarray(-sealBytes)) ? content : undefined;
+}
+
+function sealOf(content: Uint8Array, conditions: Uint8Array): Buffer {
+  const hash = createHash('sha256').update(content).update(conditions);
   return hash.digest().subarray(0, sealBytes);
 }

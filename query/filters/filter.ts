@@ -109,7 +109,10 @@ export function compared<Condition>(
 
 /** Throws invalid_argument if the property's name is empty or longer than any stored name. */
 export function checkPropertyName({ property }: PropertyFilter, path: string): void {
-  const field = `${path}.property`;
+  checkPropertyText(property, `${path}.property`);
+}
+
+export function checkPropertyText(property: string, field: string): void {
   if (property === '') throw invalidArgument(field, 'is required');
   if (hasMoreCodePoints(property, maxPropertyKeyCodePoints)) {
     throw invalidArgument(field, `takes at most ${maxPropertyKeyCodePoints} code points`);

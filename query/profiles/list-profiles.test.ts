@@ -293,7 +293,7 @@ const refused: [string, ListInput, string][] = [
   [
     'a text that is no token',
     { pageToken: 'x' },
-    'pageToken: must be a nextPageToken answered to the same filters',
+    'pageToken: must be a nextPageToken answered to the same filters and order',
   ],
   [
     'no property',
@@ -359,7 +359,7 @@ const refused: [string, ListInput, string][] = [
   [
     'a long page token',
     { pageToken: 'A'.repeat(200_000) },
-    'pageToken: must be a nextPageToken answered to the same filters',
+    'pageToken: must be a nextPageToken answered to the same filters and order',
   ],
 ];
 it.each(refused)('refuses %s', async (_, request, message) => {

@@ -1,6 +1,6 @@
 // ProfilesService.List: streams the profiles of a project, newest first by creation, in pages. A page token names its
 // page's last profile, so that profiles that appear meanwhile move nothing. Finding a page's profiles is
-// profile-page.ts's.
+// profile-page.ts's, and in another order ordered-page.ts's.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -11,21 +11,17 @@ import {
   type ListResponse,
   ListResponseSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { encodeCursor, type Position } from '../cursor.ts';
+import { decodeCursor, encodeCursor, type Position } from '../cursor.ts';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
-import { idBytesSql, mergedIntoSql, ofProjectSql } from '../identity/identity-sql.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
+import { orderedPage } from './ordered-page.ts';
+import { readActivities } from './profile-activities.ts';
+import { decodeOrderPlace, readProfileOrder } from './profile-order.ts';
 import { findProfiles, type Read } from './profile-page.ts';
-import { readProfileSelection } from './profile-selection.ts';
-import {
-  activitySql,
-  profileMessage,
-  readActivity,
-  type StoredActivity,
-  type StoredProfile,
-} from './stored-profile.ts';
+import { afterToken, readProfileSelection } from './profile-selection.ts';
+import { profileMessage, type StoredProfile } from './stored-profile.ts';
 
 const pageSize = 100;
 /** Profiles read ahead after the first page: finding the next profiles is most of a page's cost. */
@@ -55,9 +51,29 @@ export async function* listProfiles(
 ): AsyncGenerator<ListResponse> {
   const bindings = createBindings();
   const selection = readProfileSelection(projectId, request, bindings);
+  const order = readProfileOrder(request, bindings);
   const project = bindings.bind('String', projectId);
-  const read: Read = (statement, maxRows) => rowsOf(options, statement, maxRows);
-  let after = selection.after;
+  const tooLarge =
+    order === undefined
+      ? 'the profiles are too large to be read'
+      : 'there are too many profiles to be ordered: leave orderBy out';
+  const read: Read = (statement, maxRows) => rowsOf(options, statement, maxRows, tooLarge);
+  if (order !== undefined) {
+    const { conditions, condition } = selection;
+    yield await orderedPage(
+      read,
+      {
+        ...{ projectId, project, bindings, order, conditions, pageSize },
+        condition: condition.sql,
+        ascending: request.ascending,
+        after: afterToken(request, (token) => decodeOrderPlace(token, conditions)),
+        maxCharacters: maxPageCharacters,
+      },
+      standIns,
+    );
+    return;
+  }
+  let after = afterToken(request, (token) => decodeCursor(token, selection.conditions));
   let wanted = pageSize;
   for (;;) {
     const { condition } = selection;
@@ -90,11 +106,12 @@ async function rowsOf(
   { clickhouse, startDeadline }: ListProfilesOptions,
   statement: Statement,
   maxRows: number,
+  tooLarge: string,
 ): Promise<{ rows: unknown[][]; stopped: boolean }> {
   const bounds = { deadline: startDeadline(), maxRows, maxCharacters };
   const result = await readRows(clickhouse, statement, bounds);
   if (result.kind === 'rows') return result;
-  throw new ConnectError('the profiles are too large to be read', Code.ResourceExhausted);
+  throw new ConnectError(tooLarge, Code.ResourceExhausted);
 }
 
 /** The profiles of the page that starts at `from`: one at least, where there is one. */
@@ -114,36 +131,4 @@ function positionOf(profile: StoredProfile | undefined): Position | undefined {
   // A token holds 16 bytes, written as a UUID.
   const id = profile.id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   return { timeMs: profile.createTimeMs, id };
-}
-
-// A page's hundred rows lie anywhere in each part: two threads that take 64 granules in turns need two thirds of the
-// time of one.
-const rowsAnywhere = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 4096,
-  merge_tree_min_bytes_for_concurrent_read = 1, optimize_move_to_prewhere = 0, enable_analyzer = 0`;
-
-/** The totals of the events of a page's profiles and of the ids merged into them, by profile id. */
-async function readActivities(
-  read: Read,
-  projectId: string,
-  page: readonly StoredProfile[],
-): Promise<ReadonlyMap<string, StoredActivity>> {
-  const activities = new Map<string, StoredActivity>();
-  if (page.length === 0) return activities;
-  const bindings = createBindings();
-  const project = bindings.bind('String', projectId);
-  const list = bindings.bind(
-    'Array(String)',
-    page.map(({ id }) => id),
-  );
-  const sql = `WITH arrayMap(id -> ${idBytesSql('id')}, ${list}) AS asked, ${mergedIntoSql(project, 'asked')} AS merged
-    SELECT lower(hex(transform(profile_id, merged.1, merged.2, profile_id))) AS id, ${activitySql}
-    FROM profile_activity
-    WHERE ${ofProjectSql(project)} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
-    GROUP BY id ${rowsAnywhere}`;
-  const { rows } = await read({ sql, params: bindings.params }, pageSize);
-  for (const [id, ...columns] of rows) {
-    const activity = readActivity(columns);
-    if (activity !== undefined) activities.set(String(id), activity);
-  }
-  return activities;
 }

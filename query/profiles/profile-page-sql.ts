@@ -17,7 +17,7 @@ export interface ProfilesPage {
 }
 
 // Rows of: id in hex, creation and update in ms, externalId, keys and values of traits.
-const columns = `lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
+export const columns = `lower(hex(id)), toUnixTimestamp64Milli(created), toUnixTimestamp64Milli(updated), external_id,
   mapKeys(traits), mapValues(traits)`;
 const ordered = 'ORDER BY created DESC, id DESC LIMIT {maxRows:UInt32}';
 const noTraits = "CAST(map(), 'Map(LowCardinality(String), String)')";
@@ -94,7 +94,7 @@ const activityFields = `agent[1] AS browser, agent[2] AS browser_version, agent[
   agent[5] AS device, place[1] AS country, place[2] AS region, place[3] AS city`;
 
 // Two threads share a part of any size.
-const everyRow = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192,
+export const everyRow = `SETTINGS max_threads = 2, merge_tree_min_rows_for_concurrent_read = 8192,
   merge_tree_min_bytes_for_concurrent_read = 1`;
 
 /** Selects the ids among `ids`, in hex, whose activity meets `condition`. None of `ids` may be merged. */
@@ -119,23 +119,41 @@ export function matchingSql(project: string, condition: string, ids: readonly st
  * without events comes from `profiles`, an anonymous one from its events.
  */
 export function allProfilesSql(page: ProfilesPage): Statement {
-  const { project, condition, after } = page;
+  const { condition, after } = page;
+  const sql = `SELECT id, created, updated, external_id, traits
+    FROM ${everybodySql(page.project, 'profile_listing')}
+    WHERE visible AND ${afterSql(after)} AND (${condition})`;
+  return { sql: `SELECT ${columns} FROM (${sql}) ${ordered}`, params: paramsOf(page) };
+}
+
+/** In profile_activity a row without events has only an identity record. */
+const summed = `min(listing.first_seen) AS first_seen, max(listing.last_seen) AS last_seen,
+      sum(listing.total_events) AS total_events, sum(listing.pageviews) AS pageviews, uniqExactMerge(listing.sessions) AS sessions`;
+const listed = 'min(listing.first_seen) AS first_seen';
+
+/**
+ * A FROM clause of every profile by its root, the invisible ones too, with its record and its activity: the engine reads
+ * the columns that are used. Sums of events are columns of profile_activity alone, whose reading takes longer.
+ */
+export function everybodySql(
+  project: string,
+  table: 'profile_listing' | 'profile_activity',
+): string {
   const seen = `SELECT if(edges.root_id = ${noRootSql}, listing.profile_id, edges.root_id) AS seen_id,
-      min(listing.first_received) AS first_received, ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
-    FROM profile_listing AS listing
+      min(listing.first_received) AS first_received, ${table === 'profile_activity' ? summed : listed},
+      ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
+    FROM ${table} AS listing
     LEFT ANY JOIN (
       SELECT profile_id, root_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
     ) AS edges ON edges.profile_id = listing.profile_id
-    WHERE listing.project_id = ${project} GROUP BY seen_id`;
+    WHERE listing.project_id = ${project}${table === 'profile_activity' ? ' AND listing.total_events > 0' : ''} GROUP BY seen_id`;
   const known = `SELECT profile_id AS known_id, named, deleted, root, create_time, update_time, distinct_id, traits
     FROM profiles FINAL WHERE project_id = ${project} AND NOT edge`;
-  const sql = `SELECT id, created, updated, external_id, traits
-    FROM (
+  const sums = table === 'profile_activity' ? 'last_seen, total_events, pageviews, sessions,' : '';
+  return `(
       SELECT known_id = ${noRootSql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
         if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
         distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
-        ${activityFields}
-      FROM (${known}) AS known FULL JOIN (${seen}) AS seen ON seen.seen_id = known.known_id)
-    WHERE visible AND ${afterSql(after)} AND (${condition})`;
-  return { sql: `SELECT ${columns} FROM (${sql}) ${ordered}`, params: paramsOf(page) };
+        seen_id != ${noRootSql} AS has_events, first_seen, ${sums} ${activityFields}
+      FROM (${known}) AS known FULL JOIN (${seen}) AS seen ON seen.seen_id = known.known_id)`;
 }

@@ -13,7 +13,6 @@ import {
   type ListRequest,
   ListRequestSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { decodeCursor, type Position } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
 import { checkPropertyName, comparison } from '../filters/filter.ts';
 import {
@@ -54,8 +53,6 @@ export const always = 'true';
 
 interface ProfileSelection {
   condition: ProfileCondition;
-  /** The last profile of the page before. */
-  after: Position | undefined;
   /** The bytes of everything that selects profiles; they seal page tokens. */
   conditions: Uint8Array;
 }
@@ -72,11 +69,9 @@ export function readProfileSelection(
   const groups = filterGroups.map((group, index) =>
     groupCondition(group, `filterGroups[${index}]`, bindings),
   );
-  const conditions = conditionBytes(projectId, request);
   return {
     condition: combine(groups, filterGroupsOperator, 'filterGroupsOperator'),
-    after: readPageToken(request, conditions),
-    conditions,
+    conditions: conditionBytes(projectId, request),
   };
 }
 
@@ -190,11 +185,18 @@ function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings):
   }
 }
 
-function readPageToken({ pageToken }: ListRequest, conditions: Uint8Array): Position | undefined {
+/** Where the page before ended, by the token that the order's own `decode` reads. Throws invalid_argument. */
+export function afterToken<P>(
+  { pageToken }: ListRequest,
+  decode: (token: string) => P | undefined,
+): P | undefined {
   if (pageToken === '') return undefined;
-  const position = decodeCursor(pageToken, conditions);
-  if (position !== undefined) return position;
-  throw invalidArgument('pageToken', 'must be a nextPageToken answered to the same filters');
+  const place = decode(pageToken);
+  if (place !== undefined) return place;
+  throw invalidArgument(
+    'pageToken',
+    'must be a nextPageToken answered to the same filters and order',
+  );
 }
 
 function conditionBytes(projectId: string, request: ListRequest): Uint8Array {

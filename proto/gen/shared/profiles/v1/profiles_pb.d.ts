@@ -4,7 +4,7 @@
 
 // Reading and managing profiles.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { LogicalOperator, PropertyFilter } from "../../../common/v1/filter_pb.js";
@@ -328,7 +328,7 @@ export declare const FilterGroupSchema: GenMessage<FilterGroup>;
  */
 export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
   /**
-   * A next_page_token answered to the same filters; empty for the first page.
+   * A next_page_token answered to the same filters and order; empty for the first page.
    *
    * @generated from field: string page_token = 1;
    */
@@ -348,6 +348,27 @@ export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
    * @generated from field: common.v1.LogicalOperator filter_groups_operator = 3;
    */
   filterGroupsOperator: LogicalOperator;
+
+  /**
+   * The order; by create_time, newest first, unless given.
+   *
+   * @generated from field: shared.profiles.v1.ProfileOrder order_by = 20;
+   */
+  orderBy: ProfileOrder;
+
+  /**
+   * The least first, where an order is given; else the greatest. Profiles without a value come last either way.
+   *
+   * @generated from field: bool ascending = 21;
+   */
+  ascending: boolean;
+
+  /**
+   * The trait of PROFILE_ORDER_TRAIT: the name of one key, required there and nowhere else.
+   *
+   * @generated from field: string order_trait = 22;
+   */
+  orderTrait: string;
 };
 
 /**
@@ -363,7 +384,7 @@ export declare const ListRequestSchema: GenMessage<ListRequest>;
  */
 export declare type ListResponse = Message<"shared.profiles.v1.ListResponse"> & {
   /**
-   * At most 100, by create_time, then id, newest first.
+   * At most 100, in the order that was asked for.
    *
    * @generated from field: repeated shared.profiles.v1.Profile profiles = 1;
    */
@@ -452,6 +473,91 @@ export declare type UnmergeProfileResponse = Message<"shared.profiles.v1.Unmerge
 export declare const UnmergeProfileResponseSchema: GenMessage<UnmergeProfileResponse>;
 
 /**
+ * What profiles are ordered by, then by id. Texts compare by their first 100 characters in lower case. A page goes on
+ * after the value that the profile before had when its page was read: one whose value changes meanwhile may be missed
+ * or come twice, and nobody else moves.
+ *
+ * @generated from enum shared.profiles.v1.ProfileOrder
+ */
+export enum ProfileOrder {
+  /**
+   * By create_time, newest first, page after page in one stream.
+   *
+   * @generated from enum value: PROFILE_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * activity.last_seen.
+   *
+   * @generated from enum value: PROFILE_ORDER_LAST_SEEN = 1;
+   */
+  LAST_SEEN = 1,
+
+  /**
+   * activity.first_seen.
+   *
+   * @generated from enum value: PROFILE_ORDER_FIRST_SEEN = 2;
+   */
+  FIRST_SEEN = 2,
+
+  /**
+   * activity.total_events.
+   *
+   * @generated from enum value: PROFILE_ORDER_TOTAL_EVENTS = 3;
+   */
+  TOTAL_EVENTS = 3,
+
+  /**
+   * activity.pageviews.
+   *
+   * @generated from enum value: PROFILE_ORDER_PAGEVIEWS = 4;
+   */
+  PAGEVIEWS = 4,
+
+  /**
+   * activity.sessions.
+   *
+   * @generated from enum value: PROFILE_ORDER_SESSIONS = 5;
+   */
+  SESSIONS = 5,
+
+  /**
+   * The text that names a profile: the first that is not empty among the traits name, displayName, display_name and
+   * email, and external_id.
+   *
+   * @generated from enum value: PROFILE_ORDER_NAME = 6;
+   */
+  NAME = 6,
+
+  /**
+   * City, or else region, then country of the activity.
+   *
+   * @generated from enum value: PROFILE_ORDER_PLACE = 7;
+   */
+  PLACE = 7,
+
+  /**
+   * Browser, its version, system and device of the activity.
+   *
+   * @generated from enum value: PROFILE_ORDER_DEVICE = 8;
+   */
+  DEVICE = 8,
+
+  /**
+   * A trait: numbers as numbers, before all other values as texts. null is no value.
+   *
+   * @generated from enum value: PROFILE_ORDER_TRAIT = 9;
+   */
+  TRAIT = 9,
+}
+
+/**
+ * Describes the enum shared.profiles.v1.ProfileOrder.
+ */
+export declare const ProfileOrderSchema: GenEnum<ProfileOrder>;
+
+/**
  * Reads profiles. Credential: a private key, or a member's JWT with x-project-id.
  *
  * @generated from service shared.profiles.v1.ProfilesService
@@ -479,7 +585,8 @@ export declare const ProfilesService: GenService<{
     output: typeof GetByExternalIdResponseSchema;
   },
   /**
-   * Profiles by create_time, then id, newest first, 100 a page; the stream goes on page by page until the end.
+   * Profiles by create_time, then id, newest first, 100 a page; the stream goes on page by page until the end. In
+   * another order (order_by) each page looks at all profiles, so the stream ends with the page that was asked for.
    *
    * @generated from rpc shared.profiles.v1.ProfilesService.List
    */
