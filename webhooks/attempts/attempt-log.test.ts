@@ -98,14 +98,14 @@ describe('pages of attempts', () => {
     expect((await page(ask(webhookId))).attempts).toEqual([listed]);
   });
 
-  it('can be of one status, one event type and a time, its end excluded', async () => {
+  it('can be of one status, one event type, one project and a time, its end excluded', async () => {
     const webhookId = randomUUID();
     const of = (attemptId: string, fields: Partial<AttemptRecord>) =>
       attemptRecord({ webhookId, attemptId, attemptTimeMs: nowMs - 1_000, ...fields });
     await insert(
       of('failed', { status: 'EXHAUSTED' }),
       of('edited', { eventType: 'message_edited' }),
-      of('both', { status: 'EXHAUSTED', eventType: 'message_edited' }),
+      of('both', { status: 'EXHAUSTED', eventType: 'message_edited', projectId: 'other' }),
       of('old', { status: 'EXHAUSTED', attemptTimeMs: nowMs - 5_000 }),
       of('end', { status: 'EXHAUSTED', attemptTimeMs: nowMs - 500 }),
     );
@@ -117,6 +117,17 @@ describe('pages of attempts', () => {
     expect(await ids({ status })).toEqual(['both', 'end', 'failed', 'old']);
     expect(await ids({ eventType })).toEqual(['both', 'edited']);
     expect(await ids({ status, eventType })).toEqual(['both']);
+    expect(await ids({ projectId: 'other' })).toEqual(['both']);
+    const [first] = (await page(ask(webhookId, { pageSize: 1 }))).attempts;
+    expect(await ids({ projectId: first?.projectId ?? '' })).toEqual([
+      'edited',
+      'end',
+      'failed',
+      'old',
+    ]);
+    const { nextPageToken: pageToken } = await page(ask(webhookId, { pageSize: 1 }));
+    const mixed = ask(webhookId, { pageSize: 1, projectId: 'other', pageToken });
+    expect(await attempts.readAttempts(mixed)).toEqual({ kind: 'bad_token' });
     expect(await ids(time)).toEqual(['both', 'edited', 'failed']);
     expect(await ids({ ...time, status })).toEqual(['both', 'failed']);
     expect(await ids({ eventType: "' OR 1 = 1 --" })).toEqual([]);

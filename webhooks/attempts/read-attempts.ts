@@ -16,6 +16,8 @@ export interface AttemptQuery {
   pageToken: string;
   status?: AttemptStatus;
   eventType?: string;
+  /** Of the events. */
+  projectId?: string;
   /** In ms since the epoch, `toMs` excluded. */
   fromMs?: number;
   toMs?: number;
@@ -111,7 +113,7 @@ function* newestFirst({ fromMs, toMs }: TimeRange): Generator<TimeRange> {
 
 /** An attempt whose record was inserted twice is one row: both have one place in the order. */
 function pageStatement(
-  { organizationId, webhookId, status, eventType }: AttemptQuery,
+  { organizationId, webhookId, status, eventType, projectId }: AttemptQuery,
   { fromMs, toMs }: TimeRange,
   after: LogPosition | undefined,
   maxRows: number,
@@ -124,6 +126,7 @@ function pageStatement(
       : [`(attempt_time, attempt_id) < (${moment('afterMs')}, {afterId:String})`]),
     ...(status === undefined ? [] : ['status = {status:String}']),
     ...(eventType === undefined ? [] : ['event_type = {eventType:String}']),
+    ...(projectId === undefined ? [] : ['project_id = {projectId:String}']),
   ];
   return {
     sql: `
@@ -138,6 +141,7 @@ function pageStatement(
       ...(after !== undefined && { afterMs: after.attemptTimeMs, afterId: after.attemptId }),
       ...(status !== undefined && { status }),
       ...(eventType !== undefined && { eventType }),
+      ...(projectId !== undefined && { projectId }),
     },
   };
 }
@@ -147,6 +151,6 @@ export function moment(param: string): string {
 }
 
 function conditionsOf(query: AttemptQuery): string {
-  const { organizationId, webhookId, status, eventType, fromMs, toMs } = query;
-  return JSON.stringify([organizationId, webhookId, status, eventType, fromMs, toMs]);
+  const { organizationId, webhookId, status, eventType, projectId, fromMs, toMs } = query;
+  return JSON.stringify([organizationId, webhookId, status, eventType, projectId, fromMs, toMs]);
 }

@@ -85,7 +85,8 @@ describe('deliveries', () => {
     };
     const last = { ...attempt, attempt: 0, nextAttemptTimeMs: 0 };
     management.log.attempts = [attempt, last];
-    const query = '?status=FAILED_WILL_RETRY&event_type=message_sent&page_size=2&page_token=next';
+    const query =
+      '?status=FAILED_WILL_RETRY&event_type=message_sent&project_id=p&page_size=2&page_token=next';
     const range = '&from=2026-01-01T00:00:00%2B01:00&to=2026-01-02T00:00:00.5Z';
     const { json } = await admin.call('GET', `${path}/logs${query}${range}`);
     expect(json?.['next_page_token']).toBe('next');
@@ -114,6 +115,7 @@ describe('deliveries', () => {
       pageToken: 'next',
       status: 'FAILED_WILL_RETRY',
       eventType: 'message_sent',
+      projectId: 'p',
       fromMs: Date.UTC(2025, 11, 31, 23),
       toMs: Date.UTC(2026, 0, 2) + 500,
     });

@@ -32,6 +32,7 @@ export const listLogs = operation({
       },
       status: { type: 'string', enum: attemptStatuses },
       event_type: { type: 'string', enum: roomEventTypes },
+      project_id: { type: 'string', maxLength: 64, description: 'Of the events.' },
       from: { type: 'string', format: 'date-time' },
       to: { type: 'string', format: 'date-time', description: 'Attempts before it.' },
     },
@@ -49,7 +50,7 @@ export const listLogs = operation({
   },
   async run({ store, attempts }, { organizationId, webhookId, query, gone }) {
     await store.find(organizationId, webhookId);
-    const { page_size, page_token, status, event_type, from, to } = query;
+    const { page_size, page_token, status, event_type, project_id, from, to } = query;
     const fromMs = from === undefined ? undefined : momentMs(from);
     const toMs = to === undefined ? undefined : momentMs(to);
     if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) {
@@ -62,6 +63,7 @@ export const listLogs = operation({
       pageToken: page_token ?? '',
       ...(status !== undefined && { status }),
       ...(event_type !== undefined && { eventType: event_type }),
+      ...(project_id !== undefined && { projectId: project_id }),
       ...(fromMs !== undefined && { fromMs }),
       ...(toMs !== undefined && { toMs }),
     };
