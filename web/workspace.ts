@@ -72,6 +72,10 @@ export const currentOrg = computed<Org | undefined>(() => {
   return workspace.value?.orgs.find((org) => org.id === id);
 });
 
+export function projectsOf(orgId: string): Project[] {
+  return workspace.value?.projects.filter((project) => project.orgId === orgId) ?? [];
+}
+
 /** Whether the reader's role in the current organization is at least this one. */
 export function hasRole(role: Role): boolean {
   return (currentOrg.value?.role ?? Role.UNSPECIFIED) >= role;

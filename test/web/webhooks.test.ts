@@ -3,6 +3,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, newEvent } from '../harness/clients/client.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 import { type Receiver, startReceiver } from '../harness/webhooks/receiver.ts';
@@ -48,6 +49,29 @@ describe.runIf(hasBrowser)('a webhook', () => {
       expect(() => new Webhook(secret).verify(body, signed(headers))).not.toThrow();
     }
     expect(faults).toEqual([]);
+  });
+
+  it('belongs to the organization, says so, and its log can be of one project', async () => {
+    const { projectId } = app.stack;
+    const { page, context, faults } = await app.signedIn(`/p/${projectId}/webhooks`);
+    await page.getByText(/belong to the organization .*, not to one project/).waitFor();
+    const ids = { room_id: 'room-1', message_id: 'm1' };
+    const customProperties = Object.fromEntries(
+      Object.entries(ids).map(([key, stringValue]) => [key, { stringValue }]),
+    );
+    const before = receiver.received.length;
+    await batchCreate(app.stack, [newEvent({ kind: 'message_sent', customProperties })]);
+    await expect.poll(() => receiver.received.length, { timeout }).toBe(before + 1);
+    await page.getByRole('gridcell', { name: 'To the test' }).click();
+    const rows = page
+      .getByRole('grid', { name: 'Deliveries' })
+      .getByRole('row', { name: 'message_sent' });
+    await expect.poll(() => rows.count(), { timeout }).toBe(before + 1);
+    await page.getByRole('combobox', { name: 'Project' }).selectOption(projectId);
+    await expect.poll(() => rows.count(), { timeout }).toBe(1);
+    expect(new URL(page.url()).searchParams.get('of')).toBe(projectId);
+    expect(faults).toEqual([]);
+    await context.close();
   });
 
   it('shows its log where an answer takes longer than until it is asked for again', async () => {

@@ -1,6 +1,7 @@
 // A ranking: a bar behind each name, its figure and its share. Each row may open what it counts.
 
 import type { ComponentChildren } from 'preact';
+import { readablePath } from '../text/readable-path.ts';
 import { percent, shortFigure } from '../ui/figures.ts';
 
 export type Bar = { name: string; value: number; label?: ComponentChildren; isRest?: boolean };
@@ -24,7 +25,7 @@ export function BarList(props: {
           <>
             <i style={{ width: `${(bar.value / most) * 100}%` }} />
             <span class="clip grow" title={bar.name}>
-              {bar.label ?? (bar.name || '(none)')}
+              {bar.label ?? (readablePath(bar.name) || '(none)')}
             </span>
             <small>{total > 0 ? percent(bar.value / total) : ''}</small>
             <b>{format(bar.value)}</b>

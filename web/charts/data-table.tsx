@@ -1,5 +1,6 @@
 // The table of a chart: the same figures for people who read and for programs that do, with CSV.
 
+import { readablePath } from '../text/readable-path.ts';
 import { download } from '../ui/download.ts';
 
 export type Grid = { columns: readonly string[]; rows: readonly (readonly (string | number)[])[] };
@@ -30,7 +31,7 @@ export function DataTable({ label, grid }: { label: string; grid: Grid }) {
             <tr>
               {grid.columns.map((name) => (
                 <th key={name} scope="col">
-                  {name}
+                  {readablePath(name)}
                 </th>
               ))}
             </tr>
@@ -40,7 +41,7 @@ export function DataTable({ label, grid }: { label: string; grid: Grid }) {
               <tr key={index}>
                 {row.map((value, column) => (
                   <td key={grid.columns[column]} class={typeof value === 'number' ? 'number' : ''}>
-                    {value}
+                    {typeof value === 'string' ? readablePath(value) : value}
                   </td>
                 ))}
               </tr>

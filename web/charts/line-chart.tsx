@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { readablePath } from '../text/readable-path.ts';
 import 'uplot/dist/uPlot.min.css';
 import { repaints } from '../shell/theme.ts';
 import { clockOf } from '../time/labels.ts';
@@ -108,7 +109,7 @@ export function LineChart(props: {
                 data-series={seriesOf(lines, index) % 8}
                 data-previous={line.isPrevious ?? false}
               />
-              {line.name}
+              {readablePath(line.name)}
               <b>{value === undefined || value === null ? '' : format(value)}</b>
             </span>
           );

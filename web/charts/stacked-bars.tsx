@@ -1,6 +1,7 @@
 // Stacked bars, the parts below zero hanging down. Arrow keys walk the bars, each bar is read aloud.
 
 import { useState } from 'preact/hooks';
+import { readablePath } from '../text/readable-path.ts';
 import { shortFigure } from '../ui/figures.ts';
 
 export type Stack = { name: string; parts: readonly number[] };
@@ -95,7 +96,7 @@ export function StackedBars(props: {
         {parts.map((name, part) => (
           <span key={name} class="legend-item">
             <i data-series={part % 8} />
-            {name}
+            {readablePath(name)}
             <b>{here ? shortFigure(Math.abs(here.parts[part] ?? 0)) : ''}</b>
           </span>
         ))}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -105,7 +106,7 @@ function Values(props: { title: string; properties: ActivityEvent['autoPropertie
                   <th scope="row" class="mono">
                     {key}
                   </th>
-                  <td>{text === '' ? <span class="hint">(empty)</span> : text}</td>
+                  <td>{text === '' ? <span class="hint">(empty)</span> : <Text text={text} />}</td>
                   <td>
                     <span class="badge">{type}</span>
                   </td>
@@ -116,5 +117,18 @@ function Values(props: { title: string; properties: ActivityEvent['autoPropertie
         </table>
       )}
     </section>
+  );
+}
+
+/** A path as people read it, and as it was stored where that differs. */
+function Text({ text }: { text: string }) {
+  const readable = readablePath(text);
+  if (readable === text) return <>{text}</>;
+  return (
+    <>
+      {readable}
+      <br />
+      <small class="hint mono">{text}</small>
+    </>
   );
 }

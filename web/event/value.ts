@@ -2,6 +2,7 @@
 
 import type { PropertyValue } from '../../proto/gen/common/v1/property_value_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { readablePath } from '../text/readable-path.ts';
 import { toDate } from '../time/time.tsx';
 
 export type TypedValue = {
@@ -37,12 +38,12 @@ export function textOf(properties: Properties, key: string): string {
   return found ? typedValue(found).text : '';
 }
 
-/** The page of an event without its origin, however it was told. */
-export function pageOf({ autoProperties }: ActivityEvent): string {
+/** The page of an event without its origin, however it was told, as people read it. */
+export function pageOf({ autoProperties }: Pick<ActivityEvent, 'autoProperties'>): string {
   const path = textOf(autoProperties, '$pathname');
-  if (path) return path;
+  if (path) return readablePath(path);
   const url = textOf(autoProperties, '$url');
-  return URL.canParse(url) ? new URL(url).pathname : url;
+  return readablePath(URL.canParse(url) ? new URL(url).pathname : url);
 }
 
 /** "Berlin, DE": as much of it as is known. */

@@ -2,6 +2,7 @@
 
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf, typedValue } from '../event/value.ts';
+import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
 
@@ -56,6 +57,6 @@ const maxShown = 6;
 function inShort(properties: ActivityEvent['customProperties']): string {
   return Object.entries(properties)
     .slice(0, maxShown)
-    .map(([key, value]) => `${key}=${typedValue(value).text}`)
+    .map(([key, value]) => `${key}=${readablePath(typedValue(value).text)}`)
     .join('  ');
 }

@@ -1,5 +1,5 @@
 // A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well. Until
-// something is typed, all of them are shown.
+// something is typed, all of them are shown; what is typed first takes the place of what the field held.
 
 import { useId, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
@@ -62,6 +62,7 @@ export function Combo(props: {
         aria-expanded={isShown}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
+        aria-describedby={props.hint ? `${id}-hint` : undefined}
         aria-activedescendant={isShown && at >= 0 ? `${id}-${at}` : undefined}
         placeholder={props.placeholder}
         value={props.value}
@@ -71,7 +72,14 @@ export function Combo(props: {
           setOpen(true);
           setAt(-1);
         }}
-        onFocus={() => {
+        // The press would put the caret between the letters that the focus selects.
+        onMouseDown={(event) => {
+          if (event.currentTarget === document.activeElement) return;
+          event.preventDefault();
+          event.currentTarget.focus();
+        }}
+        onFocus={(event) => {
+          event.currentTarget.select();
           setTyped('');
           setOpen(true);
         }}
@@ -96,7 +104,11 @@ export function Combo(props: {
           </div>
         ))}
       </div>
-      {props.hint ? <p class="hint">{props.hint}</p> : null}
+      {props.hint ? (
+        <p class="hint" id={`${id}-hint`}>
+          {props.hint}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import {
   PropertyFilterSchema,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
+import { readablePath } from '../text/readable-path.ts';
 
 export type Condition = {
   property: string;
@@ -128,7 +129,7 @@ function readCondition(entry: unknown): Condition[] {
 /** A condition in words: "Country is DE". */
 export function inWords({ property, operator, values }: Condition): string {
   const known = operatorOf(operator);
-  const joined = values.join(known?.values === 'two' ? ' and ' : ', ');
+  const joined = values.map(readablePath).join(known?.values === 'two' ? ' and ' : ', ');
   return `${propertyName(property)} ${known?.name ?? ''} ${joined}`.trim();
 }
 

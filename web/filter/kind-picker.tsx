@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Combo } from '../fields/combo.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { useKindSuggestions } from './schema.ts';
+import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.ts';
 
 /** No kind means every kind. */
 export function KindPicker(props: {
@@ -13,11 +13,15 @@ export function KindPicker(props: {
 }) {
   const { kinds, onChange } = props;
   const [isOpen, setOpen] = useState(false);
+  const isUnknown = useIsUnknownKind();
   return (
     <div class="filters" role="group" aria-label="Kinds">
       {kinds.map((kind) => (
         <span class="chip" key={kind}>
-          <span>{kind}</span>
+          <span>
+            {kind}
+            {isUnknown(kind) ? <small class="hint"> never stored</small> : null}
+          </span>
           <button
             type="button"
             aria-label={`Remove: ${kind}`}
@@ -47,6 +51,7 @@ export function KindPicker(props: {
 function Adder({ onAdd, onClose }: { onAdd: (kind: string) => void; onClose: () => void }) {
   const [kind, setKind] = useState('');
   const suggestions = useKindSuggestions();
+  const isUnknown = useIsUnknownKind();
   return (
     <Dialog title="Show a kind of event" onClose={onClose}>
       <form
@@ -59,6 +64,7 @@ function Adder({ onAdd, onClose }: { onAdd: (kind: string) => void; onClose: () 
           label="Kind"
           value={kind}
           suggestions={suggestions}
+          hint={isUnknown(kind.trim()) ? unknownKindHint : ''}
           onValue={setKind}
           onTake={onAdd}
         />

@@ -7,13 +7,14 @@ import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.
 import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
+import { readablePath } from '../text/readable-path.ts';
 import { plural } from '../ui/figures.ts';
 import { currentProject } from '../workspace.ts';
 import { propertyName } from './condition.ts';
 
 const insights = createClient(InsightsService, transport);
 
-type Schema = { kinds: SeenKind[]; properties: SeenProperty[] };
+type Schema = { kinds: SeenKind[]; properties: SeenProperty[]; isCut?: boolean };
 
 /** Kinds and properties; of the events of one kind where it is named. */
 export function useSchema(kind = ''): Resource<Schema> {
@@ -29,6 +30,16 @@ export function useKindSuggestions(): Suggestion[] {
     value: kind,
     note: plural(count, 'event'),
   }));
+}
+
+export const unknownKindHint = 'No event of this kind was ever stored.';
+
+/** Tells kinds of which no event was stored. None is where the list of kinds is not here, or not all of it. */
+export function useIsUnknownKind(): (kind: string) => boolean {
+  const { data } = useSchema();
+  const isWhole = data !== undefined && !data.isCut;
+  const seen = new Set(data?.kinds.map(({ kind }) => kind));
+  return (kind) => isWhole && kind !== '' && !seen.has(kind);
 }
 
 /** `of` says whose properties fit: events' (with traits of their profiles) or profiles' alone, without the prefix. */
@@ -62,6 +73,7 @@ export function useValueSuggestions(property: string, prefix: string): Suggestio
   );
   return (data?.counts ?? []).map(({ value = '', count }) => ({
     value,
+    name: readablePath(value),
     note: plural(count, 'time'),
   }));
 }

@@ -1,28 +1,40 @@
 // The calls of profiles, and how a profile is named.
 
-import { createClient } from '@connectrpc/connect';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { type Profile, ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
+import type { ProfileSort } from './profile-sort.ts';
 
 export const profilesClient = createClient(ProfilesService, transport);
 
-/** One page of profiles; the service streams it, the next token stands in its last part. */
+/** One page of profiles, the newest first without a sort. The service would stream page after page: the first is taken. */
 export async function loadProfiles(
   projectId: string,
   conditions: readonly Condition[],
+  sort: ProfileSort | undefined,
   pageToken: string,
   end: AbortSignal,
 ): Promise<{ rows: Profile[]; next: string }> {
   const filters = conditions.map(toPropertyFilter);
-  const request = { pageToken, ...(filters.length > 0 ? { filterGroups: [{ filters }] } : {}) };
-  const rows: Profile[] = [];
-  let next = '';
-  for await (const part of profilesClient.list(request, inProject(projectId, end))) {
-    rows.push(...part.profiles);
-    next = part.nextPageToken ?? '';
+  const groups = filters.length > 0 ? { filterGroups: [{ filters }] } : {};
+  const enough = new AbortController();
+  const signal = AbortSignal.any([end, enough.signal]);
+  try {
+    const request = { pageToken, ...groups, ...sort };
+    for await (const part of profilesClient.list(request, inProject(projectId, signal)))
+      return { rows: part.profiles, next: part.nextPageToken ?? '' };
+  } finally {
+    enough.abort();
   }
-  return { rows, next };
+  return { rows: [], next: '' };
+}
+
+/** Whether the project has more profiles than the service sorts. A limit of calls says when to ask again. */
+export function isTooManyToSort(cause: unknown): boolean {
+  const { code, metadata } = ConnectError.from(cause);
+  if (code === Code.ResourceExhausted) return !metadata.has('retry-after');
+  return code === Code.DeadlineExceeded;
 }
 
 /** A trait that names a person, the id of the site, or the beginning of our own id. */

@@ -1,7 +1,7 @@
-// The people of a project, those seen last first as the service lists them, with filters on their traits.
+// The people of a project, those seen last first or sorted by another column, with filters on their traits.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { explain, inProject } from '../client.ts';
 import { readConditions, writeConditions } from '../filter/condition.ts';
@@ -15,42 +15,73 @@ import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Nobody } from './nobody.tsx';
-import { deviceOf, loadProfiles, nameOf, placeOf, profilesClient } from './profiles-client.ts';
+import { profileSort } from './profile-sort.ts';
+import {
+  deviceOf,
+  isTooManyToSort,
+  loadProfiles,
+  nameOf,
+  placeOf,
+  profilesClient,
+} from './profiles-client.ts';
 import { TraitColumnsMenu, traitColumns } from './trait-columns.tsx';
 
 const columns: Column<Profile>[] = [
-  { name: 'Who', width: 'minmax(150px, 2fr)', cell: nameOf },
-  { name: 'Last seen', width: '120px', cell: ({ activity }) => <Time at={activity?.lastSeen} /> },
+  { name: 'Who', order: 'name', width: 'minmax(150px, 2fr)', cell: nameOf },
+  {
+    name: 'Last seen',
+    order: 'last-seen',
+    width: '120px',
+    cell: ({ activity }) => <Time at={activity?.lastSeen} />,
+  },
   {
     name: 'Events',
+    order: 'events',
     width: '70px',
     isNumber: true,
     cell: ({ activity }) => figure(activity?.totalEvents ?? 0n),
   },
   {
     name: 'Views',
+    order: 'views',
     width: '70px',
     isNumber: true,
     cell: ({ activity }) => figure(activity?.pageviews ?? 0n),
   },
   {
     name: 'Visits',
+    order: 'visits',
     width: '70px',
     isNumber: true,
     cell: ({ activity }) => figure(activity?.sessions ?? 0n),
   },
-  { name: 'Place', width: 'minmax(90px, 1fr)', cell: placeOf },
-  { name: 'Device', width: 'minmax(120px, 1.4fr)', cell: deviceOf },
+  { name: 'Place', order: 'place', width: 'minmax(90px, 1fr)', cell: placeOf },
+  { name: 'Device', order: 'device', width: 'minmax(120px, 1.4fr)', cell: deviceOf },
 ];
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const asked = address.value.query.get('f') ?? '';
   const conditions = readConditions(asked);
-  const { rows, error, isLoading, hasMore, more, reload } = usePages(
-    `profiles ${projectId} ${asked}`,
-    (token, end) => loadProfiles(projectId, conditions, token, end),
-  );
+  const { sort, sorting } = profileSort();
+  const key = `profiles ${projectId} ${asked} ${JSON.stringify(sort)}`;
+  // The key of a list that the service could not sort.
+  const [unsorted, setUnsorted] = useState('');
+  const { rows, error, isLoading, hasMore, more, reload } = usePages(key, async (token, end) => {
+    if (unsorted !== key) {
+      try {
+        return await loadProfiles(projectId, conditions, sort, token, end);
+      } catch (cause) {
+        if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
+        setUnsorted(key);
+      }
+    }
+    return loadProfiles(projectId, conditions, undefined, token, end);
+  });
+  // The list stays while it is sorted anew, and the focus on its heads.
+  const wasShown = useRef(false);
+  if (rows.length > 0) wasShown.current = true;
+  const isShown = rows.length > 0 || (isLoading && wasShown.current);
   return (
     <>
       <div class="page-head">
@@ -63,21 +94,23 @@ export function Page({ params }: PageProps) {
         onChange={(next) => setQuery({ f: writeConditions(next) })}
       />
       <Fault cause={error} retry={reload} />
-      {isLoading && rows.length === 0 ? <Loading of="profiles" /> : null}
+      {isLoading && !isShown ? <Loading of="profiles" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
         <Empty projectId={projectId} isFiltered={conditions.length > 0} />
       ) : null}
-      {rows.length > 0 ? (
+      {isShown ? (
         <>
           <div class="row between">
             <p class="hint" aria-live="polite">
               {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
+              {unsorted === key ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <TraitColumnsMenu rows={rows} />
           </div>
           <Table
             label="Profiles"
             rows={rows}
+            {...(unsorted === key ? {} : { sorting })}
             columns={[...columns, ...traitColumns()]}
             rowKey={({ id }) => id}
             onOpen={({ id }) => navigate(`/p/${projectId}/profiles/${id}`)}

@@ -4,6 +4,7 @@ import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js'
 import { address, setQuery } from '../router.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import type { Column } from '../ui/table.tsx';
+import { traitOrder } from './profile-sort.ts';
 
 /** More have no room on a wide screen. */
 const maxColumns = 6;
@@ -24,6 +25,7 @@ function chosenTraits(): string[] {
 export function traitColumns(): Column<Profile>[] {
   return chosenTraits().map((name) => ({
     name,
+    order: traitOrder(name),
     width: 'minmax(90px, 1fr)',
     cell: ({ properties }) => {
       const value = properties?.[name];

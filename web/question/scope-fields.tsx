@@ -6,7 +6,13 @@ import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js
 import { Combo } from '../fields/combo.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
-import { propertySuggestions, useKindSuggestions, useSchema } from '../filter/schema.ts';
+import {
+  propertySuggestions,
+  unknownKindHint,
+  useIsUnknownKind,
+  useKindSuggestions,
+  useSchema,
+} from '../filter/schema.ts';
 
 export function ScopeFields(props: {
   label: string;
@@ -16,6 +22,7 @@ export function ScopeFields(props: {
 }) {
   const { label, onChange } = props;
   const kinds = useKindSuggestions();
+  const isUnknown = useIsUnknownKind();
   const scope = props.scope ?? create(EventFilterSchema);
   return (
     <>
@@ -24,6 +31,7 @@ export function ScopeFields(props: {
         value={scope.kind}
         placeholder="Any event"
         suggestions={kinds}
+        hint={isUnknown(scope.kind) ? unknownKindHint : ''}
         onValue={(kind) => onChange({ ...scope, kind })}
       />
       <FilterBar

@@ -7,6 +7,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { columnPx, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
+import { readablePath } from '../text/readable-path.ts';
 import { figure, plural } from '../ui/figures.ts';
 import { kindName } from './names.ts';
 import type { Shown } from './shown.ts';
@@ -44,7 +45,9 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
               style={{ strokeWidth: `${width}px` }}
               data-at={at === from.id || at === to.id}
             >
-              <title>{`${named(from)} to ${named(to)}: ${plural(value, 'visit')}`}</title>
+              <title>
+                {readablePath(`${named(from)} to ${named(to)}: ${plural(value, 'visit')}`)}
+              </title>
             </path>
           ))}
           {flow.nodes.map((node) => (
@@ -83,9 +86,9 @@ function Node(props: { node: FlowNode; name: string; onAt: (id: string | undefin
         x={node.x + nodePx + 5}
         y={node.y + Math.max(10, node.height / 2 + 4)}
       >
-        {short(name)} <tspan class="flow-count">{figure(node.value)}</tspan>
+        {short(readablePath(name))} <tspan class="flow-count">{figure(node.value)}</tspan>
       </text>
-      <title>{`${name}: ${plural(node.value, 'visit')}`}</title>
+      <title>{readablePath(`${name}: ${plural(node.value, 'visit')}`)}</title>
     </g>
   );
 }

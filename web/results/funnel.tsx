@@ -7,6 +7,7 @@ import type {
   StepTiming,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { readablePath } from '../text/readable-path.ts';
 import { figure, milliseconds, percent } from '../ui/figures.ts';
 import { groupName, kindName } from './names.ts';
 import type { Shown } from './shown.ts';
@@ -96,7 +97,7 @@ function StepBar(props: {
   const timing = series.steps[step]?.timing;
   return (
     <div class="funnel-bar">
-      {name === undefined ? null : <span class="clip funnel-group">{name}</span>}
+      {name === undefined ? null : <span class="clip funnel-group">{readablePath(name)}</span>}
       <div class="funnel-track">
         <i data-series={props.color} style={{ width: `${(users / most) * 100}%` }} />
       </div>

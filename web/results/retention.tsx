@@ -7,6 +7,7 @@ import type {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { Select } from '../fields/field.tsx';
+import { readablePath } from '../text/readable-path.ts';
 import { formatLabel } from '../time/time.tsx';
 import { figure, percent } from '../ui/figures.ts';
 import { bucketNames, groupName } from './names.ts';
@@ -30,7 +31,7 @@ export function Retention(shown: Shown<RetentionResult>) {
           value={chosen}
           options={result.series.map((one, index) => ({
             value: String(index),
-            name: groupName(spec, one),
+            name: readablePath(groupName(spec, one)),
           }))}
           onValue={setChosen}
         />

@@ -9,8 +9,12 @@ export type Column<T> = {
   /** A share of the width for columns that may shrink, or a width in px. */
   width?: string;
   isNumber?: boolean;
+  /** What `onSort` gets for it; a column without one cannot be sorted by. */
+  order?: string;
   cell: (row: T) => ComponentChildren;
 };
+
+export type Sorting = { order: string; isAscending: boolean; onSort: (order: string) => void };
 
 const rowPx = 34;
 /** Above and below the window, so that a quick scroll shows no hole. */
@@ -27,6 +31,8 @@ export function Table<T>(props: {
   height?: string;
   /** Rows that the service knows, where it is more than those loaded. */
   total?: number;
+  /** How the rows are sorted, by whoever reads them. */
+  sorting?: Sorting;
 }) {
   const { rows, columns, onOpen } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -86,10 +92,8 @@ export function Table<T>(props: {
       onKeyDown={onKeyDown}
     >
       <div class="table-head" role="row" aria-rowindex={1}>
-        {columns.map(({ name, isNumber }) => (
-          <span key={name} role="columnheader" class={isNumber ? 'number' : ''}>
-            {name}
-          </span>
+        {columns.map((column) => (
+          <Head key={column.name} {...column} sorting={props.sorting} />
         ))}
       </div>
       <Spacer rows={first} />
@@ -119,6 +123,34 @@ export function Table<T>(props: {
       })}
       <Spacer rows={rows.length - last} />
     </div>
+  );
+}
+
+function Head(props: {
+  name: string;
+  isNumber?: boolean;
+  order?: string;
+  sorting: Sorting | undefined;
+}) {
+  const { name, order, sorting } = props;
+  const style = props.isNumber ? 'number' : '';
+  if (!sorting || order === undefined)
+    return (
+      <span role="columnheader" class={style}>
+        {name}
+      </span>
+    );
+  const isSorted = sorting.order === order;
+  const way = sorting.isAscending ? 'ascending' : 'descending';
+  return (
+    <span role="columnheader" class={style} aria-sort={isSorted ? way : 'none'}>
+      <button type="button" class="sort" onClick={() => sorting.onSort(order)}>
+        {name}
+        {isSorted ? (
+          <span aria-hidden="true">{sorting.isAscending ? '\u00a0↑' : '\u00a0↓'}</span>
+        ) : null}
+      </button>
+    </span>
   );
 }
 

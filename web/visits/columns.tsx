@@ -1,6 +1,7 @@
 // The columns of visits.
 
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';
 import type { Column } from '../ui/table.tsx';
@@ -24,7 +25,7 @@ const events: Column<Visit> = {
 const entry: Column<Visit> = {
   name: 'Entry page',
   width: 'minmax(100px, 1.4fr)',
-  cell: ({ entryPage }) => <span title={entryPage}>{entryPage}</span>,
+  cell: ({ entryPage }) => <span title={entryPage}>{readablePath(entryPage)}</span>,
 };
 
 const who: Column<Visit> = { name: 'Who', width: 'minmax(110px, 1.2fr)', cell: whoOf };
@@ -59,7 +60,7 @@ export const allColumns: readonly Column<Visit>[] = [
   {
     name: 'Exit page',
     width: 'minmax(100px, 1.4fr)',
-    cell: ({ exitPage }) => <span title={exitPage}>{exitPage}</span>,
+    cell: ({ exitPage }) => <span title={exitPage}>{readablePath(exitPage)}</span>,
   },
   { name: 'Source', width: 'minmax(110px, 1.3fr)', cell: sourceOf },
   { name: 'Place', width: 'minmax(80px, 1fr)', cell: placeOf },

@@ -6,6 +6,7 @@ import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { Steps } from '../event/steps.tsx';
 import { usePages } from '../pages.ts';
+import { readablePath } from '../text/readable-path.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -30,8 +31,8 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
           <Who visit={visit} base={base} />
         </Fact>
         <Fact name="Source">{sourceOf(visit) || '–'}</Fact>
-        <Fact name="Entry page">{visit.entryPage || '–'}</Fact>
-        <Fact name="Exit page">{visit.exitPage || '–'}</Fact>
+        <Fact name="Entry page">{readablePath(visit.entryPage) || '–'}</Fact>
+        <Fact name="Exit page">{readablePath(visit.exitPage) || '–'}</Fact>
         <Fact name="Place">{placeOf(visit) || '–'}</Fact>
         <Fact name="Device">{deviceOf(visit) || '–'}</Fact>
       </dl>

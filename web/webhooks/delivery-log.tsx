@@ -13,7 +13,7 @@ import { milliseconds } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import { toast } from '../ui/toasts.tsx';
-import { hasRole, Role } from '../workspace.ts';
+import { hasRole, projectsOf, Role } from '../workspace.ts';
 import { type Attempt, outcomeOf, webhooksApi } from './api.ts';
 
 const outcomes = [
@@ -59,10 +59,15 @@ const columns = [
 
 export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: string }) {
   const status = address.value.query.get('status') ?? '';
+  const projectId = address.value.query.get('of') ?? '';
   const { rows, error, isLoading, more, reload, refresh } = usePages(
-    `log ${orgId} ${webhookId} ${status}`,
+    `log ${orgId} ${webhookId} ${status} ${projectId}`,
     async (pageToken) => {
-      const query = { ...(status && { status }), ...(pageToken && { page_token: pageToken }) };
+      const query = {
+        ...(status && { status }),
+        ...(projectId && { project_id: projectId }),
+        ...(pageToken && { page_token: pageToken }),
+      };
       const page = await webhooksApi.logs(orgId, webhookId, query);
       return { rows: page.logs, next: page.next_page_token };
     },
@@ -73,19 +78,32 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
     <section class="card">
       <header>
         <h2>Deliveries of the last 30 days</h2>
-        <Select
-          label="Outcome"
-          isLabelHidden
-          value={status}
-          options={outcomes}
-          onValue={(value) => setQuery({ status: value })}
-        />
+        <div class="row">
+          <Select
+            label="Project"
+            isLabelHidden
+            value={projectId}
+            options={[
+              { value: '', name: 'All projects' },
+              ...projectsOf(orgId).map(({ id, displayName }) => ({ value: id, name: displayName })),
+            ]}
+            onValue={(value) => setQuery({ of: value })}
+          />
+          <Select
+            label="Outcome"
+            isLabelHidden
+            value={status}
+            options={outcomes}
+            onValue={(value) => setQuery({ status: value })}
+          />
+        </div>
       </header>
       <Fault cause={error} retry={reload} />
       {rows.length === 0 && !isLoading && !error ? (
         <p class="hint">
-          Nothing was sent yet. A test, or an event that a subscription names, shows itself here
-          within three seconds.
+          {status || projectId
+            ? 'Nothing fits these filters. '
+            : 'Nothing was sent yet. A test, or an event that a subscription names, shows itself here within three seconds.'}
         </p>
       ) : (
         <Table

@@ -1,6 +1,7 @@
-// The organization's webhooks.
+// The organization's webhooks: the page stands under each of its projects.
 
 import { useState } from 'preact/hooks';
+import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { explain } from '../client.ts';
 import { foldCase } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
@@ -13,7 +14,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';
 import { toast } from '../ui/toasts.tsx';
-import { currentOrg, currentProject, hasRole, Role } from '../workspace.ts';
+import { currentOrg, currentProject, hasRole, projectsOf, Role } from '../workspace.ts';
 import { statusOf, type Webhook, webhooksApi } from './api.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -74,6 +75,7 @@ export function Page() {
           </div>
         ) : null}
       </div>
+      <Whose org={org} />
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="webhooks" /> : null}
       {list.data && all.length === 0 ? <Empty isAdmin={isAdmin} /> : null}
@@ -93,6 +95,22 @@ export function Page() {
       ) : null}
       {secret ? <NewSecret {...secret} onClose={() => setSecret(undefined)} /> : null}
     </>
+  );
+}
+
+/** How many projects are named one by one. */
+const maxNamed = 5;
+
+/** The page stands under a project, and what it shows does not. */
+function Whose({ org }: { org: Org }) {
+  const projects = projectsOf(org.id).map(({ displayName }) => displayName);
+  const rest = projects.length - maxNamed;
+  const named = [...projects.slice(0, maxNamed), ...(rest > 0 ? [`${rest} more`] : [])];
+  return (
+    <p class="hint">
+      They belong to the organization {org.displayName}, not to one project, and hear of the events
+      of all its projects: {named.join(', ')}. The log of each can be narrowed down to one project.
+    </p>
   );
 }
 

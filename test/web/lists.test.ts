@@ -1,0 +1,156 @@
+// Lists and fields in a real browser: profiles in the order of a column, paths as people read them, and fields that
+// hold something already.
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const raw = '/caf%C3%A9/a%2Fb';
+const readable = '/café/a%2Fb';
+/** Turns the direction of writing where it is decoded. */
+const turning = '/x%E2%80%AEy';
+const many = 130;
+
+describe.runIf(hasBrowser)('lists and fields', () => {
+  const app = useWebApp();
+  let reader: Reader & { page: Page };
+  const seen = (distinctId: string, minutesAgo: number, count: number) =>
+    Array.from({ length: count }, () =>
+      newEvent({
+        distinctId,
+        occurTime: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+        autoProperties: { $pathname: { stringValue: distinctId === 'amy' ? raw : turning } },
+      }),
+    );
+
+  beforeAll(async () => {
+    const events = [
+      ...[seen('zed', 30, 1), seen('amy', 20, 3), seen('bob', 10, 2)].flat(),
+      ...Array.from({ length: many }, (_, index) => seen(`visitor ${index}`, 60, 1)).flat(),
+    ];
+    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    for (const externalId of ['zed', 'amy', 'bob']) {
+      const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+      const body = JSON.stringify({ externalId, traits: { name: externalId } });
+      const headers = { 'content-type': 'application/json', 'x-api-key': app.stack.publicKey };
+      await fetch(app.stack.baseUrl + path, { method: 'POST', headers, body });
+    }
+    await eventually(
+      () => listActivity(app.stack, { pageSize: 1_000 }),
+      (list) => list.events.length === events.length,
+    );
+    reader = await app.signedIn('/account');
+  });
+
+  async function go(path: string): Promise<Page> {
+    const { page } = reader;
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}${path}`);
+    return page;
+  }
+  /** The names of the first three rows. */
+  const first = (page: Page) => async () => {
+    const names = page.locator('.table-row > :first-child');
+    return (await names.allTextContents()).slice(0, 3);
+  };
+
+  it('of profiles: those seen last come first, and each head sorts by its column', async () => {
+    const page = await go('/profiles');
+    const head = (name: string) => page.getByRole('columnheader', { name });
+    await expect.poll(first(page), { timeout }).toEqual(['bob', 'amy', 'zed']);
+    expect(await head('Last seen').getAttribute('aria-sort')).toBe('descending');
+    await head('Events').getByRole('button').click();
+    await expect.poll(first(page), { timeout }).toEqual(expect.arrayContaining(['amy', 'bob']));
+    await expect.poll(async () => (await first(page)())[0], { timeout }).toBe('amy');
+    expect(await head('Events').getAttribute('aria-sort')).toBe('descending');
+    expect(await head('Last seen').getAttribute('aria-sort')).toBe('none');
+    await head('Who').getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(first(page), { timeout }).toEqual(['amy', 'bob', 'zed']);
+    // The keyboard stays where it was: once more turns the order round.
+    await page.keyboard.press('Enter');
+    await expect.poll(first(page), { timeout }).toEqual(['zed', 'bob', 'amy']);
+    expect(await head('Who').getAttribute('aria-sort')).toBe('descending');
+    await page.reload({ waitUntil: 'commit' });
+    await expect.poll(first(page), { timeout }).toEqual(['zed', 'bob', 'amy']);
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('of profiles are read page by page as one scrolls', async () => {
+    const page = await go('/profiles');
+    await page.getByText('100 profiles loaded, more as you scroll').waitFor();
+    const table = page.getByRole('grid', { name: 'Profiles' });
+    await table.evaluate((element) => element.scrollTo({ top: 1e6 }));
+    await page.getByText(`${many + 3} profiles`, { exact: true }).waitFor();
+  });
+
+  it('of profiles that are too many to sort are there all the same, the newest first', async () => {
+    const { page } = reader;
+    const text = JSON.stringify({ error: { code: 'resource_exhausted', message: 'too many' } });
+    const body = Buffer.concat([Buffer.from([2, 0, 0, 0, text.length]), Buffer.from(text)]);
+    const contentType = 'application/connect+proto';
+    /** The tag of order_by. */
+    const ordered = Buffer.from([0xa0, 0x01]);
+    const pattern = '**/shared.profiles.v1.ProfilesService/List';
+    await page.route(pattern, (route) =>
+      route.request().postDataBuffer()?.includes(ordered)
+        ? route.fulfill({ contentType, body })
+        : route.continue(),
+    );
+    await go('/profiles');
+    await page.getByText('They are too many to sort: the newest come first.').waitFor();
+    await page.locator('.table-row').first().waitFor();
+    expect(await page.getByRole('columnheader').getByRole('button').count()).toBe(0);
+    await page.unroute(pattern);
+  });
+
+  it('of pages are read by people, and filter by what was stored', async () => {
+    const page = await go('');
+    const pages = page.getByRole('region', { name: 'Pages' });
+    await pages.getByText(turning).waitFor();
+    await pages.getByRole('button', { name: readable }).click();
+    await page.waitForURL((url) => (url.searchParams.get('filters') ?? '').includes(raw));
+    await page.getByRole('button', { name: `Pathname is ${readable}`, exact: true }).waitFor();
+    await go('/events');
+    await page.getByRole('gridcell', { name: readable }).first().click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText(raw, { exact: true }).waitFor();
+    await drawer.getByText(readable).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('gridcell', { name: turning }).count()).toBeGreaterThan(0);
+    await go('/profiles?sort=events');
+    await page.getByRole('gridcell', { name: 'amy' }).first().click();
+    await page.locator('.visit').getByText(readable).first().waitFor();
+    await go('/visits');
+    await page.getByRole('gridcell', { name: readable }).first().waitFor();
+  });
+
+  it('of events: what is typed takes the place of what the field held, and an unknown kind is marked', async () => {
+    const page = await go('/insights/trends');
+    const field = page.getByRole('combobox', { name: 'Event' }).first();
+    const unknown = page.getByText('No event of this kind was ever stored.');
+    await field.fill('page_view');
+    await page.getByRole('heading', { level: 1 }).click();
+    expect(await unknown.count()).toBe(0);
+    await field.click();
+    await page.keyboard.type('purch');
+    expect(await field.inputValue()).toBe('purch');
+    await unknown.waitFor();
+    // A second press puts the caret where it is wanted.
+    await field.click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('ase');
+    expect(await field.inputValue()).toBe('purchase');
+    await field.fill('page_view');
+    await unknown.waitFor({ state: 'detached' });
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('none of them broke a rule of the pages', () => {
+    expect(reader.faults).toEqual([]);
+  });
+});
