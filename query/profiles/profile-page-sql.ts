@@ -132,8 +132,8 @@ const summed = `min(listing.first_seen) AS first_seen, max(listing.last_seen) AS
 const listed = 'min(listing.first_seen) AS first_seen';
 
 /**
- * A FROM clause of every profile by its root, the invisible ones too, with its record and its activity: the engine reads
- * the columns that are used. Sums of events are columns of profile_activity alone, whose reading takes longer.
+ * A FROM clause of every profile by its root, the invisible ones too, with its record and its activity: the engine
+ * reads the columns that are used. Sums of events are columns of profile_activity alone, whose reading takes longer.
  */
 export function everybodySql(
   project: string,

@@ -15,7 +15,6 @@ import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
-import { ShareDialog } from './share-dialog.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
@@ -53,6 +52,9 @@ export function Page({ params }: PageProps) {
 
 /** The fields of questions are loaded when they are first needed: most readers of a board only read. */
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
+
+/** Only admins make links, and seldom. */
+const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
 
 function ReadBoard(props: {
   projectId: string;
@@ -107,7 +109,11 @@ function ReadBoard(props: {
         <Fresh board={board} />
       )}
       {open === 'share' ? (
-        <ShareDialog projectId={projectId} boardId={dashboard.id} onClose={close} />
+        <Loaded
+          load={loadShareDialog}
+          name="the links"
+          with={{ projectId, boardId: dashboard.id, onClose: close }}
+        />
       ) : null}
       {open === 'copy' ? (
         <NewBoard projectId={projectId} original={dashboard} onClose={close} />

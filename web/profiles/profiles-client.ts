@@ -8,7 +8,7 @@ import type { ProfileSort } from './profile-sort.ts';
 
 export const profilesClient = createClient(ProfilesService, transport);
 
-/** One page of profiles, the newest first without a sort. The service would stream page after page: the first is taken. */
+/** One page, the newest first without a sort. The service would stream page after page: the first is taken. */
 export async function loadProfiles(
   projectId: string,
   conditions: readonly Condition[],

@@ -78,25 +78,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
     <section class="card">
       <header>
         <h2>Deliveries of the last 30 days</h2>
-        <div class="row">
-          <Select
-            label="Project"
-            isLabelHidden
-            value={projectId}
-            options={[
-              { value: '', name: 'All projects' },
-              ...projectsOf(orgId).map(({ id, displayName }) => ({ value: id, name: displayName })),
-            ]}
-            onValue={(value) => setQuery({ of: value })}
-          />
-          <Select
-            label="Outcome"
-            isLabelHidden
-            value={status}
-            options={outcomes}
-            onValue={(value) => setQuery({ status: value })}
-          />
-        </div>
+        <Filters orgId={orgId} status={status} projectId={projectId} />
       </header>
       <Fault cause={error} retry={reload} />
       {rows.length === 0 && !isLoading && !error ? (
@@ -132,6 +114,31 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
         />
       ) : null}
     </section>
+  );
+}
+
+function Filters(props: { orgId: string; status: string; projectId: string }) {
+  const projects = projectsOf(props.orgId).map(({ id, displayName }) => ({
+    value: id,
+    name: displayName,
+  }));
+  return (
+    <div class="row">
+      <Select
+        label="Project"
+        isLabelHidden
+        value={props.projectId}
+        options={[{ value: '', name: 'All projects' }, ...projects]}
+        onValue={(value) => setQuery({ of: value })}
+      />
+      <Select
+        label="Outcome"
+        isLabelHidden
+        value={props.status}
+        options={outcomes}
+        onValue={(value) => setQuery({ status: value })}
+      />
+    </div>
   );
 }
 

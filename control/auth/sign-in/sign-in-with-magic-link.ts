@@ -1,7 +1,7 @@
 // AuthService.SignInWithMagicLink: an e-mail address gets a link, the link's token gets a session. An address that has
 // no account, and may have none, or a mailbox that has links enough, takes the same steps but for the mail: neither
-// answer nor time tells. Redeeming the token makes the account where there is none. Where no mail server is set and only
-// this machine reaches the service, the answer has the link.
+// answer nor time tells. Redeeming the token makes the account where there is none. Where no mail server is set and
+// only this machine reaches the service, the answer has the link.
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { MailSender } from '../../../platform/mail/mail.ts';
