@@ -254,6 +254,7 @@ function registerRoles(
         networkOf,
       },
       operator: operatorOptions(shards, foundation, pages),
+      ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });
   }
   if (roles.includes('control')) control.register(router);

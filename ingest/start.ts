@@ -69,6 +69,8 @@ export interface Queue {
 }
 
 export interface Ingest extends UnaryRoute {
+  /** Whether callers get a place at all: from a database, or from a CDN's headers. */
+  looksUpPlaces: boolean;
   register(router: ConnectRouter): void;
   /** Answers unavailable to what waits for the broker. Call it when no request is in flight any more. */
   close(): void;
@@ -123,7 +125,7 @@ export function startIngest(options: IngestOptions): Ingest {
     onLate: (count) => metrics.acceptedChanges.inc(count),
   });
   const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);
-  const { nodeHttpRoute, plainRequestRoute, register } = createIngest(options, metrics, {
+  const routes = createIngest(options, metrics, {
     events,
     changes,
     crowding,
@@ -132,9 +134,7 @@ export function startIngest(options: IngestOptions): Ingest {
     maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
   });
   return {
-    nodeHttpRoute,
-    plainRequestRoute,
-    register,
+    ...routes,
     close: () => {
       crowding.close();
       events.close();
@@ -193,5 +193,6 @@ export function createIngest(
       registerBatchCreate(router, eventParts);
       registerIdentify(router, changeParts);
     },
+    looksUpPlaces: options.caller.cdn !== undefined || options.caller.locate !== undefined,
   };
 }

@@ -70,6 +70,8 @@ interface QueryOptions {
   credentialEndOf?: (context: HandlerContext) => CredentialEnd;
   /** Without them there are no methods Watch and IngestHealth. */
   live?: LiveViews;
+  /** Whether callers are looked up; undefined where this process takes no events. */
+  looksUpPlaces?: boolean;
   /** Reads per second of one key, and its reads at once; 0 switches the limit off. */
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */

@@ -1,4 +1,4 @@
-// The methods of ActivityService that read stored events. Its live ones and its pickers are routes.ts's.
+// The methods of ActivityService that read stored events. Its streams and its pickers are routes.ts's.
 
 import type { ConnectRouter } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
@@ -8,17 +8,19 @@ import { answerOptions } from '../json-codec.ts';
 import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
 import { listActivity } from './list-activity.ts';
+import { getLiveFigures } from './live-figures.ts';
 import { getProfileStats } from './profile-stats.ts';
 import { listVisits } from './visits/list-visits.ts';
 
 interface ActivityOptions extends CallOptions {
   clock: Clock;
+  /** Whether callers are looked up; undefined where this process takes no events. */
+  looksUpPlaces?: boolean;
 }
 
 export function registerActivity(router: ConnectRouter, shared: ActivityOptions): void {
   const { list, getActivityFeed: feed, getEventExplorer: explorer } = ActivityService.method;
   const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
-  const { listVisits: visits } = ActivityService.method;
   const { clock } = shared;
   router.rpc(
     list,
@@ -60,11 +62,26 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
       ),
     answerOptions,
   );
+  registerVisitors(router, shared);
+}
+
+/** Of who visits, then and now. */
+function registerVisitors(router: ConnectRouter, shared: ActivityOptions): void {
+  const { listVisits: visits, getLiveFigures: figures } = ActivityService.method;
+  const { clock, looksUpPlaces } = shared;
   router.rpc(
     visits,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
         listVisits({ clickhouse, clock }, projectId, request, deadline),
+      ),
+    answerOptions,
+  );
+  router.rpc(
+    figures,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        getLiveFigures({ clickhouse, clock, looksUpPlaces }, projectId, request, deadline),
       ),
     answerOptions,
   );

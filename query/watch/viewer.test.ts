@@ -1,7 +1,7 @@
 // What a viewer is shown, at which rate, and what a slow reader loses.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
 import {
   FilterOperator,
@@ -120,6 +120,7 @@ describe('the rate', () => {
     expect(stages.filter((stage) => stage === WatchStage.ARRIVING)).toHaveLength(50);
     expect(stages.filter((stage) => stage === WatchStage.STORED)).toHaveLength(50);
     expect(viewer.takeTotals(7)).toMatchObject({
+      time: timestampFromMs(nowMs),
       stored: 80n,
       sampledOut: 30n,
       lag: { nanos: 7e6 },

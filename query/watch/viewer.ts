@@ -64,6 +64,7 @@ export class Viewer {
   /** Whether it is shown anything of events that arrive, now or later. */
   readonly followsEvents: boolean;
   readonly #selection: WatchSelection;
+  readonly #nowMs: () => number;
   readonly #shown = new Map<EventName, Shown>();
   #shownBytes = 0;
   readonly #rows: { row: WatchRow; bytes: number }[] = [];
@@ -76,6 +77,7 @@ export class Viewer {
 
   constructor(selection: WatchSelection, nowMs: () => number) {
     this.#selection = selection;
+    this.#nowMs = nowMs;
     this.followsEvents = stagesOfEvents.some(selection.shows);
     this.#shownRate = new EventRate(selection.samplePerSecond, nowMs);
     this.#missedRate = new EventRate(maxMissedPerSecond, nowMs);
@@ -156,7 +158,8 @@ export class Viewer {
   /** Since the totals before. `lagMs`: undefined while nobody knows. */
   takeTotals(lagMs: number | undefined): WatchTotals {
     const lag = lagMs === undefined ? {} : { lag: durationFromMs(lagMs) };
-    const totals = create(WatchTotalsSchema, { ...this.#totals, ...lag });
+    const time = timestampFromMs(this.#nowMs());
+    const totals = create(WatchTotalsSchema, { ...this.#totals, ...lag, time });
     this.#totals = { ...noTotals };
     return totals;
   }

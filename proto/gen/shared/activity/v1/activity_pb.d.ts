@@ -391,6 +391,13 @@ export declare type WatchTotals = Message<"shared.activity.v1.WatchTotals"> & {
    * @generated from field: google.protobuf.Duration lag = 8;
    */
   lag?: Duration | undefined;
+
+  /**
+   * When they were counted, by the service's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 9;
+   */
+  time?: Timestamp | undefined;
 };
 
 /**
@@ -398,6 +405,111 @@ export declare type WatchTotals = Message<"shared.activity.v1.WatchTotals"> & {
  * Use `create(WatchTotalsSchema)` to create a new message.
  */
 export declare const WatchTotalsSchema: GenMessage<WatchTotals>;
+
+/**
+ * What to count.
+ *
+ * @generated from message shared.activity.v1.GetLiveFiguresRequest
+ */
+export declare type GetLiveFiguresRequest = Message<"shared.activity.v1.GetLiveFiguresRequest"> & {
+  /**
+   * Counts the events of the minute that ends here, by the service's clock: the time of a stream's first totals, for what
+   * came before it. No event is counted unless given.
+   *
+   * @generated from field: google.protobuf.Timestamp events_until = 1;
+   */
+  eventsUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetLiveFiguresRequest.
+ * Use `create(GetLiveFiguresRequestSchema)` to create a new message.
+ */
+export declare const GetLiveFiguresRequestSchema: GenMessage<GetLiveFiguresRequest>;
+
+/**
+ * Of stored events: what still waits in the queue is not counted yet.
+ *
+ * @generated from message shared.activity.v1.GetLiveFiguresResponse
+ */
+export declare type GetLiveFiguresResponse = Message<"shared.activity.v1.GetLiveFiguresResponse"> & {
+  /**
+   * Visitors of the last five minutes that sent an event that is no bot's. Ids that are merged are one visitor, and those
+   * without an identity count.
+   *
+   * @generated from field: optional int64 visitors = 1;
+   */
+  visitors?: bigint | undefined;
+
+  /**
+   * Visitors of the last five minutes whose events are all a bot's.
+   *
+   * @generated from field: optional int64 bots = 2;
+   */
+  bots?: bigint | undefined;
+
+  /**
+   * Those two by country, each in one: the last that its events name. At most 100, most visitors first.
+   *
+   * @generated from field: repeated shared.activity.v1.LiveCountry countries = 3;
+   */
+  countries: LiveCountry[];
+
+  /**
+   * Events received in each of the 60 seconds before events_until, the earliest second first; none where it was not given.
+   *
+   * @generated from field: repeated int64 events = 4;
+   */
+  events: bigint[];
+
+  /**
+   * Whether the service looks up the places of callers, in a database or a CDN's headers; absent where the process that
+   * answers takes no events, and does not know.
+   *
+   * @generated from field: optional bool looks_up_places = 5;
+   */
+  looksUpPlaces?: boolean | undefined;
+};
+
+/**
+ * Describes the message shared.activity.v1.GetLiveFiguresResponse.
+ * Use `create(GetLiveFiguresResponseSchema)` to create a new message.
+ */
+export declare const GetLiveFiguresResponseSchema: GenMessage<GetLiveFiguresResponse>;
+
+/**
+ * The visitors of a country.
+ *
+ * @generated from message shared.activity.v1.LiveCountry
+ */
+export declare type LiveCountry = Message<"shared.activity.v1.LiveCountry"> & {
+  /**
+   * ISO 3166-1 alpha-2, or as a server named it; empty where no event names one.
+   *
+   * @generated from field: string country = 1;
+   */
+  country: string;
+
+  /**
+   * As in the response.
+   *
+   * @generated from field: int64 visitors = 2;
+   */
+  visitors: bigint;
+
+  /**
+   * As in the response.
+   *
+   * @generated from field: int64 bots = 3;
+   */
+  bots: bigint;
+};
+
+/**
+ * Describes the message shared.activity.v1.LiveCountry.
+ * Use `create(LiveCountrySchema)` to create a new message.
+ */
+export declare const LiveCountrySchema: GenMessage<LiveCountry>;
 
 /**
  * A request of BatchCreate, Identify or Alias that was refused.
@@ -1383,6 +1495,17 @@ export declare const ActivityService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchRequestSchema;
     output: typeof WatchResponseSchema;
+  },
+  /**
+   * Who was heard of in the last five minutes, and how many events came in one, by the time of receipt: whatever moment the
+   * events name. For live views, beside Watch.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.GetLiveFigures
+   */
+  getLiveFigures: {
+    methodKind: "unary";
+    input: typeof GetLiveFiguresRequestSchema;
+    output: typeof GetLiveFiguresResponseSchema;
   },
   /**
    * What was refused, by which rule, and which events could not be stored. It never holds a value of an event.
