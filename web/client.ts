@@ -14,6 +14,26 @@ import { accessToken, refreshSession, session } from './session.ts';
 /** Whether the last call reached the service. The shell says so while it is false. */
 export const isReachable = signal(true);
 
+let heardMs = performance.now();
+/** Whoever stops a service and clicks is slower. */
+const touchMs = 2_000;
+
+/** The service was heard. */
+export function hear(): void {
+  heardMs = performance.now();
+  isReachable.value = true;
+}
+
+/** A stream of the service broke: nobody knows whether it is still there. */
+export function loseTouch(): void {
+  heardMs = Number.NEGATIVE_INFINITY;
+}
+
+/** Whether the service was heard just now, so that a call will reach it. */
+export function isInTouch(): boolean {
+  return isReachable.peek() && performance.now() - heardMs < touchMs;
+}
+
 /** Codes that a service never answers by itself here: the network or a proxy in between did. */
 const isLost = (error: ConnectError): boolean =>
   error.code === Code.Unavailable || (error.code === Code.Unknown && error.cause !== undefined);
@@ -24,12 +44,12 @@ const withSession: Interceptor = (next) => async (request) => {
   if (token) request.header.set('authorization', `Bearer ${token}`);
   try {
     const answer = await next(request);
-    isReachable.value = true;
+    hear();
     return answer;
   } catch (cause) {
     const error = ConnectError.from(cause);
     if (isLost(error)) isReachable.value = false;
-    else if (error.code !== Code.Canceled) isReachable.value = true;
+    else if (error.code !== Code.Canceled) hear();
     if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
     await refreshSession(token);
     const renewed = await accessToken();
@@ -54,7 +74,7 @@ export function inProject(projectId: string, signal?: AbortSignal): CallOptions 
 /** A fetch of the webhooks' REST with the session's token; throws ConnectError with the problem's message. */
 export async function rest<T>(method: string, path: string, body?: unknown): Promise<T> {
   const token = await accessToken();
-  const response = await fetch(path, {
+  const response = await reached(path, {
     method,
     headers: {
       ...(token ? { authorization: `Bearer ${token}` } : {}),
@@ -66,6 +86,17 @@ export async function rest<T>(method: string, path: string, body?: unknown): Pro
   const answer: unknown = text === '' ? {} : JSON.parse(text);
   if (!response.ok) throw restError(response.status, answer);
   return answer as T;
+}
+
+async function reached(path: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(path, init);
+    hear();
+    return response;
+  } catch {
+    isReachable.value = false;
+    throw new ConnectError('the service did not answer', Code.Unavailable);
+  }
 }
 
 function restError(status: number, answer: unknown): ConnectError {

@@ -1,6 +1,7 @@
 // A list that is read a page at a time, by the tokens of the service.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isReachable } from './client.ts';
 
 export type Paged<T> = {
   rows: readonly T[];
@@ -65,6 +66,12 @@ export function usePages<T>(
     void read('');
     return () => running.current?.abort();
   }, [key, round]);
+  // A list that failed while the service was away asks again by itself: the page that failed, and none before it.
+  const reachable = isReachable.value;
+  useEffect(() => {
+    if (!reachable || state.error === undefined) return;
+    void read(state.isFirstPage ? '' : state.next);
+  }, [reachable]);
   return {
     ...state,
     hasMore: state.next !== '',

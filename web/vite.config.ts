@@ -20,6 +20,9 @@ export default defineConfig({
     // Inlined assets would need `data:` where the pages' policy allows it for images only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file of 8 kB, packed: Vite loads a page's own styles once, so that a page whose styles failed to come would
+    // be shown without them for ever.
+    cssCodeSplit: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
   },

@@ -9,7 +9,7 @@ import {
   type Project,
   ProjectsService,
 } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { transport } from './client.ts';
+import { isReachable, transport } from './client.ts';
 import { forgetAll } from './resource.ts';
 import { address, match } from './router.ts';
 import { session } from './session.ts';
@@ -56,6 +56,11 @@ effect(() => {
   workspace.value = undefined;
   forgetAll();
   if (id !== 'signed-out') void loadWorkspace();
+});
+
+// A list that failed while the service was away is asked for again by itself.
+effect(() => {
+  if (isReachable.value && workspaceFault.peek() !== undefined) void loadWorkspace();
 });
 
 /** The project that the address names; undefined elsewhere, while loading, and where it is not the reader's. */

@@ -120,8 +120,8 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await streamIsOpen(reader.page);
     const second = await reader.openTab(`/p/${app.stack.projectId}/live?wall=1`);
     await streamIsOpen(second);
-    const rate = (page: Page) => page.locator('.live-figure strong').first();
-    await expect.poll(() => rate(second).textContent(), { timeout }).toBe('0');
+    const events = (page: Page) => page.locator('.live-figure strong').first();
+    await expect.poll(() => events(second).textContent(), { timeout }).toMatch(/^\d/);
     const reading = await reader.context.newCDPSession(reader.page);
     await reading.send('Debugger.enable');
     await reading.send('Debugger.pause');

@@ -2,8 +2,9 @@
 // connections. The tab that holds the lock reads the stream and hands each frame on; when it closes, another follows.
 
 import { fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import {
   ActivityService,
   type WatchRequestSchema,
@@ -12,7 +13,8 @@ import {
   type WatchRow,
   type WatchTotals,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { inProject, transport } from '../client.ts';
+import { hear, inProject, isReachable, loseTouch, transport } from '../client.ts';
+import { withTotals } from './last-minute.ts';
 import { afterSilence, readWhileHeard } from './silence.ts';
 import { takeTurns } from './turns.ts';
 
@@ -21,8 +23,10 @@ export const activity = createClient(ActivityService, transport);
 export type LiveFeed = {
   /** The last second's counts and lag; undefined until the first. */
   totals: Signal<WatchTotals | undefined>;
-  /** False while the stream is away: what is shown may be old. */
-  isLive: Signal<boolean>;
+  /** The totals of the last minute, so that a page that opens has its figures; none while the stream is away. */
+  minute: Signal<readonly WatchTotals[]>;
+  /** False while the stream is away, or the service is known not to answer: what is shown may be old. */
+  isLive: ReadonlySignal<boolean>;
   /** The newest rows, newest last, so that a page that opens is not empty. */
   recent: WatchRow[];
   /** Calls for each frame's rows; the answer ends it. */
@@ -31,7 +35,13 @@ export type LiveFeed = {
   onTotals: (listener: (totals: WatchTotals) => void) => () => void;
 };
 
-type OpenFeed = LiveFeed & { users: number; take: (frame: WatchResponse) => void; end: () => void };
+type OpenFeed = LiveFeed & {
+  users: number;
+  take: (frame: WatchResponse) => void;
+  /** Nothing more is heard of the stream. */
+  lose: () => void;
+  end: () => void;
+};
 
 const maxRecent = 200;
 const firstWaitMs = 500;
@@ -67,15 +77,13 @@ function begin(projectId: string): OpenFeed {
     end.abort();
     channel.close();
   });
-  const silence = afterSilence(silentMs, () => {
-    feed.isLive.value = false;
-  });
+  const silence = afterSilence(silentMs, feed.lose);
   end.signal.addEventListener('abort', silence.end);
   let hearTurn = (): void => {};
   const take = (frame: WatchResponse): void => {
     silence.hear();
     hearTurn();
-    feed.isLive.value = true;
+    hear();
     feed.take(frame);
   };
   channel.onmessage = ({ data }: MessageEvent<Uint8Array | typeof turnSign>) => {
@@ -83,10 +91,16 @@ function begin(projectId: string): OpenFeed {
     else take(fromBinary(WatchResponseSchema, data));
   };
   const work = (turn: AbortSignal): Promise<void> =>
-    follow(projectId, {}, turn, (frame) => {
-      take(frame);
-      channel.postMessage(toBinary(WatchResponseSchema, frame));
-    });
+    follow(
+      projectId,
+      {},
+      turn,
+      (frame) => {
+        take(frame);
+        channel.postMessage(toBinary(WatchResponseSchema, frame));
+      },
+      feed.lose,
+    );
   // Without a secure context there are no locks: each tab then has a stream of its own.
   const { locks } = navigator;
   if (!locks) void work(end.signal);
@@ -108,10 +122,13 @@ function makeFeed(end: () => void): OpenFeed {
   const totalListeners = new Set<(totals: WatchTotals) => void>();
   const recent: WatchRow[] = [];
   const totals = signal<WatchTotals | undefined>(undefined);
+  const minute = signal<readonly WatchTotals[]>([]);
+  const isHeard = signal(false);
   return {
     users: 0,
     totals,
-    isLive: signal(false),
+    minute,
+    isLive: computed(() => isHeard.value && isReachable.value),
     recent,
     onRows: (listener) => {
       rowListeners.add(listener);
@@ -122,8 +139,11 @@ function makeFeed(end: () => void): OpenFeed {
       return () => totalListeners.delete(listener);
     },
     take: ({ frame }) => {
+      isHeard.value = true;
       if (frame.case === 'totals') {
         totals.value = frame.value;
+        minute.value = withTotals(minute.peek(), frame.value);
+        if (frame.value.time) aheadMs = timestampMs(frame.value.time) - Date.now();
         for (const listener of totalListeners) listener(frame.value);
       } else if (frame.case === 'rows') {
         recent.push(...frame.value.rows);
@@ -131,20 +151,33 @@ function makeFeed(end: () => void): OpenFeed {
         for (const listener of rowListeners) listener(frame.value.rows);
       }
     },
+    lose: () => {
+      isHeard.value = false;
+      // What came before a gap is no part of the minute after it.
+      minute.value = [];
+    },
     end,
   };
+}
+
+let aheadMs = 0;
+
+/** The time of the service as its streams tell it: a device's clock may be minutes off. */
+export function serviceNowMs(): number {
+  return Date.now() + aheadMs;
 }
 
 /**
  * Reads a stream until `signal` ends it, and begins anew where it breaks or falls silent: after a while, longer each
  * time. A page with conditions of its own has a stream of its own; conditions that the service refuses end it, by an
- * exception.
+ * exception. `lose` hears of each break.
  */
 export async function follow(
   projectId: string,
   request: MessageInitShape<typeof WatchRequestSchema>,
   signal: AbortSignal,
   take: (frame: WatchResponse) => void,
+  lose: () => void = () => {},
 ): Promise<void> {
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
@@ -159,6 +192,8 @@ export async function follow(
       if (ConnectError.from(cause).code === Code.InvalidArgument) throw cause;
     }
     if (signal.aborted) return;
+    loseTouch();
+    lose();
     await new Promise((done) => window.setTimeout(done, waitMs));
     waitMs = Math.min(waitMs * 2, longestWaitMs);
   }

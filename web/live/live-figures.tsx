@@ -1,44 +1,47 @@
-// The live view's three figures, and where the visitors are.
+// The live view's three figures.
 
-import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { BarList } from '../charts/bar-list.tsx';
+import type { ComponentChildren } from 'preact';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { type Bots, BotsNote } from '../filter/bots.tsx';
+import { BotsNote } from '../filter/bots.tsx';
 import { figure, plural } from '../ui/figures.ts';
+import type { Figures } from './figures.ts';
 import type { Minute } from './minute.ts';
-import type { Visitors } from './visitors.ts';
 
-/** `minute` and `visitors`: undefined while nobody knows them. */
+/** `minute` and `figures`: undefined while nobody knows them. */
 export function LiveFigures(props: {
   projectId: string;
   minute: Minute | undefined;
-  visitors: Visitors | undefined;
-  bots: Bots;
+  figures: Figures | undefined;
+  areBotsCounted: boolean;
 }) {
-  const { projectId, minute, visitors, bots } = props;
+  const { projectId, minute, figures, areBotsCounted } = props;
   const refused = minute?.refused ?? 0;
   const dead = minute?.dead ?? 0;
-  const of = minute ? 'the last minute' : 'Not live';
   return (
     <div class="live-figures">
-      <Figure name="Events a second" value={minute && (minute.arriving.at(-1) ?? 0)}>
+      <Figure name="Events" value={minute && minute.seconds > 0 ? minute.events : undefined}>
         <Sparkline values={minute?.arriving ?? []} />
-        <small>{of}</small>
-      </Figure>
-      <Figure name="Visitors" value={visitors?.total}>
         <small>
-          {minute ? 'the last 5 minutes' : of}
-          {bots === undefined || bots === 'none' ? null : ': '}
-          <BotsNote bots={bots} />
+          {span(minute, minute?.seconds)}
+          {minute && minute.events > 0
+            ? ` · ${figure(minute.events / minute.seconds)} a second`
+            : ''}
+        </small>
+      </Figure>
+      <Figure name="Visitors" value={figures && visitorsOf(figures, areBotsCounted)}>
+        <small>
+          {minute ? 'the last 5 minutes' : 'Not live'}
+          <Bots figures={figures} areBotsCounted={areBotsCounted} />
         </small>
       </Figure>
       <Figure name="Refused" value={minute?.refused} isBad={refused > 0}>
         <small>
           {refused > 0 ? (
-            <a href={`/p/${projectId}/events?tab=refused`}>the last minute: see why</a>
+            <a href={`/p/${projectId}/events?tab=refused`}>
+              {span(minute, minute?.heardSeconds)}: see why
+            </a>
           ) : (
-            of
+            span(minute, minute?.heardSeconds)
           )}
           {dead > 0 ? (
             <a class="bad-text" href={`/p/${projectId}/events?tab=dead`}>
@@ -49,6 +52,30 @@ export function LiveFigures(props: {
         </small>
       </Figure>
     </div>
+  );
+}
+
+/** What a figure is about. A minute of which less is known does not pass for a whole one. */
+function span(minute: Minute | undefined, seconds = 0): string {
+  if (!minute) return 'Not live';
+  return seconds < 60 && seconds > 0 ? `the last ${seconds} s` : 'the last minute';
+}
+
+export function visitorsOf(
+  { visitors, bots }: { visitors: number; bots: number },
+  areBotsCounted: boolean,
+): number {
+  return areBotsCounted ? visitors + bots : visitors;
+}
+
+/** No word of bots where none was there. */
+function Bots(props: { figures: Figures | undefined; areBotsCounted: boolean }) {
+  const { figures, areBotsCounted } = props;
+  if (!areBotsCounted && !figures?.bots) return null;
+  return (
+    <>
+      : <BotsNote bots={areBotsCounted ? 'counted' : 'left out'} />
+    </>
   );
 }
 
@@ -65,52 +92,6 @@ function Figure(props: {
         {props.value === undefined ? '–' : figure(props.value)}
       </strong>
       {props.children}
-    </section>
-  );
-}
-
-type MapPart = typeof import('../charts/world-map.tsx');
-const maxBars = 6;
-
-/** The map comes in a chunk of its own; its room is kept until then. */
-export function LivePlaces(props: {
-  visitors: Visitors | undefined;
-  flashes: (show: (codes: readonly string[]) => void) => () => void;
-}) {
-  const [part, setPart] = useState<MapPart>();
-  useEffect(() => {
-    void import('../charts/world-map.tsx').then(setPart);
-  }, []);
-  const all = props.visitors?.countries ?? [];
-  const values = useMemo(
-    () => new Map(all.map(({ code, visitors }) => [code.toUpperCase(), visitors])),
-    [props.visitors],
-  );
-  const WorldMap: ComponentType<Parameters<MapPart['WorldMap']>[0]> | undefined = part?.WorldMap;
-  return (
-    <section class="card live-places">
-      <h2>Where they are</h2>
-      <div class="live-map">
-        {WorldMap ? (
-          <WorldMap
-            label="Visitors of the last 5 minutes by country; the list below has the figures"
-            values={values}
-            flashes={props.flashes}
-          />
-        ) : null}
-      </div>
-      {all.length === 0 ? (
-        <p class="hint">{props.visitors ? 'Nobody in the last 5 minutes.' : '–'}</p>
-      ) : (
-        <BarList
-          label="Visitors by country"
-          bars={all.slice(0, maxBars).map(({ code, visitors }) => ({
-            name: part?.countryName(code) ?? code,
-            value: visitors,
-          }))}
-          {...(props.visitors ? { total: props.visitors.total } : {})}
-        />
-      )}
     </section>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { EventDrawer } from '../event/event-drawer.tsx';
-import { useBots } from '../filter/bots.tsx';
+import { useFeed } from '../feed/use-feed.ts';
 import {
   type Condition,
   readConditions,
@@ -17,11 +17,13 @@ import type { PageProps } from '../routes.ts';
 import { Fault } from '../ui/fault.tsx';
 import { figure } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
-import { LiveFigures, LivePlaces } from './live-figures.tsx';
+import { useFigures } from './figures.ts';
+import { LiveFigures } from './live-figures.tsx';
+import { LivePlaces } from './live-places.tsx';
 import { hasWords, type LiveRow } from './live-rows.ts';
 import { type LiveColumn, LiveTable } from './live-table.tsx';
-import { useLiveRows, useMinute } from './use-live.ts';
-import { useVisitors } from './visitors.ts';
+import { minuteOf } from './minute.ts';
+import { useLiveRows } from './use-live.ts';
 import { useSpace, useWall } from './wall.ts';
 import '../styles/live.css';
 
@@ -45,11 +47,12 @@ export function Page({ params }: PageProps) {
   const { flashes, onFresh } = useFlashes();
   const asked = { kinds, filters: conditions.map(toPropertyFilter) };
   const { rows, waiting, fault } = useLiveRows(projectId, asked, isPaused, onFresh);
-  const minute = useMinute(projectId);
-  const bots = useBots(projectId);
-  const counted = useVisitors(projectId, bots === 'counted');
+  const feed = useFeed(projectId);
+  const asOfLast = useFigures(projectId, feed);
+  const minute = feed && minuteOf(feed.minute.value, feed.isLive.value, asOfLast?.before);
   // They are asked for apart from the stream, and would stay as they were where nothing answers.
-  const visitors = minute && counted;
+  const figures = minute && asOfLast;
+  const areBotsCounted = query.get('bots') === '1';
   const shown = useMemo(
     () => (search ? rows.filter((row) => hasWords(row, search)) : rows),
     [rows, search],
@@ -62,7 +65,12 @@ export function Page({ params }: PageProps) {
   return (
     <div class="live" data-wall={isWall}>
       <Head isPaused={isPaused} waiting={waiting} isWall={isWall} onPause={setPaused} />
-      <LiveFigures projectId={projectId} minute={minute} visitors={visitors} bots={bots} />
+      <LiveFigures
+        projectId={projectId}
+        minute={minute}
+        figures={figures}
+        areBotsCounted={areBotsCounted}
+      />
       <section class="live-events" aria-label="Events">
         {isWall ? null : <Conditions kinds={kinds} conditions={conditions} search={search} />}
         <Fault cause={fault} />
@@ -73,7 +81,7 @@ export function Page({ params }: PageProps) {
         )}
         <p class="hint live-note">{note(minute?.notShown ?? 0, conditions.length > 0)}</p>
       </section>
-      <LivePlaces visitors={visitors} flashes={flashes} />
+      <LivePlaces figures={figures} areBotsCounted={areBotsCounted} flashes={flashes} />
       {opened?.event ? (
         <EventDrawer
           event={opened.event}

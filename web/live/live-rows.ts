@@ -1,6 +1,7 @@
 // The rows of the live view: one for each event, whatever its stages, and one for each refused request. The newest come
 // first, and the oldest are let go beyond a bound.
 
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import {
   type ActivityEvent,
   type WatchRow,
@@ -8,9 +9,9 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf } from '../event/value.ts';
 import { foldCase } from '../fields/fold-case.ts';
-import { toDate } from '../time/time.tsx';
 
-export type Stage = 'arriving' | 'stored' | 'duplicate' | 'refused' | 'dead';
+/** `unknown`: it arrived, and what became of it was not heard. */
+export type Stage = 'arriving' | 'stored' | 'duplicate' | 'refused' | 'dead' | 'unknown';
 
 /** A row is never changed: a later stage makes another one with the same key, so that only what changed is drawn. */
 export type LiveRow = {
@@ -34,6 +35,9 @@ export type LiveRow = {
 };
 
 export const maxLiveRows = 200;
+
+/** A verdict comes this long after its event was stored at the latest. */
+const verdictMs = 10_000;
 
 const stages: Record<WatchStage, Stage> = {
   [WatchStage.UNSPECIFIED]: 'refused',
@@ -65,6 +69,20 @@ export class LiveRows {
     return fresh;
   }
 
+  /**
+   * To be called where all accepted events are counted: one that still seems to arrive was judged while nobody heard it,
+   * or was not accepted. Answers whether there was one.
+   */
+  giveUp(nowMs: number): boolean {
+    let hasChanged = false;
+    for (const [key, row] of this.#rows) {
+      if (row.stage !== 'arriving' || nowMs - row.since.getTime() < verdictMs) continue;
+      this.#rows.set(key, { ...row, stage: 'unknown' });
+      hasChanged = true;
+    }
+    return hasChanged;
+  }
+
   newestFirst(): LiveRow[] {
     return [...this.#rows.values()].reverse();
   }
@@ -75,7 +93,7 @@ export class LiveRows {
     return {
       key: name === 'refused' || !event?.eventId ? `${name} ${this.#refused}` : event.eventId,
       stage: name,
-      since: time ? toDate(time) : new Date(),
+      since: time ? timestampDate(time) : new Date(),
       tookMs: undefined,
       kind: event?.kind || refusal?.kind || '',
       who: event?.distinctId || refusal?.sdk || '',

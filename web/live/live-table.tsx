@@ -3,6 +3,7 @@
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { reasonText, ruleText } from '../event/rule-text.ts';
+import { serviceNowMs } from '../feed/live-feed.ts';
 import { formatTime } from '../time/time.tsx';
 import { milliseconds } from '../ui/figures.ts';
 import type { LiveRow, Stage } from './live-rows.ts';
@@ -13,6 +14,7 @@ const tones: Record<Stage, string> = {
   duplicate: 'warn',
   refused: 'bad',
   dead: 'bad',
+  unknown: 'none',
 };
 
 export type LiveColumn = 'who' | 'page' | 'place';
@@ -129,12 +131,14 @@ function stageTitle({ stage, tookMs }: LiveRow): string {
       return 'Its request was refused: nothing of it was taken';
     case 'dead':
       return 'Was accepted and cannot be stored';
+    case 'unknown':
+      return 'It arrived; what became of it was not heard. All accepted events are counted';
     default:
       return stage satisfies never;
   }
 }
 
-/** Seconds since then, by one clock for all rows. */
+/** Seconds since then, by one clock for all rows: the service's, which stamped them. */
 function Age({ since }: { since: Date }) {
   const now = useSeconds();
   const age = Math.max(0, Math.floor((now - since.getTime()) / 1000));
@@ -151,9 +155,9 @@ const listeners = new Set<() => void>();
 let timer: number | undefined;
 
 function useSeconds(): number {
-  const [now, setNow] = useState(Date.now());
+  const [now, setNow] = useState(serviceNowMs());
   useEffect(() => {
-    const tick = (): void => setNow(Date.now());
+    const tick = (): void => setNow(serviceNowMs());
     listeners.add(tick);
     timer ??= window.setInterval(() => {
       for (const listener of listeners) listener();

@@ -1,34 +1,14 @@
 // What the live page knows, drawn at most once for each frame of the screen, however many events come.
 
+import { durationMs } from '@bufbuild/protobuf/wkt';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
-import type { WatchRow, WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { WatchRow } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { totalsMs } from '../feed/last-minute.ts';
 import { follow, openFeed } from '../feed/live-feed.ts';
 import { type LiveRow, LiveRows } from './live-rows.ts';
-import { type Minute, minuteOf, seconds } from './minute.ts';
 
 export type LiveConditions = { kinds: string[]; filters: PropertyFilter[] };
-
-/** The project's totals of the last minute, from the stream that all tabs share; undefined while it is not live. */
-export function useMinute(projectId: string): Minute | undefined {
-  const [totals, setTotals] = useState<WatchTotals[]>([]);
-  const [isLive, setLive] = useState(false);
-  useEffect(() => {
-    const { feed, end } = openFeed(projectId);
-    const stop = feed.onTotals((next) => setTotals((last) => [...last, next].slice(-seconds)));
-    const stopLive = feed.isLive.subscribe((now) => {
-      setLive(now);
-      // What came before a gap is no part of the minute after it.
-      if (!now) setTotals([]);
-    });
-    return () => {
-      stop();
-      stopLive();
-      end();
-    };
-  }, [projectId]);
-  return minuteOf(totals, isLive);
-}
 
 /**
  * The newest rows. Without conditions they are the shared stream's, with them those of a stream of the page's own.
@@ -69,19 +49,23 @@ export function useLiveRows(
     };
     setFault(undefined);
     setRows([]);
+    const { feed, end: close } = openFeed(projectId);
+    const stopTotals = feed.onTotals((totals) => {
+      const isAllCounted = totals.lag !== undefined && durationMs(totals.lag) < 1;
+      if (isAllCounted && model.giveUp(totalsMs(totals))) frame ||= requestAnimationFrame(draw);
+    });
+    end.signal.addEventListener('abort', () => {
+      stopTotals();
+      close();
+    });
     if (kinds.length + filters.length > 0) {
       const stream = follow(projectId, { kinds, filters }, end.signal, ({ frame: one }) => {
         if (one.case === 'rows') take(one.value.rows);
       });
       stream.catch(setFault);
     } else {
-      const { feed, end: close } = openFeed(projectId);
       take(feed.recent);
-      const stop = feed.onRows(take);
-      end.signal.addEventListener('abort', () => {
-        stop();
-        close();
-      });
+      end.signal.addEventListener('abort', feed.onRows(take));
     }
     return () => {
       end.abort();

@@ -10,6 +10,7 @@ import { Loading } from '../ui/loading.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { currentProject, loadWorkspace, workspace, workspaceFault } from '../workspace.ts';
 import { ConnectionBar } from './connection.tsx';
+import { loadCode, pageIsShown, reloadOnce } from './load-code.ts';
 import { Palette } from './palette.tsx';
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -91,15 +92,21 @@ function Page({ route, params }: { route: Route; params: Record<string, string> 
   const Content = loaded.get(route);
   useEffect(() => {
     document.title = `${route.title} · ${currentProject.value?.displayName ?? 'Millrace'}`;
-    if (loaded.has(route)) return;
     setFault(undefined);
-    route.load().then(
+    if (loaded.has(route)) return pageIsShown();
+    const end = new AbortController();
+    loadCode(route.load, end.signal, reloadOnce).then(
       ({ Page }) => {
         loaded.set(route, Page);
+        if (end.signal.aborted) return;
+        pageIsShown();
         setRound((last) => last + 1);
       },
-      (cause: unknown) => setFault(cause),
+      (cause: unknown) => {
+        if (!end.signal.aborted) setFault(cause);
+      },
     );
+    return () => end.abort();
   }, [route]);
   useFocusAfterMove(Content !== undefined);
   if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;

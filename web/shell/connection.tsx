@@ -1,7 +1,7 @@
 // Says that the service does not answer, and asks until it does; pages that failed then ask again by themselves.
 
 import { effect } from '@preact/signals';
-import { isReachable } from '../client.ts';
+import { hear, isReachable } from '../client.ts';
 
 const firstWaitMs = 500;
 const longestWaitMs = 10_000;
@@ -14,7 +14,7 @@ function ask(waitMs: number): void {
       ({ ok }) => ok,
       () => false,
     );
-    if (answered) isReachable.value = true;
+    if (answered) hear();
     else ask(Math.min(waitMs * 2, longestWaitMs));
   }, waitMs);
 }

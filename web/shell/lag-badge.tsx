@@ -1,16 +1,10 @@
 // How long an accepted event waits until it is counted: beside every figure, always.
 
-import { useEffect, useState } from 'preact/hooks';
-import { type LiveFeed, openFeed } from '../feed/live-feed.ts';
+import { useFeed } from '../feed/use-feed.ts';
 import { lagOf } from './lag.ts';
 
 export function LagBadge({ projectId }: { projectId: string }) {
-  const [feed, setFeed] = useState<LiveFeed>();
-  useEffect(() => {
-    const opened = openFeed(projectId);
-    setFeed(opened.feed);
-    return opened.end;
-  }, [projectId]);
+  const feed = useFeed(projectId);
   const { state, text } = lagOf(feed?.totals.value, feed?.isLive.value ?? false);
   return (
     <span

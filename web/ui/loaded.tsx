@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { loadCode } from '../shell/load-code.ts';
 import { Fault } from './fault.tsx';
 import { Loading } from './loading.tsx';
 
@@ -14,7 +15,14 @@ export function Loaded<Props extends object>(props: {
   const [loaded, setLoaded] = useState<{ Content: ComponentType<Props> }>();
   const [fault, setFault] = useState<unknown>();
   useEffect(() => {
-    props.load().then((Content) => setLoaded({ Content }), setFault);
+    const end = new AbortController();
+    loadCode(props.load, end.signal).then(
+      (Content) => setLoaded({ Content }),
+      (cause: unknown) => {
+        if (!end.signal.aborted) setFault(cause);
+      },
+    );
+    return () => end.abort();
   }, []);
   if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;
   return loaded ? <loaded.Content {...props.with} /> : <Loading of={props.name} />;

@@ -35,8 +35,8 @@ export interface Stack extends Announcement {
   ingestPids(): number[];
   /** SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart`. */
   kill9(part: Part): void;
-  /** Starts the service again on the same directory; its URLs may change. */
-  restart(): Promise<Stack>;
+  /** Starts the service again on the same directory, with other options if given; its URLs may change. */
+  restart(changes?: Pick<StackOptions, 'args' | 'dist'>): Promise<Stack>;
   /** SIGTERM, then waits for the end; returns the exit code and the milliseconds it took. */
   stop(): Promise<{ code: number | null; ms: number }>;
   /** The last lines of the log. */
@@ -48,6 +48,8 @@ interface StackOptions {
   args?: readonly string[];
   /** An existing data directory; otherwise a temporary one, removed by `stop`. */
   dataDir?: string;
+  /** The build that runs; the checkout's unless given. */
+  dist?: string;
   /** The disk that holds `dataDir`, a path inside. */
   disk?: SmallDisk;
 }
@@ -62,7 +64,7 @@ const keptLogLines = 200;
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-stack-'));
   const lines: string[] = [];
-  const main = join(root, 'dist', 'main.js');
+  const main = join(options.dist ?? join(root, 'dist'), 'main.js');
   const args = [...nodeFlags, main, '--json', '--port', '0', '--data', dataDir];
   const outside = (path: string): string => options.disk?.outside(path) ?? path;
   const [program = '', ...words] = [...(options.disk?.enter ?? []), process.execPath, ...args];
@@ -90,11 +92,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     kill9(part) {
       signalProcess(pids()[part], 'SIGKILL');
     },
-    async restart() {
+    async restart(changes = {}) {
       if (service.exitCode === null && service.signalCode === null) {
         await new Promise((resolve) => service.once('exit', resolve));
       }
-      return startStack({ ...options, dataDir });
+      return startStack({ ...options, ...changes, dataDir });
     },
     async stop() {
       const started = performance.now();

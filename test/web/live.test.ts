@@ -1,0 +1,54 @@
+// The live page's figures beside its rows: what arrives now counts, whenever it occurred, and who it was.
+
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const hourMs = 3_600_000;
+
+describe.runIf(hasBrowser)('the live page', () => {
+  const app = useWebApp();
+
+  const figureOf = (page: Page, name: string) =>
+    page.locator('.live-figure', { has: page.getByRole('heading', { name, exact: true }) });
+
+  const shown = (page: Page, name: string) =>
+    expect.poll(() => figureOf(page, name).locator('strong').textContent(), { timeout });
+
+  it('counts what its rows show: events that arrive now and occurred yesterday', async () => {
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    await page.locator('.lag[data-state=live]').waitFor();
+    const places = page.locator('.live-places');
+    await places.getByText('No event of a visitor was stored').waitFor();
+    await places.getByText('the service has no geo database').waitFor();
+
+    const occurTime = new Date(Date.now() - 20 * hourMs).toISOString();
+    const events = ['ada', 'bob', 'eve'].flatMap((distinctId) =>
+      Array.from({ length: 4 }, () => newEvent({ distinctId, occurTime })),
+    );
+    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    await expect
+      .poll(() => page.locator('tr[data-stage=stored]').count(), { timeout })
+      .toBe(events.length);
+    await shown(page, 'Events').toBe('12');
+    expect(await figureOf(page, 'Events').textContent()).toMatch(/the last minute · 0\.2 a second/);
+    await shown(page, 'Visitors').toBe('3');
+    await places.getByRole('list', { name: 'Visitors by country' }).getByText('Unknown').waitFor();
+
+    // A page that opens later has seen none of them arrive.
+    expect((await batchCreate(app.stack, [newEvent({ occurTime })])).status).toBe(200);
+    const isStored = () => listActivity(app.stack, {});
+    await eventually(isStored, (list) => list.events.length === events.length + 1);
+    await page.reload();
+    await shown(page, 'Events').toMatch(/^[1-9]/);
+    await expect
+      .poll(() => figureOf(page, 'Events').textContent(), { timeout })
+      .toContain('the last minute');
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});

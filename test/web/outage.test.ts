@@ -1,0 +1,93 @@
+// A service that is away for a while, and one that comes back with other pages: what a reader's open page says meanwhile,
+// and that it goes on by itself.
+
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import type { Stack } from '../harness/servers/stack.ts';
+import { copyWithOtherPages } from '../harness/web/other-build.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+
+describe.runIf(hasBrowser)('a page that is open', () => {
+  const app = useWebApp();
+  let running: Stack | undefined;
+  afterAll(() => running?.stop());
+
+  const stop = () => (running ?? app.stack).kill9('service');
+  /** At the address of before. */
+  const start = async (dist?: string): Promise<void> => {
+    const args = ['--port', new URL(app.stack.baseUrl).port];
+    running = await (running ?? app.stack).restart({ args, ...(dist !== undefined && { dist }) });
+  };
+
+  const menu = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true });
+  const heading = (page: Page, name: RegExp) => page.getByRole('heading', { level: 1, name });
+  const badge = (page: Page) => page.locator('.lag');
+
+  /** Counts how often the document is loaded from now on. */
+  function countLoads(page: Page): () => number {
+    let loads = 0;
+    page.on('domcontentloaded', () => loads++);
+    return () => loads;
+  }
+
+  it('claims nothing while the service is away, and shows the next page once it is back', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    const loads = countLoads(page);
+    stop();
+    await badge(page).filter({ hasText: 'Not live' }).waitFor();
+    await menu(page, 'Webhooks').click();
+    await page.getByText('The service does not answer.').waitFor();
+    expect(await badge(page).textContent()).toBe('Not live');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await start();
+    await heading(page, /^Webhooks/).waitFor();
+    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    expect(loads()).toBe(0);
+    await context.close();
+  });
+
+  it('says at once that nothing is live where a call finds no service', async () => {
+    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    // The stream goes on: only the bar of the connection says that the service does not answer.
+    await page.evaluate("dispatchEvent(new Event('offline'))");
+    const seen = await page.evaluate(
+      "[document.querySelector('.lag').textContent, document.querySelector('.connection').hidden]",
+    );
+    expect(seen).toEqual(['Not live', false]);
+    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    await context.close();
+  });
+
+  it('is loaded anew, once, where the service has other pages', async () => {
+    const { dist, remove } = copyWithOtherPages('events-page');
+    try {
+      const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+      await badge(page).filter({ hasText: 'All counted' }).waitFor();
+      const loads = countLoads(page);
+      stop();
+      await start(dist);
+      await badge(page).filter({ hasText: 'All counted' }).waitFor();
+      expect(loads()).toBe(0);
+      await menu(page, 'Boards').click();
+      await heading(page, /^Boards/).waitFor();
+      expect(loads()).toBe(1);
+      // This page is not there at all: loading it again and again would never end.
+      await menu(page, 'Events').click();
+      await page.getByText('A part of this page could not be loaded.').waitFor();
+      await expect.poll(loads, { timeout }).toBe(2);
+      await menu(page, 'Profiles').click();
+      await heading(page, /^Profiles/).waitFor();
+      expect(loads()).toBe(2);
+      await context.close();
+    } finally {
+      remove();
+    }
+  });
+});
