@@ -35,9 +35,14 @@ describe.runIf(hasBrowser)('a page that is open', () => {
     return () => loads;
   }
 
-  it('claims nothing while the service is away, and shows the next page once it is back', async () => {
-    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+  it('claims nothing while the service is away, and goes on by itself once it is back', async () => {
+    const { page, context, openTab } = await app.signedIn(`/p/${app.stack.projectId}/live`);
     await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    // Its code is there already, and its rows are not.
+    const list = await openTab(`/p/${app.stack.projectId}/events`);
+    await heading(list, /^Events/).waitFor();
+    await menu(list, 'Live').click();
+    await heading(list, /^Live/).waitFor();
     const loads = countLoads(page);
     stop();
     await badge(page).filter({ hasText: 'Not live' }).waitFor();
@@ -45,8 +50,12 @@ describe.runIf(hasBrowser)('a page that is open', () => {
     await page.getByText('The service does not answer.').waitFor();
     expect(await badge(page).textContent()).toBe('Not live');
     expect(await page.getByRole('alert').count()).toBe(0);
+    await menu(list, 'Events').click();
+    const fault = list.getByRole('alert').filter({ hasText: 'The service did not answer.' });
+    await fault.waitFor();
     await start();
     await heading(page, /^Webhooks/).waitFor();
+    await fault.waitFor({ state: 'detached' });
     await badge(page).filter({ hasText: 'All counted' }).waitFor();
     expect(loads()).toBe(0);
     await context.close();

@@ -1,9 +1,9 @@
 // The typed values of an event: what they are, how they read, and how they are sent again.
 
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { PropertyValue } from '../../proto/gen/common/v1/property_value_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { readablePath } from '../text/readable-path.ts';
-import { toDate } from '../time/time.tsx';
 
 export type TypedValue = {
   type: 'string' | 'int' | 'double' | 'bool' | 'time' | 'none';
@@ -22,7 +22,7 @@ export function typedValue({ value }: PropertyValue): TypedValue {
     case 'boolValue':
       return { type: 'bool', text: String(value.value) };
     case 'timestampValue':
-      return { type: 'time', text: toDate(value.value).toISOString() };
+      return { type: 'time', text: timestampDate(value.value).toISOString() };
     case undefined:
       return { type: 'none', text: '' };
     default:
@@ -64,7 +64,7 @@ function propertiesJson(properties: Properties): Record<string, unknown> {
       value.case === 'intValue'
         ? String(value.value)
         : value.case === 'timestampValue'
-          ? toDate(value.value).toISOString()
+          ? timestampDate(value.value).toISOString()
           : value.value;
     return [[key, { [value.case]: json }]];
   });
@@ -79,7 +79,7 @@ export function eventJson(event: ActivityEvent): Record<string, unknown> {
     eventId,
     kind,
     ...(isCookieless ? { cookieless: true } : { distinctId, sessionId }),
-    ...(occurTime ? { occurTime: toDate(occurTime).toISOString() } : {}),
+    ...(occurTime ? { occurTime: timestampDate(occurTime).toISOString() } : {}),
     autoProperties: propertiesJson(event.autoProperties),
     customProperties: propertiesJson(event.customProperties),
   };
