@@ -9,7 +9,7 @@ import {
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
-import { accessToken, refreshSession, session } from './session.ts';
+import { accessToken, plainLoss, refreshSession, session } from './session.ts';
 
 /** Whether the last call reached the service. The shell says so while it is false. */
 export const isReachable = signal(true);
@@ -34,10 +34,6 @@ export function isInTouch(): boolean {
   return isReachable.peek() && performance.now() - heardMs < touchMs;
 }
 
-/** Codes that a service never answers by itself here: the network or a proxy in between did. */
-const isLost = (error: ConnectError): boolean =>
-  error.code === Code.Unavailable || (error.code === Code.Unknown && error.cause !== undefined);
-
 /** Puts the token on each call, and repeats a call once whose token the service no longer takes. */
 const withSession: Interceptor = (next) => async (request) => {
   const token = await accessToken();
@@ -48,7 +44,7 @@ const withSession: Interceptor = (next) => async (request) => {
     return answer;
   } catch (cause) {
     const error = ConnectError.from(cause);
-    if (isLost(error)) isReachable.value = false;
+    if (error.code === Code.Unavailable) isReachable.value = false;
     else if (error.code !== Code.Canceled) hear();
     if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
     await refreshSession(token);
@@ -63,7 +59,7 @@ const withSession: Interceptor = (next) => async (request) => {
 export const transport: Transport = createConnectTransport({
   baseUrl: window.location.origin,
   useBinaryFormat: true,
-  interceptors: [withSession],
+  interceptors: [withSession, plainLoss],
 });
 
 /** Options for a call that concerns one project. */

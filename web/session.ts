@@ -1,7 +1,13 @@
 // The reader's session. The access token lives in memory alone; the refresh token is a cookie that no script reads,
 // sent to AuthService only. Tabs of one browser share one refresh: a spent token used late would end the session.
 
-import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
+import {
+  type Client,
+  Code,
+  ConnectError,
+  createClient,
+  type Interceptor,
+} from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
@@ -16,6 +22,17 @@ export type Session =
 
 export const session = signal<Session>({ state: 'unknown' });
 
+/** A call that found no service fails with the words of the browser, such as "Failed to fetch": it is made unavailable. */
+export const plainLoss: Interceptor = (next) => async (request) => {
+  try {
+    return await next(request);
+  } catch (cause) {
+    const error = ConnectError.from(cause);
+    const isLost = error.code === Code.Unknown && error.cause !== undefined;
+    throw isLost ? new ConnectError('the service did not answer', Code.Unavailable) : error;
+  }
+};
+
 /** Methods that give a session: they set the cookie, and are sent without a token. */
 export const auth: Client<typeof AuthService> = createClient(
   AuthService,
@@ -27,6 +44,7 @@ export const auth: Client<typeof AuthService> = createClient(
         request.header.set('x-session', 'cookie');
         return next(request);
       },
+      plainLoss,
     ],
   }),
 );
