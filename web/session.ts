@@ -22,7 +22,7 @@ export type Session =
 
 export const session = signal<Session>({ state: 'unknown' });
 
-/** A call that found no service fails with the words of the browser, such as "Failed to fetch": it is made unavailable. */
+/** A call that found no service fails with words of the browser, such as "Failed to fetch": it is made unavailable. */
 export const plainLoss: Interceptor = (next) => async (request) => {
   try {
     return await next(request);

@@ -1,5 +1,5 @@
-// ActivityService.GetLiveFigures: who was heard of just now, by the time of receipt. A live view shows what arrives, also
-// where it occurred yesterday: no question counts that, because questions go by occur_time.
+// ActivityService.GetLiveFigures: who was heard of just now, by the time of receipt. A live view shows what arrives,
+// also where it occurred yesterday: no question counts that, because questions go by occur_time.
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';

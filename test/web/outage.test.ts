@@ -1,5 +1,5 @@
-// A service that is away for a while, and one that comes back with other pages: what a reader's open page says meanwhile,
-// and that it goes on by itself.
+// A service that is away for a while, and one that comes back with other pages: what a reader's open page says
+// meanwhile, and that it goes on by itself.
 
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';

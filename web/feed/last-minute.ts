@@ -1,5 +1,5 @@
-// The totals of the last minute, oldest first. The oldest only tells from when on the others count: what it counts itself
-// came before.
+// The totals of the last minute, oldest first. The oldest only tells from when on the others count: what it counts
+// itself came before.
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';

@@ -1,5 +1,5 @@
-// When a live view asks the service anew: soon after something was stored, so that no figure contradicts the rows beside
-// it, and seldom where nothing was or an answer is dear.
+// When a live view asks the service anew: soon after something was stored, so that no figure contradicts the rows
+// beside it, and seldom where nothing was or an answer is dear.
 
 /** Visitors leave the last five minutes without a word. */
 const everyMs = 10_000;

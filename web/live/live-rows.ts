@@ -70,8 +70,8 @@ export class LiveRows {
   }
 
   /**
-   * To be called where all accepted events are counted: one that still seems to arrive was judged while nobody heard it,
-   * or was not accepted. Answers whether there was one.
+   * To be called where all accepted events are counted: one that still seems to arrive was judged while nobody heard
+   * it, or was not accepted. Answers whether there was one.
    */
   giveUp(nowMs: number): boolean {
     let hasChanged = false;

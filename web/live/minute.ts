@@ -1,4 +1,4 @@
-// The live view's figures of the last minute: of the stream's totals, and of what the service has stored from before them.
+// The live view's figures of the last minute: of the stream's totals, and of what the service stored before them.
 
 import type { WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { totalsMs } from '../feed/last-minute.ts';

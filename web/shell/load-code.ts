@@ -13,8 +13,9 @@ const entry = document.querySelector<HTMLScriptElement>('script[type=module]')?.
 const entryPath = entry && new URL(entry).pathname;
 
 /**
- * Waits while the service is away, and tries again a few times, longer apart each time. `reload`: loads the page anew as
- * the last resort, and then never resolves; without it nothing that was typed is lost. Throws what the reader can read.
+ * Waits while the service is away, and tries again a few times, longer apart each time. `reload`: loads the page anew
+ * as the last resort, and then never resolves; without it nothing that was typed is lost. Throws what the reader can
+ * read.
  */
 export async function loadCode<T>(
   load: () => Promise<T>,
