@@ -50,7 +50,8 @@ export function Page({ params }: PageProps) {
   );
 }
 
-/** The fields of questions are loaded when they are first needed: most readers of a board only read. */
+/** Links and the fields of questions are loaded when they are first needed: most readers of a board only read. */
+const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
 /** Only admins make links, and seldom. */

@@ -49,7 +49,6 @@ export function LivePlaces(props: {
           />
         ) : null}
       </div>
-      <WhyUnknown figures={figures} unknown={values.get('') ?? 0} />
       {bars.length === 0 ? (
         <p class="hint">{figures ? nobody(figures) : '–'}</p>
       ) : (
@@ -62,6 +61,7 @@ export function LivePlaces(props: {
           {...(figures ? { total: visitorsOf(figures, areBotsCounted) } : {})}
         />
       )}
+      <WhyUnknown figures={figures} unknown={values.get('') ?? 0} />
     </section>
   );
 }

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../source-tree.ts';
 
-/** A copy of `dist/` in which every script of the pages has another name; the script of the page `without` is missing. */
+/** A copy of `dist/` in which every script of the pages has another name; that of the page `without` is missing. */
 export function copyWithOtherPages(without: string): { dist: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-other-build-'));
   const dist = join(folder, 'dist');
