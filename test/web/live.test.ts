@@ -9,6 +9,10 @@ import { patienceMs } from '../harness/web/web-app.ts';
 
 const timeout = patienceMs;
 const hourMs = 3_600_000;
+/** An agent that is no bot's. */
+const headers = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0',
+};
 
 describe.runIf(hasBrowser)('the live page', () => {
   const app = useWebApp();
@@ -30,7 +34,7 @@ describe.runIf(hasBrowser)('the live page', () => {
     const events = ['ada', 'bob', 'eve'].flatMap((distinctId) =>
       Array.from({ length: 4 }, () => newEvent({ distinctId, occurTime })),
     );
-    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    expect((await batchCreate(app.stack, events, { headers })).status).toBe(200);
     await expect
       .poll(() => page.locator('tr[data-stage=stored]').count(), { timeout })
       .toBe(events.length);
@@ -45,7 +49,7 @@ describe.runIf(hasBrowser)('the live page', () => {
     await places.getByRole('list', { name: 'Visitors by country' }).getByText('Unknown').waitFor();
 
     // A page that opens later has seen none of them arrive.
-    expect((await batchCreate(app.stack, [newEvent({ occurTime })])).status).toBe(200);
+    expect((await batchCreate(app.stack, [newEvent({ occurTime })], { headers })).status).toBe(200);
     const isStored = () => listActivity(app.stack, {});
     await eventually(isStored, (list) => list.events.length === events.length + 1);
     await page.reload();
