@@ -54,8 +54,6 @@ export function Page({ params }: PageProps) {
 const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
-/** Only admins make links, and seldom. */
-const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
 
 function ReadBoard(props: {
   projectId: string;
