@@ -54,7 +54,6 @@ export function Page({ params }: PageProps) {
 const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
-
 function ReadBoard(props: {
   projectId: string;
   board: RenderResponse;
