@@ -10,6 +10,8 @@ export const maxEventsPerRequest = 1_000;
 /** Contract: Unicode code points of a stringValue. */
 export const maxStringValueCodePoints = 1_024;
 
+/** Objects and lists of a JSON body in one another, or messages of a binary one: the default of protobuf parsers. */
+export const maxBodyDepth = 100;
 /** Of any JSON object in a body, known to a rule or not: no sender may choose how many names are compared. */
 export const maxMembersPerObject = 10_000;
 /** Of a binary body, in all its messages: 1,000 events of 258 properties, each of four fields. */
@@ -24,6 +26,11 @@ export const maxDeviceIdCharacters = 36;
 /** The keys of one Identify's traits, and the bytes of their JSON text. */
 export const maxTraits = 256;
 export const maxTraitsBytes = 64 * KiB;
+/**
+ * Contract: how deep the value of one trait nests. A value that is an object or a list is one level, each object or
+ * list in it one more; the traits themselves are none. In protobuf a level is two messages, and readers take a hundred.
+ */
+export const maxTraitLevels = 20;
 /** occurTime lies between this moment … */
 export const minOccurTimeMs = Date.UTC(2000, 0, 1);
 /** … and this long after receipt. Which partitions these moments lie in is pipeline/columns/partitions.ts. */

@@ -8,6 +8,7 @@ import {
   maxAnonymousIdCodePoints,
   maxDeviceIdCharacters,
   maxDistinctIdCodePoints,
+  maxTraitLevels,
   maxTraits,
   maxTraitsBytes,
 } from '../../platform/limits.ts';
@@ -150,24 +151,26 @@ function checkTraits(traits: unknown): Invalid | undefined {
   const entries = Object.entries(traits);
   if (entries.length > maxTraits) return invalid('traits', 'traits_count');
   for (const [key, value] of entries) {
-    const rule = numberRule(value);
+    const rule = valueRule(value, 0);
     if (rule !== undefined) return invalid(propertyPath('traits', key), rule);
   }
   return undefined;
 }
 
 /**
- * The rule that a number in `value` breaks. JSON.parse reads 1e999 as infinity, and a binary double may be infinite or
- * NaN. A whole number beyond 2^53 may have been another before it was read, and nobody can tell any more.
+ * The rule that `value` breaks, inside so many objects and lists of its trait. JSON.parse reads 1e999 as infinity, and
+ * a binary double may be infinite or NaN. A whole number beyond 2^53 may have been another before it was read, and
+ * nobody can tell any more.
  */
-function numberRule(value: unknown): Rule | undefined {
+function valueRule(value: unknown, levels: number): Rule | undefined {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return 'trait_number';
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? 'int64_number' : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === maxTraitLevels) return 'trait_levels';
   for (const inner of Object.values(value)) {
-    const rule = numberRule(inner);
+    const rule = valueRule(inner, levels + 1);
     if (rule !== undefined) return rule;
   }
   return undefined;

@@ -309,6 +309,7 @@ describe('identity: Identify', () => {
     anonymous_id_prefix: ofFields('anonymousId', '"anonymousId":"a"'),
     device_id_length: ofFields('deviceId', `"deviceId":"${'d'.repeat(37)}"`),
     id_placeholder: ofRequest('externalId', '{"externalId":"null","anonymousId":"anon-1"}'),
+    trait_levels: ofFields('traits["a"]', `"traits":{"a":${'['.repeat(21)}${']'.repeat(21)}}`),
     trait_number: ofFields('traits["a"]', '"traits":{"a":1e999}'),
     traits_count: ofFields('traits', `"traits":{${manyTraits}}`),
     traits_object: ofFields('traits', '"traits":[]'),

@@ -5,6 +5,7 @@
 /** Bounds that texts name, under their names in platform/limits.ts. */
 interface RuleBounds {
   readonly maxAnonymousIdCodePoints: number;
+  readonly maxBodyDepth: number;
   readonly maxDeviceIdCharacters: number;
   readonly maxDistinctIdCodePoints: number;
   readonly maxEventsPerRequest: number;
@@ -14,6 +15,7 @@ interface RuleBounds {
   readonly maxPropertiesPerMap: number;
   readonly maxPropertyKeyCodePoints: number;
   readonly maxStringValueCodePoints: number;
+  readonly maxTraitLevels: number;
   readonly maxTraits: number;
   readonly maxTraitsBytes: number;
 }
@@ -46,7 +48,11 @@ export const rules = {
   body_json: { home: 'both', code: 1, text: 'must be valid JSON' },
   body_object: { home: 'both', code: 2, text: 'must be a JSON object' },
   body_unicode: { home: 'both', code: 3, text: 'must not escape half of a surrogate pair' },
-  body_depth: { home: 'both', code: 4, text: 'must not be nested deeper than 100 levels' },
+  body_depth: {
+    home: 'both',
+    code: 4,
+    text: ({ maxBodyDepth }) => `must not be nested deeper than ${maxBodyDepth} levels`,
+  },
   member_once: { home: 'both', code: 5, text: 'must not be given twice' },
   members_count: {
     home: 'both',
@@ -204,6 +210,11 @@ export const rules = {
   id_placeholder: {
     home: 'identity',
     text: 'must name one person: it is a placeholder, which would merge strangers',
+  },
+  trait_levels: {
+    home: 'identity',
+    text: ({ maxTraitLevels }) =>
+      `must nest objects and lists at most ${maxTraitLevels} levels deep`,
   },
   trait_number: { home: 'identity', text: 'must hold finite numbers only' },
   traits_count: {

@@ -2,6 +2,7 @@
 // fixed text and placeholders: a request's values are bound. Each condition is true or false for every profile, never
 // NULL.
 
+import { maxTraitLevels } from '../../platform/limits.ts';
 import type { Bindings } from './bindings.ts';
 import type { Comparisons } from './filter.ts';
 import type { Bound } from './numeric-range.ts';
@@ -23,8 +24,12 @@ export function traitJsonSql(
 ): { sql: string; isCanonical: boolean } {
   const key = bindings.bind('String', name);
   const whole = `traits[${key}]`;
-  if (!name.includes('.')) return { sql: whole, isCanonical: true };
-  const [first = '', ...rest] = name.split('.').map((part) => bindings.bind('String', part));
+  const parts = name.split('.');
+  // No trait nests deeper than that.
+  if (parts.length === 1 || parts.length > 1 + maxTraitLevels) {
+    return { sql: whole, isCanonical: true };
+  }
+  const [first = '', ...rest] = parts.map((part) => bindings.bind('String', part));
   const nested = `JSONExtractRaw(traits[${first}], ${rest.join(', ')})`;
   return { sql: `if(mapContains(traits, ${key}), ${whole}, ${nested})`, isCanonical: false };
 }

@@ -10,6 +10,7 @@ import {
   ProfileSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { JsonStandIns } from '../json-codec.ts';
+import { cutLevels } from './cut-levels.ts';
 
 /** A stored profile; for an anonymous one, made from its events. */
 export interface StoredProfile {
@@ -160,14 +161,14 @@ export function profileMessage(
   });
 }
 
-/** The traits of a profile; `standIns` as for profileMessage. */
+/** The traits of a profile, which readers of any depth can read; `standIns` as for profileMessage. */
 export function traitsMessage(
   { traitKeys, traitValues }: Pick<StoredProfile, 'traitKeys' | 'traitValues'>,
   standIns: Pick<JsonStandIns, 'protoKey'> | undefined,
 ): JsonObject {
   const properties: JsonObject = {};
   for (const [index, key] of traitKeys.entries()) {
-    const value: JsonValue = JSON.parse(traitValues[index] ?? 'null');
+    const value: JsonValue = JSON.parse(cutLevels(traitValues[index] ?? 'null'));
     const name = key === '__proto__' && standIns !== undefined ? standIns.protoKey : key;
     // Assigning to __proto__ would set the prototype.
     Object.defineProperty(properties, name, {

@@ -60,6 +60,7 @@ const rules: Record<string, string> = {
   anonymous_id_length: 'may have at most 255 characters',
   anonymous_id_prefix: 'must be empty or start with anon-',
   id_placeholder: 'must name one person, not be a placeholder such as null or anonymous',
+  trait_levels: 'may nest objects and lists at most 20 levels deep',
   trait_number: 'must hold finite numbers only',
   traits_count: 'has too many traits',
   traits_object: 'must be an object',

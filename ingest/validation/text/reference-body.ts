@@ -84,6 +84,8 @@ function invalidFields(fault: FieldFault): { kind: 'invalid'; violation: Violati
       return invalidBody('members_count');
     case 'fields':
       return invalidBody('fields_count');
+    case 'depth':
+      return invalidBody('body_depth');
     case 'undecodable':
       return invalidBody('body_protobuf');
     default:

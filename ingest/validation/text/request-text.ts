@@ -1,7 +1,7 @@
 // Finds faults in the text of a JSON body that JSON.parse hides: a member given twice, half a surrogate pair written as
 // an escape, digits that a number lost. Takes valid JSON only.
 
-import { maxMembersPerObject } from '../../../platform/limits.ts';
+import { maxBodyDepth, maxMembersPerObject } from '../../../platform/limits.ts';
 import {
   backslash,
   closeBrace,
@@ -23,9 +23,6 @@ import type { Violation } from '../violation.ts';
 /** Decides which numbers are int64: intValue in the typed shape, whole numbers in the properties of the short one. */
 export type Shape = 'typed' | 'short';
 
-// The default of protobuf parsers. Only unknown members can nest deeper.
-const maxDepth = 100;
-
 /** An open object, with its names so far and the current name, or an open array, with the position. */
 interface Level {
   names: Set<string> | undefined;
@@ -41,7 +38,7 @@ export function checkText(text: string, shape: Shape): Violation | undefined {
     switch (text.charCodeAt(at)) {
       case openBrace:
       case openBracket:
-        if (levels.length === maxDepth) return { index: -1, field: 'body', rule: 'body_depth' };
+        if (levels.length === maxBodyDepth) return { index: -1, field: 'body', rule: 'body_depth' };
         level = newLevel(text.charCodeAt(at) === openBrace);
         levels.push(level);
         at++;

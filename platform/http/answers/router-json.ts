@@ -1,10 +1,13 @@
 // JSON of the Connect router as callers expect it: a list in an answer is there when it is empty, and a request that is
-// no JSON, or has another shape than its method takes, is told where. Protobuf's JSON leaves empty lists out, with all
-// other values that are zero.
+// no JSON, nests without end, or has another shape than its method takes, is told so. Protobuf's JSON leaves empty lists
+// out, with all other values that are zero.
 
 import type { DescMethod, JsonReadOptions, JsonWriteOptions } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
+import { ruleText } from '../../../proto/wire/rules.ts';
 import { jsonFault } from '../../json-fault.ts';
+import * as limits from '../../limits.ts';
+import { isTooDeep } from '../bodies/json-depth.ts';
 import { strictDecoder } from '../bodies/strict-json.ts';
 
 type RouterOptions = NonNullable<Parameters<ConnectRouter['rpc']>[2]>;
@@ -70,8 +73,12 @@ function plainJson(method: DescMethod, options: JsonOptions) {
 function refuseFault(bytes: Uint8Array): void {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const fault = jsonFault(hasMark ? bytes.subarray(3) : bytes);
-  if (fault === undefined) return;
-  throw new ConnectError(`body: must be valid JSON, ${fault}`, Code.InvalidArgument);
+  if (fault !== undefined) throw refused(`must be valid JSON, ${fault}`);
+  if (isTooDeep(bytes)) throw refused(ruleText('body_depth', limits));
+}
+
+function refused(rule: string): ConnectError {
+  return new ConnectError(`body: ${rule}`, Code.InvalidArgument);
 }
 
 /** `message` is the JSON of a message, without its empty lists. */

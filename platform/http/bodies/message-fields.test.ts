@@ -132,7 +132,7 @@ it('takes messages in messages, up to a depth', () => {
   const faultOf = (depth: number) =>
     fieldFault(ValueSchema, toBinary(ValueSchema, nested(depth)), maxItems);
   expect(faultOf(49)).toBe(undefined);
-  expect(faultOf(50)).toEqual({ kind: 'undecodable' });
+  expect(faultOf(50)).toEqual({ kind: 'depth' });
 });
 
 // The Connect router calls it an internal error where its decoder throws, and senders repeat such requests for ever.

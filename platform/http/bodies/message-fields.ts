@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { maxFieldsPerBody, maxMembersPerObject } from '../../limits.ts';
+import { maxBodyDepth, maxFieldsPerBody, maxMembersPerObject } from '../../limits.ts';
 
 export type FieldFault =
   /** The request's own list holds more than `maxItems`; `count` is exact up to 10,000. */
@@ -15,6 +15,8 @@ export type FieldFault =
   | { kind: 'members' }
   /** All messages together have more than `maxFieldsPerBody`. */
   | { kind: 'fields' }
+  /** Messages nest deeper than any reader takes them. */
+  | { kind: 'depth' }
   /** The bytes are no such message. */
   | { kind: 'undecodable' };
 
@@ -34,8 +36,6 @@ export function fieldFault(
   }
 }
 
-/** The default of protobuf parsers. */
-const maxDepth = 100;
 /** Of 64 bits, seven in each byte. */
 const maxVarintBytes = 10;
 
@@ -77,7 +77,7 @@ function faultOfRequest(
 
 function faultIn(message: DescMessage, end: number, count: Count): FieldFault | undefined {
   const { reader } = count;
-  if (++count.depth === maxDepth) return undecodable;
+  if (++count.depth === maxBodyDepth) return { kind: 'depth' };
   let members = 0;
   while (reader.pos < end) {
     const [number, wireType] = reader.tag();

@@ -209,6 +209,8 @@ function faultText(fault: FieldFault): string {
       return `body: ${ruleText('members_count', limits)}`;
     case 'fields':
       return `body: ${ruleText('fields_count', limits)}`;
+    case 'depth':
+      return `body: ${ruleText('body_depth', limits)}`;
     case 'undecodable':
       return `body: ${ruleText('body_protobuf', limits)}`;
     default:

@@ -2,6 +2,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { withoutByteOrderMark } from '../../../platform/http/bodies/byte-order-mark.ts';
+import { isTooDeep } from '../../../platform/http/bodies/json-depth.ts';
 import {
   type BodyReceiver,
   busy,
@@ -9,6 +10,8 @@ import {
 } from '../../../platform/http/bodies/received-body.ts';
 import type { Lease } from '../../../platform/http/bodies/request-memory.ts';
 import { jsonFault } from '../../../platform/json-fault.ts';
+import * as limits from '../../../platform/limits.ts';
+import { ruleText } from '../../../proto/wire/rules.ts';
 import { exhausted, invalidArgument } from './refusals.ts';
 
 /** Fifty subscriptions with the longest ids take a tenth of it. */
@@ -50,10 +53,13 @@ function parsed(bytes: Buffer): unknown {
   } catch {
     throw invalidArgument('body', 'must be valid UTF-8');
   }
+  let json: unknown;
   try {
-    return JSON.parse(text);
+    json = JSON.parse(text);
   } catch {
     const fault = jsonFault(bytes);
     throw invalidArgument('body', `must be valid JSON${fault === undefined ? '' : `: ${fault}`}`);
   }
+  if (isTooDeep(bytes)) throw invalidArgument('body', ruleText('body_depth', limits));
+  return json;
 }

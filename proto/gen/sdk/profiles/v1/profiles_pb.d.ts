@@ -27,8 +27,9 @@ export declare type IdentifyRequest = Message<"sdk.profiles.v1.IdentifyRequest">
   externalId: string;
 
   /**
-   * Facts about the user, in plain JSON: at most 256 keys and 64 KiB, whole numbers at most 2^53 - 1 in magnitude. Each key that is given replaces the stored
-   * value whole, an object too; null is a value; other keys stay.
+   * Facts about the user, in plain JSON: at most 256 keys and 64 KiB, whole numbers at most 2^53 - 1 in magnitude. Traits
+   * nest at most 20 levels: a value that is an object or a list is one level, and each object or list in it one more.
+   * Each key that is given replaces the stored value whole, an object too; null is a value; other keys stay.
    *
    * @generated from field: google.protobuf.Struct traits = 2;
    */

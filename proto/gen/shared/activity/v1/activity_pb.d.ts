@@ -1110,7 +1110,7 @@ export declare type GetProfileStatsResponse = Message<"shared.activity.v1.GetPro
   heatmap: ActivityDay[];
 
   /**
-   * The traits.
+   * The traits, as in a Profile.
    *
    * @generated from field: google.protobuf.Struct properties = 3;
    */

@@ -1354,7 +1354,7 @@ export declare type TopKProfile = Message<"shared.insights.v1.TopKProfile"> & {
   externalId: string;
 
   /**
-   * The traits.
+   * The traits, as in a Profile.
    *
    * @generated from field: google.protobuf.Struct properties = 3;
    */

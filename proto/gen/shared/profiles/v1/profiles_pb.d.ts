@@ -42,7 +42,8 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
   id: string;
 
   /**
-   * The traits.
+   * The traits, to their 20th level. An object or a list beyond it, which older versions took, is the text
+   * "(not shown: nested deeper than 20 levels)".
    *
    * @generated from field: google.protobuf.Struct properties = 4;
    */
