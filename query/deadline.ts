@@ -14,15 +14,26 @@ export interface Deadline {
   remainingMs(): number;
 }
 
+/** The deadline of a whole call. */
+export interface CallDeadline extends Deadline {
+  /** Until the signal is aborted. */
+  limitMs: number;
+  /** The caller wants no answer after it. */
+  isCallers: boolean;
+}
+
 /** The time starts with this call. */
 export function startDeadline(
   context: Pick<HandlerContext, 'signal' | 'timeoutMs'>,
   maxReadMs: number,
-): Deadline {
-  const limitMs = Math.max(0, Math.min(maxReadMs, context.timeoutMs() ?? maxReadMs));
+): CallDeadline {
+  const callersMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
+  const limitMs = Math.max(0, Math.min(maxReadMs, callersMs));
   const endMs = performance.now() + limitMs;
   return {
     signal: withTimeLimit(context.signal, Math.ceil(limitMs)),
     remainingMs: () => Math.max(0, endMs - performance.now()),
+    limitMs,
+    isCallers: callersMs <= maxReadMs,
   };
 }

@@ -1,10 +1,12 @@
 // Turns a failed read into the caller's error. This is the only place that logs the cause, and the cause is never sent.
+// A read that took too long is told apart: one that asked for too much, and one that waited for its turn or the machine.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { timeoutErrors } from '../platform/clickhouse/select-rows.ts';
 import type { Log } from '../platform/log.ts';
-import type { Deadline } from './deadline.ts';
+import { engineTimeOf } from './calls/engine-time.ts';
+import type { CallDeadline } from './deadline.ts';
 import { StoreAway } from './store-watch.ts';
 
 // ClickHouse's names of its errors.
@@ -15,12 +17,23 @@ const outages = new Set([
   'SOCKET_TIMEOUT',
 ]);
 
+/** A read that had the engine for less than this part of its time waited, whatever it asked for. */
+const leastPart = 0.5;
+/** Turns that others have now are over by then, as a rule. */
+const retryAfterSeconds = 5;
+
+export interface FailureParts {
+  /** Whether the store's statements hardly get the processor. */
+  isStarved: () => boolean;
+  log: Log;
+}
+
 /** Returns the caller's error for any thrown `cause`; a ConnectError passes, as it was written for the caller. */
 export function readFailure(
   cause: unknown,
   context: Pick<HandlerContext, 'signal' | 'method'>,
-  deadline: Deadline,
-  log: Log,
+  deadline: Pick<CallDeadline, 'signal' | 'limitMs' | 'isCallers'>,
+  { isStarved, log }: FailureParts,
 ): ConnectError {
   if (cause instanceof ConnectError) return cause;
   if (context.signal.aborted) {
@@ -32,6 +45,11 @@ export function readFailure(
     deadline.signal.aborted ||
     (cause instanceof ClickHouseError && timeoutErrors.has(cause.type ?? ''))
   ) {
+    const hasWaited = deadline.signal.aborted && waited(deadline);
+    if (hasWaited || isStarved()) {
+      log.warn({ method, hasWaited }, 'a read waited too long for its turn or the machine');
+      return busy(deadline.isCallers && deadline.signal.aborted);
+    }
     log.warn({ method }, 'a read took too long');
     return new ConnectError('the read took too long: ask for less', Code.DeadlineExceeded);
   }
@@ -42,6 +60,19 @@ export function readFailure(
   log.error({ ...describe(cause), method }, 'a read failed');
   return new ConnectError('the read failed', Code.Internal);
 }
+
+function waited({ signal, limitMs }: Pick<CallDeadline, 'signal' | 'limitMs'>): boolean {
+  return engineTimeOf(signal).msOfLast(limitMs) < leastPart * limitMs;
+}
+
+function busy(isCallers: boolean): ConnectError {
+  const retryAfter = { 'retry-after': String(retryAfterSeconds) };
+  return isCallers
+    ? new ConnectError(`${busyMessage}, or allow more time`, Code.DeadlineExceeded, retryAfter)
+    : new ConnectError(busyMessage, Code.ResourceExhausted, retryAfter);
+}
+
+const busyMessage = `the service is busy, the read is not too large: ask again in ${retryAfterSeconds} seconds`;
 
 /** True if the store did not answer, or answered that it cannot answer now. */
 function isOutage(cause: unknown): boolean {

@@ -167,9 +167,9 @@ describe('when reading fails', () => {
         (error: unknown) => error,
       );
     const { signal } = new AbortController();
-    const deadline = { signal, remainingMs: () => 1_000 };
+    const deadline = { signal, limitMs: 1_000, isCallers: false };
     const context = { signal, method: ActivityService.method.list };
-    expect(readFailure(cause, context, deadline, log)).toMatchObject({
+    expect(readFailure(cause, context, deadline, { isStarved: () => false, log })).toMatchObject({
       code: Code.DeadlineExceeded,
     });
   });

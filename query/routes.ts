@@ -7,6 +7,7 @@
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
+import { EngineShare } from '../platform/clickhouse/engine-share.ts';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
@@ -76,6 +77,8 @@ interface QueryOptions {
   readsPerSecond: number;
   /** The time limit of one read; 10 s unless given. */
   maxReadMs?: number;
+  /** The time limit of one question; 30 s unless given. */
+  maxQuestionMs?: number;
   /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
   ownerOf?: (projectId: string) => string;
   /** The processes that read from the engine; one unless given. */
@@ -102,10 +105,15 @@ interface Shared extends QueryOptions, CallOptions {
 /** Registers ProfilesService, ActivityService, InsightsService and OperatorService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
   const { clock, readsPerSecond } = options;
+  const share = new EngineShare({
+    clickhouse: options.clickhouse,
+    nowMs: options.nowMs ?? (() => performance.now()),
+  });
   const watch = new StoreWatch({
     answers: options.storeAnswers,
     timer: systemTimer,
     silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
+    onSilence: () => void share.look(),
   });
   const clickhouse = watch.reader(options.clickhouse);
   const { processes = 1, ownerOf } = options;
@@ -121,6 +129,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     ...options,
     turns,
     clickhouse,
+    isStarved: () => share.isStarved(),
     runQuestion: createRunQuestion({
       clickhouse,
       completeUntilMs,
@@ -231,7 +240,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
     query,
     (request, context) =>
       read(
-        { ...shared, maxReadMs: maxInsightMs },
+        { ...shared, maxReadMs: shared.maxQuestionMs ?? maxInsightMs },
         'look-up',
         context,
         ({ projectId, standIns, count, spend }, deadline) =>

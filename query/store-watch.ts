@@ -13,6 +13,8 @@ interface StoreWatchOptions {
   timer: Timer;
   /** A read without a row asks so often. */
   silenceMs: number;
+  /** Told each time that a read without a row has asked. */
+  onSilence?: () => void;
 }
 
 /** With two questions of 2 s, reads learn of it before those that wait for a turn are refused (turns.ts). */
@@ -65,9 +67,10 @@ export class StoreWatch {
 
   /** Returns how to stop asking. */
   #askWhileSilent(away: AbortController): () => void {
-    const { timer, silenceMs } = this.#options;
+    const { timer, silenceMs, onSilence } = this.#options;
     const wait = (): (() => void) =>
       timer(silenceMs, () => {
+        onSilence?.();
         void this.#ask().then(() => {
           if (this.#silent.has(away)) calledOff = wait();
         });

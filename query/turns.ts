@@ -4,6 +4,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../platform/clickhouse/select-rows.ts';
+import { engineTimeOf } from './calls/engine-time.ts';
 import { firstPriority, RecentUse } from './calls/recent-use.ts';
 import { type HeavyBounds, heavyBounds, type TurnBounds } from './calls/turn-bounds.ts';
 import type { Timer } from './timer.ts';
@@ -77,6 +78,7 @@ export class Turns {
         const place = await this.#take(projectId, kind, select.signal);
         const settings = { ...select.settings, ...this.#settingsOf(place) };
         const ended = this.#use.begin(place.lane.owner);
+        const left = engineTimeOf(select.signal).begin();
         let isLeft = false;
         try {
           await clickhouse.select({ ...select, settings }, (text) => {
@@ -85,6 +87,7 @@ export class Turns {
             return goesOn;
           });
         } finally {
+          left();
           const engineMs = ended();
           const give = (): void => this.#give(place);
           if (isLeft || select.signal.aborted) this.#timer(this.#bounds.lingerMs, give);

@@ -109,6 +109,13 @@ function restError(status: number, answer: unknown): ConnectError {
   return new ConnectError(message, codes[status] ?? Code.Internal);
 }
 
+/** When to ask again, where the service was too busy to answer. */
+export function retryAfterSeconds(cause: unknown): number | undefined {
+  const { code, metadata } = ConnectError.from(cause);
+  const seconds = Number(metadata.get('retry-after'));
+  return code === Code.ResourceExhausted && seconds > 0 ? seconds : undefined;
+}
+
 /** What went wrong in one sentence, and what the reader can do about it in another. */
 export function explain(cause: unknown): { what: string; todo: string } {
   const error = ConnectError.from(cause);
@@ -125,8 +132,11 @@ export function explain(cause: unknown): { what: string; todo: string } {
       return { what, todo: 'Ask an admin of the organization for a higher role.' };
     case Code.NotFound:
       return { what: 'There is nothing here.', todo: 'It was deleted, or belongs to others.' };
-    case Code.ResourceExhausted:
-      return { what, todo: 'Narrow the question, or wait a moment and ask again.' };
+    case Code.ResourceExhausted: {
+      const seconds = retryAfterSeconds(error);
+      if (seconds === undefined) return { what, todo: 'Narrow the question, and ask again.' };
+      return { what, todo: `The page asks again by itself after ${seconds} seconds.` };
+    }
     case Code.DeadlineExceeded:
       return { what: 'The answer took too long.', todo: 'Choose a shorter range or fewer groups.' };
     case Code.Aborted:

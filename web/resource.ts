@@ -1,8 +1,8 @@
 // Data of the service on a page: the last answer stays while a newer one is on its way, and a new question ends the
 // one before.
 
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { isReachable } from './client.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isReachable, retryAfterSeconds } from './client.ts';
 import { answered, asking, failed, nothingAsked, type ResourceState } from './resource-state.ts';
 
 export type Resource<T> = {
@@ -37,6 +37,9 @@ export function forgetAll(): void {
   kept.clear();
 }
 
+/** A question that a busy service did not answer is asked again so often by itself. */
+const maxRetries = 3;
+
 /** Asks `load` once for each `key`, which names everything that the answer depends on; undefined asks nothing. */
 export function useResource<T>(
   key: string | undefined,
@@ -44,9 +47,13 @@ export function useResource<T>(
 ): Resource<T> {
   const [round, setRound] = useState(0);
   const [state, setState] = useState<ResourceState<T>>(nothingAsked);
+  const retries = useRef({ key, left: maxRetries });
+  const reload = useCallback(() => setRound((last) => last + 1), []);
   useEffect(() => {
     if (key === undefined) return;
     const end = new AbortController();
+    let retry: number | undefined;
+    if (retries.current.key !== key) retries.current = { key, left: maxRetries };
     // The key names the question, so a kept answer has the type of its load.
     const before = kept.get(key) as T | undefined;
     setState((last) => asking(last, key, before));
@@ -54,16 +61,23 @@ export function useResource<T>(
       (data) => {
         if (end.signal.aborted) return;
         keep(key, data);
+        retries.current.left = maxRetries;
         setState(answered(key, data));
       },
       (error: unknown) => {
         if (end.signal.aborted) return;
         setState((last) => failed(last, key, error));
+        const seconds = retryAfterSeconds(error);
+        if (seconds === undefined || retries.current.left === 0) return;
+        retries.current.left -= 1;
+        retry = window.setTimeout(reload, seconds * 1_000);
       },
     );
-    return () => end.abort();
+    return () => {
+      end.abort();
+      window.clearTimeout(retry);
+    };
   }, [key, round]);
-  const reload = useCallback(() => setRound((last) => last + 1), []);
   // A page that failed while the service was away asks again by itself.
   const reachable = isReachable.value;
   useEffect(() => {

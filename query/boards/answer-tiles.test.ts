@@ -2,6 +2,7 @@
 // one by one.
 
 import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
 import { ClickHouseError } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
@@ -9,12 +10,20 @@ import type { Select } from '../../platform/clickhouse/select-rows.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { overviewDashboard } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
+import {
+  DashboardsService,
+  TileSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+import { engineTimeOf } from '../calls/engine-time.ts';
 import { insightTurnBounds, turnBounds } from '../calls/turn-bounds.ts';
-import { createRunQuestion } from '../insights/query-insight.ts';
+import { startDeadline } from '../deadline.ts';
+import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
+import { unlessLeft } from '../insights/run/insight-runs.ts';
+import { readFailure } from '../read-failure.ts';
 import { systemTimer } from '../timer.ts';
 import { Turns } from '../turns.ts';
 import { answerTiles } from './answer-tiles.ts';
@@ -59,7 +68,8 @@ afterAll(() => clickhouse.close());
 const berlin = { granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
 const fromMs = firstMs + 7 * dayMs - 2 * hourMs;
 
-const call = { deadline: { signal: new AbortController().signal, remainingMs: () => 60_000 } };
+const { signal } = new AbortController();
+const call = { deadline: { signal, remainingMs: () => 60_000 } };
 const failureOf = (cause: unknown): never => {
   throw cause;
 };
@@ -143,6 +153,41 @@ it('tiles whose statements need too much together are asked alone', async () => 
   const results = await answerTiles({ run, call, failureOf }, board);
   expect(refused).toBeGreaterThan(0);
   expect(results.filter(({ outcome }) => outcome.case !== 'insight')).toEqual([]);
+});
+
+it('a tile that waited while another had the engine is told so, and the other to ask for less', async () => {
+  const context = { signal, timeoutMs: () => undefined, method: DashboardsService.method.render };
+  const deadline = startDeadline(context, 1_000);
+  const tiles = ['large', 'small'].map((id) =>
+    create(TileSchema, { id, content: { case: 'insight', value: { breakdownLimit: id.length } } }),
+  );
+  const range = { fromMs, toMs: fromMs + dayMs };
+  const board = {
+    ...{ projectId: project, tiles, filters: undefined, includeCookieless: false },
+    time: { ...berlin, range, previous: range },
+  };
+  let asked = 0;
+  const run: RunQuestion = async ({ deadline: { signal: ending } }) => {
+    if (asked++ === 0) engineTimeOf(ending).begin();
+    return unlessLeft(new Promise(() => {}), ending);
+  };
+  const parts = { isStarved: () => false, log: createLog('silent') };
+  const results = await answerTiles(
+    {
+      ...{ run, call: { deadline } },
+      failureOf: (cause, ending) =>
+        readFailure(cause, context, { ...deadline, signal: ending }, parts),
+    },
+    board,
+  );
+  const codes = results.map(({ tileId, outcome: { value } }) => [
+    tileId,
+    value?.$typeName === 'dashboard.dashboards.v1.TileError' && value.code,
+  ]);
+  expect(codes).toEqual([
+    ['large', 'deadline_exceeded'],
+    ['small', 'resource_exhausted'],
+  ]);
 });
 
 /** Keeps nothing of what others asked. `onSelect` is told each statement besides the looks at kept days. */

@@ -31,8 +31,8 @@ export interface AnswerDeps {
   run: RunQuestion;
   /** What every question of the dashboard is asked with. */
   call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead' | 'spend' | 'together'>;
-  /** The caller's error for whatever a question throws. */
-  failureOf: (cause: unknown) => ConnectError;
+  /** The caller's error for whatever the question that `signal` ends throws. */
+  failureOf: (cause: unknown, signal: AbortSignal) => ConnectError;
 }
 
 /** One result of each tile with a question, in the order of the tiles. Throws only where the caller has gone. */
@@ -85,10 +85,13 @@ async function answerTile(
   room: Room,
 ): Promise<TileResult> {
   const [previous] = rangeBefore(board, tile);
+  // Of its own, because other tiles may have the engine while this one waits.
+  const signal = AbortSignal.any([deps.call.deadline.signal]);
+  const call = { ...deps.call, deadline: { ...deps.call.deadline, signal } };
   const askWithin = async (asked: Range): Promise<QueryResponse> => {
     // No statement runs for an answer that has no room.
     if (room.bytes <= 0) throw noRoom();
-    const answer = await ask(deps, board, spec, asked);
+    const answer = await ask({ ...deps, call }, board, spec, asked);
     room.bytes -= toBinary(QueryResponseSchema, answer).length;
     if (room.bytes < 0) throw noRoom();
     return answer;
@@ -102,7 +105,7 @@ async function answerTile(
       ...(former !== undefined && { previous: former }),
     });
   } catch (cause) {
-    const failure = deps.failureOf(cause);
+    const failure = deps.failureOf(cause, signal);
     if (failure.code === Code.Canceled) throw failure;
     const error = { code: codeName(failure.code), message: failure.rawMessage };
     return create(TileResultSchema, {

@@ -6,7 +6,6 @@ import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@co
 import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
-import type { Log } from '../../platform/log.ts';
 import {
   DashboardsService,
   type RenderRequest,
@@ -15,7 +14,7 @@ import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/sh
 import { startDeadline } from '../deadline.ts';
 import type { RunQuestion } from '../insights/query-insight.ts';
 import { answerOptions, type JsonStandIns } from '../json-codec.ts';
-import { readFailure } from '../read-failure.ts';
+import { type FailureParts, readFailure } from '../read-failure.ts';
 import { renderDashboard } from './render-dashboard.ts';
 import { createRenderShared } from './render-shared.ts';
 import type { CheckPassword } from './share-passwords.ts';
@@ -41,12 +40,11 @@ interface Call {
   charge(): void;
 }
 
-interface BoardDeps extends BoardOptions {
+interface BoardDeps extends BoardOptions, FailureParts {
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
   runQuestion: RunQuestion;
   clock: Clock;
-  log: Log;
   /** Takes one read of the caller's key; throws resource_exhausted where the key reads too often. */
   startCall: (context: HandlerContext) => Call;
 }
@@ -57,7 +55,7 @@ type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
 const defaultMaxRenderMs = 60_000;
 
 export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
-  const { clock, log, readDashboard, timezoneOf, runQuestion: run } = deps;
+  const { clock, readDashboard, timezoneOf, runQuestion: run } = deps;
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
   const renderFor = (
     { projectId, standIns, count, spend }: Omit<Call, 'charge'>,
@@ -66,7 +64,8 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   ) => {
     const deadline = startDeadline(context, maxRenderMs);
     const call = { deadline, standIns, onRead: count, spend };
-    const failureOf = (cause: unknown) => readFailure(cause, context, deadline, log);
+    const failureOf = (cause: unknown, signal: AbortSignal) =>
+      readFailure(cause, context, { ...deadline, signal }, deps);
     const own = { readDashboard, timezoneOf, clock, run, call, failureOf };
     return renderDashboard(own, projectId, request);
   };

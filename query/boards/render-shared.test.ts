@@ -51,6 +51,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         networkOf: ({ requestHeader }) => requestHeader.get('x-test-network') ?? undefined,
         clock: { nowMs: () => nowMs },
         log: createLog('silent'),
+        isStarved: () => false,
         startCall: (context) => ({
           ...principalOf(context),
           standIns: undefined,

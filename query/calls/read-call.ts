@@ -5,11 +5,10 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { type Deadline, startDeadline } from '../deadline.ts';
 import { type JsonStandIns, jsonStandIns } from '../json-codec.ts';
 import type { CredentialEnd, OpenStreams } from '../open-streams.ts';
-import { readFailure } from '../read-failure.ts';
+import { type FailureParts, readFailure } from '../read-failure.ts';
 import type { StatementKind, Turns } from '../turns.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
@@ -20,7 +19,7 @@ export interface Reader {
 }
 
 /** Shared by the calls of the process. */
-export interface CallOptions {
+export interface CallOptions extends FailureParts {
   readerOf: (context: HandlerContext) => Reader;
   /** Asked again and again while a stream is open; without it a stream outlives its credential. */
   credentialEndOf?: (context: HandlerContext) => CredentialEnd;
@@ -30,7 +29,6 @@ export interface CallOptions {
   turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
-  log: Log;
 }
 
 /** What one call reads with. */
@@ -63,7 +61,7 @@ export function readStream<T>(
         return deadline;
       });
     } catch (cause) {
-      throw readFailure(cause, context, deadline, shared.log);
+      throw readFailure(cause, context, deadline, shared);
     }
   }
   const credentialEnd = shared.credentialEndOf?.(context);
@@ -81,7 +79,7 @@ export async function read<T>(
   try {
     return await work(call, deadline);
   } catch (cause) {
-    throw readFailure(cause, context, deadline, shared.log);
+    throw readFailure(cause, context, deadline, shared);
   } finally {
     call.charge();
   }

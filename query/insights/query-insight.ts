@@ -96,7 +96,7 @@ async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResp
   const beside = together.questions(projectId);
   const range = rangeOfAll([own, ...beside]);
   const look = (): Promise<Stored> => runs.stored(projectId, range);
-  const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, look);
+  const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, deadline.signal, look);
   const questions = [own, ...beside] as const;
   const answer = ({ types, hasDeletions }: Facts): Promise<QueryResponse> => {
     const found = { typesOf: (property: string) => types?.get(property), hasDeletions };
@@ -144,10 +144,12 @@ async function answerQuestion(
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined
     ? run()
-    : together.rows.get(keyOf(projectId, statement), run).catch((error: unknown) => {
-        if (beside.length > 0 && needsTooMuch(error)) return undefined;
-        throw error;
-      }));
+    : together.rows
+        .get(keyOf(projectId, statement), deadline.signal, run)
+        .catch((error: unknown) => {
+          if (beside.length > 0 && needsTooMuch(error)) return undefined;
+          throw error;
+        }));
   // What needs too much together may not need it alone.
   if (answered === undefined) return answerQuestion(shared, call, readBeside, [], stored);
   const parts = [answered];

@@ -1,5 +1,6 @@
 // A statement that runs before it is known whether the days that it takes for kept still are.
 
+import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Found } from './kept-parts.ts';
 
 export class EarlyRun<R> {
@@ -18,6 +19,7 @@ export class EarlyRun<R> {
     const leave = (): void => this.#ending.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
+    shareEngineTime(signal, this.#ending.signal);
     this.#leave = () => signal.removeEventListener('abort', leave);
     this.result = run(found, this.#ending.signal);
     // Its failure counts only where its result does.

@@ -4,6 +4,7 @@
 
 import { ConnectError } from '@connectrpc/connect';
 import type { QueryRequest } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { PropertyTypes } from '../question/property-types.ts';
 import { type Question, readQuestion } from '../question/question.ts';
 import type { InsightRows, Stored } from './insight-runs.ts';
@@ -30,7 +31,7 @@ export class AskedTogether {
 
 /** What was found for each key when it was first asked for. */
 class Found<T> {
-  readonly #found = new Map<string, Promise<T>>();
+  readonly #found = new Map<string, { result: Promise<T>; signal: AbortSignal }>();
   readonly #afterFailure: 'again' | 'once';
 
   /** Whether what failed is looked for again, or fails for all who ask. */
@@ -38,15 +39,19 @@ class Found<T> {
     this.#afterFailure = afterFailure;
   }
 
-  get(key: string, look: () => Promise<T>): Promise<T> {
+  /** `signal` ends whoever asks, and `look` where they ask first. */
+  get(key: string, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
     const known = this.#found.get(key);
-    if (known !== undefined) return known;
-    const found = look();
-    this.#found.set(key, found);
-    found.catch(() => {
+    if (known !== undefined) {
+      shareEngineTime(signal, known.signal);
+      return known.result;
+    }
+    const result = look();
+    this.#found.set(key, { result, signal });
+    result.catch(() => {
       if (this.#afterFailure === 'again') this.#found.delete(key);
     });
-    return found;
+    return result;
   }
 }
 

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
 import { HeldDays } from '../held/held-days.ts';
@@ -216,8 +217,11 @@ export class InsightRuns {
       ...{ projectId, signal, look: this.smallReads(projectId) },
       mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
-      run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) =>
-        this.#run(asker, more, AbortSignal.timeout(maxInsightMs)),
+      run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) => {
+        const limit = AbortSignal.timeout(maxInsightMs);
+        shareEngineTime(signal, limit);
+        return this.#run(asker, more, limit);
+      },
     };
     return this.#kept.run(statement, kept, access, (filled, ending, found) =>
       runHeld(this.#held, { projectId, statement: filled, found }, (one) =>

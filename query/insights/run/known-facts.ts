@@ -61,7 +61,9 @@ export class KnownFacts {
     const names = shownProperties(questions);
     const reads = this.#runs.smallReads(own.projectId);
     const [types, hasDeletions] = await Promise.all([
-      together.types.get(JSON.stringify(names), () => typesOf(reads, own, names, deadline)),
+      together.types.get(JSON.stringify(names), deadline.signal, () =>
+        typesOf(reads, own, names, deadline),
+      ),
       this.#hasDeletions(own, stored, deadline),
     ]);
     if (names.length > 0) setBounded(this.#types, keyOf(own.projectId, names), types, maxKnown);

@@ -1,6 +1,8 @@
 // Work that several callers wait for and that is done once. A caller that leaves does not end it for the others; when
 // all have left, it is cancelled.
 
+import { shareEngineTime } from '../../calls/engine-time.ts';
+
 interface Run<T> {
   result: Promise<T>;
   waiting: number;
@@ -18,6 +20,7 @@ export class SharedRuns<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const run = this.#runs.get(key) ?? this.#start(key, start);
     run.waiting++;
+    shareEngineTime(signal, run.cancel.signal);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         run.waiting--;

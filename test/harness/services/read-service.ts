@@ -41,6 +41,7 @@ interface ReadServiceOptions {
   nowMs?: () => number;
   /** Patient unless given: on a busy machine a test's large read takes longer than users wait. */
   maxReadMs?: number;
+  maxQuestionMs?: number;
   storeSilenceMs?: number;
   log?: Log;
   /** Stands between the service and the store. */
@@ -76,6 +77,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           readsPerSecond: options.readsPerSecond ?? 0,
           ...(options.nowMs && { nowMs: options.nowMs }),
           maxReadMs: options.maxReadMs ?? patientReadMs,
+          ...(options.maxQuestionMs !== undefined && { maxQuestionMs: options.maxQuestionMs }),
           ...(options.turns && { turns: options.turns }),
           ...(options.insightTurns && { insightTurns: options.insightTurns }),
           ...(options.insightMemoryBytes !== undefined && {
