@@ -1,5 +1,5 @@
-// A read that took too long is told what to do about it: to ask for less where it had the engine, and to ask again where
-// it waited for its turn or for the machine.
+// A read that took too long is told what to do about it: to ask for less where it had the engine, and to ask again
+// where it waited for its turn or for the machine.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RowReader, Select } from '../platform/clickhouse/select-rows.ts';

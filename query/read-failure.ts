@@ -1,5 +1,6 @@
 // Turns a failed read into the caller's error. This is the only place that logs the cause, and the cause is never sent.
-// A read that took too long is told apart: one that asked for too much, and one that waited for its turn or the machine.
+// Of reads that took too long, those that asked for too much are told from those that waited for their turn or the
+// machine.
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';

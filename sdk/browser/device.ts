@@ -15,7 +15,8 @@ interface Visitor {
   t: number;
 }
 
-const idleMs = 30 * 60_000;
+/** Without an event for so long a visit has ended. */
+export const idleMs = 30 * 60_000;
 const longestVisitMs = 24 * 3_600_000;
 
 /** Set at the start: the project's key, which keeps sites apart that send to several, and where events go. */

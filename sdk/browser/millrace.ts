@@ -3,7 +3,7 @@
 
 import { clickIds } from '../../proto/wire/click-ids.ts';
 import { isPlaceholder } from '../../proto/wire/placeholder-ids.ts';
-import { read, reset, target, visitor, write } from './device.ts';
+import { idleMs, read, reset, target, visitor, write } from './device.ts';
 import { beacon, keep, push, say } from './queue.ts';
 import { cleanUrl, type Properties, pattern, typedProperties, uuid } from './value.ts';
 
@@ -38,6 +38,9 @@ declare global {
   }
 }
 
+/** A page that is visible counts as looked at for so long after its visitor scrolled, pressed or typed. */
+const activeMs = 30_000;
+
 const downloads = /\.(7z|csv|dmg|docx?|exe|gz|mp[34]|pdf|pptx?|rar|xlsx?|zip)$/i;
 
 let options: Options;
@@ -48,6 +51,14 @@ let noticed: RegExp;
 let edit: ((event: Draft) => unknown) | undefined;
 let current: string | undefined;
 let referrer: string | undefined;
+/** Whether the current page's view was sent, and not yet that it was left. */
+let isOpen: boolean | undefined;
+/** When the last event was sent, when the visitor did something last, and how long they looked at the page until then. */
+let sentMs = 0;
+let activeAtMs = 0;
+let engagedMs = 0;
+/** The lowest line of the page that was seen, in pixels. */
+let lowest = 0;
 
 /** Undefined for a path of this site that is excluded. */
 function clean(href: string): string | undefined {
@@ -65,9 +76,13 @@ function clean(href: string): string | undefined {
 /** The visitor, where they may be known. */
 const consented = () => (state === 'granted' ? visitor() : undefined);
 
-/** Sends an event, unless the visitor declined or the page is excluded. */
-export function track(kind: string, properties?: Properties): void {
-  const $url = clean(location.href);
+/** Sends an event, unless the visitor declined or the page is excluded; true where it is on its way. */
+export function track(
+  kind: string,
+  properties?: Properties,
+  href = location.href,
+): boolean | undefined {
+  const $url = clean(href);
   if (state === 'denied' || !$url) return;
   const $referrer = referrer && clean(referrer);
   const { pathname, hash } = new URL($url);
@@ -84,16 +99,22 @@ export function track(kind: string, properties?: Properties): void {
     sessionId: s,
     ...typedProperties(event.properties),
   });
+  sentMs = Date.now();
+  return true;
 }
 
 /** Sends a page view of the present address. */
 export function page(): void {
+  leave();
   current = clean(location.href);
-  track('page_view', {
+  engagedMs = lowest = 0;
+  seen();
+  const isSent = track('page_view', {
     $title: document.title,
     $language: navigator.language,
     $viewport: innerWidth < 640 ? 'small' : innerWidth < 1024 ? 'medium' : 'large',
   });
+  isOpen = isSent && noticed.test('leave');
 }
 
 /** Names the visitor by a text or a number; what they did before belongs to them too. */
@@ -138,9 +159,38 @@ function decide(wanted: unknown): void {
   keep(state === 'granted', state === 'denied');
 }
 
+/** From now on the visitor looks at the page, if anybody does. */
+function seen(): void {
+  activeAtMs = document.hidden ? Number.POSITIVE_INFINITY : Date.now();
+}
+
+function active(): void {
+  engagedMs += Math.max(0, Math.min(Date.now() - activeAtMs, activeMs));
+  lowest = Math.max(lowest, scrollY + innerHeight);
+  seen();
+}
+
+/** Sends, once, how the current page was looked at. Not so late that it would begin a visit. */
+function leave(): void {
+  active();
+  if (isOpen && Date.now() - sentMs < idleMs) {
+    const scroll = (100 * lowest) / document.documentElement.scrollHeight;
+    const properties = { engaged_ms: engagedMs, scroll: Math.round(Math.min(scroll, 100)) };
+    track('page_leave', properties, current);
+  }
+  isOpen = false;
+}
+
+function hidden({ type }: Event): void {
+  if (document.hidden || type === 'pagehide') leave();
+  else seen();
+  beacon();
+}
+
 function moved(): void {
   const from = current;
   if (clean(location.href) === from) return;
+  leave();
   referrer = from;
   page();
 }
@@ -173,9 +223,10 @@ function clicked(event: MouseEvent): void {
 function notice(): void {
   addEventListener('click', clicked, true);
   addEventListener('auxclick', clicked, true);
+  for (const name of ['scroll', 'keydown', 'pointerdown']) addEventListener(name, active, true);
   // Also when the page is seen again: what was noticed while it was hidden is then sent at once.
-  addEventListener('visibilitychange', beacon);
-  addEventListener('pagehide', beacon);
+  addEventListener('visibilitychange', hidden);
+  addEventListener('pagehide', hidden);
   if (!noticed.test('pages')) return;
   page();
   // A page that comes back out of the browser's memory is seen again.

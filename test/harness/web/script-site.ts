@@ -145,18 +145,23 @@ export interface StoredPage {
   referrer: string;
   channel: string;
   strings: Record<string, string>;
+  ints: Record<string, string>;
 }
 
-/** What is stored of pages whose path begins so, in order of time, once it is as many. Throws where it is more. */
+/**
+ * What is stored of pages whose path begins so, in order of time, once it is as many. Throws where it is more. That pages
+ * were left counts only where it is asked for: it depends on when a test ends.
+ */
 export async function storedPages(
   clickhouseUrl: string,
   start: string,
   count: number,
+  withLeaves = false,
 ): Promise<StoredPage[]> {
   const query = `SELECT kind, toUnixTimestamp64Milli(occur_time) AS timeMs, url, pathname,
     distinct_id AS distinctId, toString(session_id) AS sessionId, referrer, channel,
-    string_properties AS strings
-    FROM events WHERE startsWith(pathname, '${start}') ORDER BY occur_time, event_id`;
+    string_properties AS strings, int_properties AS ints
+    FROM events WHERE startsWith(pathname, '${start}') ${withLeaves ? '' : "AND kind != 'page_leave'"} ORDER BY occur_time, event_id`;
   const read = () => rows<StoredPage>(clickhouseUrl, query);
   const found = await eventually(read, (events) => events.length >= count);
   if (found.length > count)
