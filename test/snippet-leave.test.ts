@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, startBrowser } from './harness/clients/browser.ts';
+import { call } from './harness/clients/client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import {
   kinds,
@@ -28,6 +29,7 @@ describe.runIf(hasBrowser)('the script on a page that is left', () => {
       ...{ browser, key: stack.publicKey, scriptUrl: stack.baseUrl, eventsUrl: stack.baseUrl },
       attributes: {
         granted: 'data-consent="granted"',
+        known: 'data-consent="granted"',
         off: 'data-auto="pages,outbound,downloads"',
       },
     });
@@ -132,6 +134,28 @@ describe.runIf(hasBrowser)('the script on a page that is left', () => {
       [`${path}/later`, 4_000, 100],
       [`${path}/never`, 0, 100],
     ]);
+  });
+
+  it.concurrent('and a visit of one page is one, and a bounce', async () => {
+    const path = `/known/${randomUUID()}`;
+    const { page } = await site.visit(path, clock);
+    await page.evaluate('at += 5000');
+    await page.goto('about:blank');
+    await stored(path, 2);
+    const ask = async (metric: string) => {
+      const filters = [{ property: '$pathname', operator: 'FILTER_OPERATOR_EQUALS', value: path }];
+      const session = { metric: `SESSION_METRIC_${metric}`, scope: { filters } };
+      const spec = { insightType: 'INSIGHT_TYPE_SEGMENTATION', session };
+      const [from, to] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000));
+      const method = '/shared.insights.v1.InsightsService/Query';
+      const timeRange = { from, to };
+      const { body } = await call(stack.baseUrl, method, stack.privateKey, { spec, timeRange });
+      return body;
+    };
+    const metrics = ['SESSIONS', 'BOUNCE_RATE', 'AVG_EVENTS_PER_SESSION'];
+    expect(await Promise.all(metrics.map(ask))).toMatchObject(
+      [1, 1, 2].map((total) => ({ segmentation: { total } })),
+    );
   });
 
   it.concurrent('nothing so late that it would begin a visit, where nothing was seen, and where it is switched off', async () => {

@@ -135,7 +135,7 @@ export function explain(cause: unknown): { what: string; todo: string } {
     case Code.ResourceExhausted: {
       const seconds = retryAfterSeconds(error);
       if (seconds === undefined) return { what, todo: 'Narrow the question, and ask again.' };
-      return { what, todo: `The page asks again by itself after ${seconds} seconds.` };
+      return { what, todo: `The page asks again by itself in ${seconds} s.` };
     }
     case Code.DeadlineExceeded:
       return { what: 'The answer took too long.', todo: 'Choose a shorter range or fewer groups.' };

@@ -206,6 +206,24 @@ describe.runIf(hasBrowser)('known figures', () => {
     expect(reader.faults).toEqual([]);
   });
 
+  it('of a question that a busy service did not answer come by themselves, after Retry-After', async () => {
+    const path = `/p/${app.stack.projectId}/insights/segmentation?${range}`;
+    const { page, context } = await app.signedIn('/account');
+    let asked = 0;
+    await page.route(`**${query}`, async (route) => {
+      asked += 1;
+      if (asked > 1) return route.continue();
+      const json = { code: 'resource_exhausted', message: 'the service is busy' };
+      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json });
+    });
+    await page.goto(app.stack.baseUrl + path);
+    const fault = page.getByRole('alert');
+    await fault.getByText('The page asks again by itself in 1 s.').waitFor();
+    await page.locator('.big-figure b').waitFor();
+    expect([await fault.count(), asked]).toEqual([0, 2]);
+    await context.close();
+  });
+
   it('of a question are those of its table, its CSV, its code and its tile', async () => {
     const page = await go('/insights/trends');
     await page.getByRole('combobox', { name: 'Event' }).fill('page_view');
