@@ -3,6 +3,7 @@
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { EngineShare } from '../../platform/clickhouse/engine-share.ts';
 import {
   type CollectedRows,
   collectRows,
@@ -30,8 +31,8 @@ export type ReadRowsOf = (statement: BoundedStatement) => Promise<ReadRows>;
 
 export interface BoundedReads {
   /**
-   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where its turn does not come or
-   * the engine lacks the memory, deadline_exceeded after ten seconds of reading, unavailable where the engine does not
+   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where its turn does not come, its
+   * statements hardly get the processor or the engine lacks the memory, deadline_exceeded after ten seconds of reading, unavailable where the engine does not
    * answer, canceled where `gone` aborts before its turn.
    */
   run<T>(
@@ -42,6 +43,8 @@ export interface BoundedReads {
 }
 
 const maxReadMs = 10_000;
+/** The engine's counters are looked at after this part of a read's time. */
+const lookAfter = 0.7;
 
 const settings = {
   output_format_json_quote_64bit_integers: 1,
@@ -57,21 +60,27 @@ interface BoundedReadsOptions {
   log: Log;
   /** Whose an organization is: owners take turns. Each organization has its own unless given. */
   ownerOf?: (organizationId: string) => string | undefined;
+  /** Ten seconds unless given. */
+  readMs?: number;
 }
 
 export function createBoundedReads(options: BoundedReadsOptions): BoundedReads {
   const { clickhouse, log } = options;
+  const readMs = options.readMs ?? maxReadMs;
   const turns = new ReadTurns();
+  const share = new EngineShare({ clickhouse, nowMs: () => performance.now() });
   return {
     async run(organizationId, read, gone) {
       const owner = options.ownerOf?.(organizationId) ?? organizationId;
       await turns.take(owner, gone);
-      const signal = AbortSignal.timeout(maxReadMs);
+      const signal = AbortSignal.timeout(readMs);
+      const looking = setTimeout(() => void share.look(), lookAfter * readMs);
       try {
         return await read((statement) => readRows(clickhouse, statement, signal));
       } catch (error) {
-        throw failureOf(error, signal, log);
+        throw failureOf(error, signal, share, log);
       } finally {
+        clearTimeout(looking);
         turns.give(owner);
       }
     },
@@ -89,10 +98,20 @@ async function readRows(
 }
 
 /** Code and name of an engine's error are logged, not its text: that repeats the statement with the caller's values. */
-function failureOf(error: unknown, signal: AbortSignal, log: Log): ConnectError {
+function failureOf(
+  error: unknown,
+  signal: AbortSignal,
+  share: EngineShare,
+  log: Log,
+): ConnectError {
   if (error instanceof ConnectError) return error;
   const type = error instanceof ClickHouseError ? (error.type ?? '') : '';
   if (signal.aborted || timeoutErrors.has(type)) {
+    if (share.isStarved()) {
+      log.warn('a read of the webhook log waited for the machine');
+      const message = 'the service is busy, the read is not too large: ask again in 5 seconds';
+      return new ConnectError(message, Code.ResourceExhausted, { 'retry-after': '5' });
+    }
     log.warn('a read of the webhook log took too long');
     const message = 'the read took too long: ask for a shorter range';
     return new ConnectError(message, Code.DeadlineExceeded);
