@@ -53,7 +53,7 @@ let current: string | undefined;
 let referrer: string | undefined;
 /** Whether the current page's view was sent, and not yet that it was left. */
 let isOpen: boolean | undefined;
-/** When the last event was sent, when the visitor did something last, and how long they looked at the page until then. */
+/** When the last event was sent, when the visitor did something last, and how long they had looked until then. */
 let sentMs = 0;
 let activeAtMs = 0;
 let engagedMs = 0;

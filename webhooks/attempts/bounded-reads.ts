@@ -31,9 +31,9 @@ export type ReadRowsOf = (statement: BoundedStatement) => Promise<ReadRows>;
 
 export interface BoundedReads {
   /**
-   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where its turn does not come, its
-   * statements hardly get the processor or the engine lacks the memory, deadline_exceeded after ten seconds of reading, unavailable where the engine does not
-   * answer, canceled where `gone` aborts before its turn.
+   * Runs a read of one or several statements. Throws ConnectError: resource_exhausted where its turn does not come,
+   * its statements hardly get the processor or the engine lacks the memory, deadline_exceeded after ten seconds of
+   * reading, unavailable where the engine does not answer, canceled where `gone` aborts before its turn.
    */
   run<T>(
     organizationId: string,

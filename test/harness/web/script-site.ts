@@ -149,8 +149,8 @@ export interface StoredPage {
 }
 
 /**
- * What is stored of pages whose path begins so, in order of time, once it is as many. Throws where it is more. That pages
- * were left counts only where it is asked for: it depends on when a test ends.
+ * What is stored of pages whose path begins so, in order of time, once it is as many. Throws where it is more. That
+ * pages were left counts only where it is asked for: it depends on when a test ends.
  */
 export async function storedPages(
   clickhouseUrl: string,
