@@ -1,6 +1,6 @@
 // JSON of the Connect router as callers expect it: a list in an answer is there when it is empty, and a request that is
-// no JSON, nests without end, or has another shape than its method takes, is told so. Protobuf's JSON leaves empty lists
-// out, with all other values that are zero.
+// no JSON, nests without end, or has another shape than its method takes, is told so. Protobuf's JSON leaves empty
+// lists out, with all other values that are zero.
 
 import type { DescMethod, JsonReadOptions, JsonWriteOptions } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
