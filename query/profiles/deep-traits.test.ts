@@ -22,7 +22,7 @@ import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
-import { cutLevels, cutNote } from './cut-levels.ts';
+import { cutLevels, cutNote } from '../identity/cut-levels.ts';
 
 const engine = useEngine();
 let service: ReadService;

@@ -9,8 +9,8 @@ import {
   ProfileActivitySummarySchema,
   ProfileSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { cutLevels } from '../identity/cut-levels.ts';
 import type { JsonStandIns } from '../json-codec.ts';
-import { cutLevels } from './cut-levels.ts';
 
 /** A stored profile; for an anonymous one, made from its events. */
 export interface StoredProfile {
