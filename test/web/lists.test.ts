@@ -33,7 +33,10 @@ describe.runIf(hasBrowser)('lists and fields', () => {
       ...[seen('zed', 30, 1), seen('amy', 20, 3), seen('bob', 10, 2)].flat(),
       ...Array.from({ length: many }, (_, index) => seen(`visitor ${index}`, 60, 1)).flat(),
     ];
-    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    // A person's agent: pages leave bots out.
+    const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+    const headers = { 'user-agent': agent };
+    expect((await batchCreate(app.stack, events, { headers })).status).toBe(200);
     for (const externalId of ['zed', 'amy', 'bob']) {
       const path = '/sdk.profiles.v1.ProfilesSDKService/Identify';
       const body = JSON.stringify({ externalId, traits: { name: externalId } });
