@@ -149,9 +149,17 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
       () => listActivity(app.stack, { distinctId: 'ada' }),
       ({ events }) => events.length === 1,
     );
-    const page = await go('/visits');
-    const row = table(page).locator('.table-row', { hasText: 'ada' });
-    await row.waitFor();
+    // An event may be listed a moment before the views of its insert, of which visits are read.
+    const adas = (page: Page) => table(page).locator('.table-row', { hasText: 'ada' });
+    const { page } = await eventually(
+      async () => {
+        const page = await go('/visits');
+        await table(page).locator('.table-row').first().waitFor();
+        return { page, count: await adas(page).count() };
+      },
+      ({ count }) => count === 1,
+    );
+    const row = adas(page);
     const [, , events] = await row.getByRole('gridcell').allTextContents();
     expect(events).toBe('1');
     await row.click();
