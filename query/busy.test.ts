@@ -48,7 +48,7 @@ const readMs = 2_000;
 
 beforeAll(async () => {
   service = await startReadService({
-    ...{ clickhouseUrl: engine.url, reader: holding, storeSilenceMs: 20 },
+    ...{ clickhouseUrl: engine.url, reader: holding, readerSeesLooks: true, storeSilenceMs: 20 },
     ...{ maxReadMs: readMs, maxQuestionMs: readMs },
     turns: new Turns(oneAtOnce, systemTimer),
     insightTurns: new Turns(oneAtOnce, systemTimer),
