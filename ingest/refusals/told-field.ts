@@ -5,6 +5,7 @@ const plainName = /^[\p{L}_$][\p{L}\p{N}_$. -]*$/u;
 
 /** `customProperties["plan"].intValue` as it is; `customProperties["ada@example.com"]` as `customProperties[]`. */
 export function toldField(field: string): string {
+  if (plainName.test(field)) return field;
   const [, map = field, key, variant = ''] = /^(\w+)\["(.*)"\](.*)$/s.exec(field) ?? [];
   const toldMap = told(map);
   if (key === undefined) return toldMap;

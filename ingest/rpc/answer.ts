@@ -49,8 +49,9 @@ export function refusal(code: RefusalCode, reason: string, message: string): Ref
 }
 
 export function violationRefusal(violation: Violation): Refusal {
-  const answer = refusal('invalid_argument', violation.rule, describeViolation(violation));
-  return { ...answer, place: violation };
+  const message = describeViolation(violation);
+  const { rule: reason } = violation;
+  return { kind: 'refused', code: 'invalid_argument', reason, message, place: violation };
 }
 
 /** Without both, one visitor cannot be told from another. */
